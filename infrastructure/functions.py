@@ -162,7 +162,9 @@ FUNCTIONS: Final = (
         timeout_s=30,
         queue=IMPORTS,
         work="import",
+        reads_stage_values=True,
         tables={
+            "contacts": ("BatchGetItem",),
             "counters": ("BatchGetItem", "UpdateItem"),
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
             "customer-pairs": ("BatchGetItem", "PutItem"),
@@ -228,8 +230,8 @@ FUNCTIONS: Final = (
             "customer-pairs": ("BatchGetItem", "PutItem"),
             "purchases": ("BatchGetItem", "PutItem"),
             "solicitations": ("BatchGetItem", "PutItem", "UpdateItem"),
-            "contacts": ("BatchGetItem",),
-            "erasures": ("BatchGetItem",),
+            "contacts": ("BatchGetItem", "ConditionCheckItem"),
+            "erasures": ("BatchGetItem", "ConditionCheckItem"),
         },
     ),
     Function(
@@ -263,7 +265,7 @@ FUNCTIONS: Final = (
         tables={
             "messages": ("BatchGetItem",),
             "contacts": ("UpdateItem",),
-            "customers": ("GetItem", "UpdateItem"),
+            "customers": ("UpdateItem",),
             "customers/by_email": ("Query",),
         },
     ),
@@ -288,7 +290,7 @@ FUNCTIONS: Final = (
             "customers/by_block": ("Query",),
             "customers/by_email": ("Query",),
             "customers/by_phone": ("Query",),
-            "customer-pairs": ("GetItem", "UpdateItem", "DeleteItem"),
+            "customer-pairs": ("BatchGetItem", "UpdateItem", "DeleteItem"),
             "counters": ("UpdateItem",),
             "imports": ("BatchGetItem", "UpdateItem"),
             "imports/due": ("Query",),

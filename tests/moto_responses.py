@@ -6,13 +6,18 @@ sends only the region.
 """
 
 import time
+from collections.abc import Callable
+from email.utils import format_datetime
 from functools import cache
 from typing import Any, Final
 
 import pytest
 from botocore.auth import SigV4Auth
+from botocore.client import BaseClient
 from moto.core import responses
 from moto.core.serialize import AttributePicker
+
+from chalicelib.domain import clock
 
 _TYPES: Final = frozenset({"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL"})
 
@@ -31,6 +36,19 @@ def make_responses_fast(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(responses, "method_names_from_class", cache(responses.method_names_from_class))
     patch.setattr("moto.sqs.models.unix_time_millis", lambda: time.time() * 1000)
     patch.setattr(SigV4Auth, "add_auth", _add_region)
+    patch.setattr(BaseClient, "_make_api_call", _with_date(BaseClient._make_api_call))  # type: ignore[attr-defined]
+
+
+def _with_date(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, with the time of the test's clock as the date of each response."""
+
+    def call(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        response = real(client, operation, arguments)
+        headers = response["ResponseMetadata"]["HTTPHeaders"]
+        headers["date"] = format_datetime(clock.now(), usegmt=True)
+        return response
+
+    return call
 
 
 def _add_region(auth: Any, request: Any) -> None:

@@ -1,7 +1,8 @@
 """The command ``erasure``: list recorded erasures and print their receipts."""
 
 import re
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 from pydantic.alias_generators import to_snake
@@ -104,6 +105,7 @@ def show_receipt(erasure: Erasure) -> None:
             f"Erased {to_snake(name).replace('_', ' ')}: {number}"
             for name, number in receipt["erased"].items()
         ),
+        *_other_customers(receipt["otherCustomers"]),
         f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",
         "Remaining copies:",
         *(
@@ -112,3 +114,9 @@ def show_receipt(erasure: Erasure) -> None:
         ),
     ]
     show_record(receipt, "\n".join(lines))
+
+
+def _other_customers(others: dict[str, Any]) -> Iterator[str]:
+    if others["count"]:
+        ids = f": {', '.join(others['ids'])}" if others["ids"] else ""
+        yield f"Other customers with the same address, not erased: {others['count']}{ids}"

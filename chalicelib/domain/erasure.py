@@ -14,7 +14,7 @@ from chalicelib.domain.solicitation.channel import Channel
 
 _REMAINING_COPIES: Final = (
     ("backups of the tables (point-in-time recovery)", timedelta(days=35)),
-    ("excerpts of responses of webhook receivers", timedelta(days=90)),
+    ("webhook executions with tracker ids and excerpts of responses", timedelta(days=90)),
     ("messages in queues and dead-letter queues", timedelta(days=14)),
     ("log lines with ids", timedelta(days=30)),
 )
@@ -56,12 +56,16 @@ class Erasure:
     Attributes:
         id: a keyed hash of the account and the customer's id.
         customer_id: None after the erasure has ended.
-        pair: the digest of the customer's pair; None without a pair, or after the erasure has
-            ended.
+        pairs: the digests of the customer's pair; empty without a pair, or after the erasure has
+            ended. Several if the domain of the e-mail address is international.
         next_holder: the id of the customer to which the pair passed; None until the erased customer
             is deleted.
-        pair_contact: the contact key of the pair; None without a pair.
+        pair_contacts: the contact keys of the pair; empty without a pair.
         contacts: the contact key of the customer's address, by channel.
+        others: the ids of other customers with one of the addresses; empty after the erasure has
+            ended.
+        other_count: the number of other customers with one of the addresses. None for erasures of
+            earlier versions of the service.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
         operator: the identity of the operator who requested the erasure. None for erasures of
@@ -72,14 +76,16 @@ class Erasure:
     account_id: str
     erased_at: datetime
     customer_id: str | None
-    pair: str | None = None
-    pair_contact: str | None = None
+    pairs: tuple[str, ...] = ()
+    pair_contacts: tuple[str, ...] = ()
     next_holder: str | None = None
     contacts: Mapping[Channel, str] = field(default_factory=dict)
     state: ErasureState = ErasureState.PENDING
     ended_at: datetime | None = None
     counts: Mapping[Erased, int] = field(default_factory=dict)
     operator: str | None = None
+    others: tuple[str, ...] = ()
+    other_count: int | None = None
 
     @property
     def pointer(self) -> ErasurePointer:
@@ -92,6 +98,9 @@ def build_receipt(erasure: Erasure) -> dict[str, Any]:
 
     The retention periods start at the end of the erasure. While the erasure is pending, the times
     of expiry are None.
+
+    ``otherCustomers`` are customers with the same e-mail address or phone number. They are separate
+    records, which this erasure keeps. Their ids are listed until the erasure ends.
     """
     ended = erasure.ended_at
     return {
@@ -102,6 +111,7 @@ def build_receipt(erasure: Erasure) -> dict[str, Any]:
         "requestedBy": erasure.operator,
         "endedAt": format_timestamp(ended) if ended else None,
         "erased": {to_camel(kind.value): erasure.counts.get(kind, 0) for kind in Erased},
+        "otherCustomers": {"count": erasure.other_count, "ids": list(erasure.others)},
         "suppressedChannels": sorted(channel.value for channel in erasure.contacts),
         "remainingCopies": [
             {

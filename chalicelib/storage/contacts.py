@@ -128,26 +128,35 @@ def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: da
     )
 
 
-def suppress_erased(
-    write: TransactWrite, account_id: str, keys: Mapping[Channel, str], at: datetime
+def record_erasure(
+    write: TransactWrite,
+    account_id: str,
+    keys: Mapping[Channel, str],
+    pair_keys: Iterable[str],
+    at: datetime,
 ) -> None:
     """Suppress the contacts of an erased customer, in this transaction.
 
     Args:
         keys: the contact of each channel.
+        pair_keys: the contacts of the customer's pair. They receive no messages, but an import that
+            is older than the erasure checks them.
     """
+    erased_at = format_timestamp(at)
+    erased: list[Action] = [
+        ContactRow.account_id.set(account_id),
+        ContactRow.erased_at.set(erased_at),
+        ContactRow.revision.add(1),
+        ContactRow.expires_at.remove(),
+    ]
     for channel, key in keys.items():
-        write.update(
-            ContactRow(key),
-            actions=[
-                ContactRow.account_id.set(account_id),
-                _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
-                ContactRow.suppressed_at.set(format_timestamp(at)),
-                ContactRow.erased_at.set(format_timestamp(at)),
-                ContactRow.revision.add(1),
-                ContactRow.expires_at.remove(),
-            ],
-        )
+        suppressed = [
+            _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
+            ContactRow.suppressed_at.set(erased_at),
+        ]
+        write.update(ContactRow(key), actions=[*erased, *suppressed])
+    for key in pair_keys:
+        write.update(ContactRow(key), actions=erased)
 
 
 def delete(write: TransactWrite, key: str) -> None:

@@ -7,6 +7,9 @@ transactions read the same total, only one of them succeeds.
 If creates contend for a counter, a worker assigns the positions. The worker reserves the counter
 while it works. Creates that read the reservation assign no position.
 
+The counter of customers also contains the number of changes by erasures and the time of the last
+erasure. An import checks them in the transaction that creates customers.
+
 Purchases, feedback and solicitations have no list, so transactions only add to the counters of
 these records. Each of these counters is the sum of 16 rows, because concurrent transactions on a
 single row would conflict.
@@ -14,12 +17,14 @@ single row would conflict.
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 
@@ -62,6 +67,8 @@ class CounterRow(Table):
     kind = UnicodeAttribute(range_key=True)
     total = IntegerAttribute(null=True)
     reserved_until = IntegerAttribute(null=True)
+    erasures = IntegerAttribute(null=True)
+    erased_at = UnicodeAttribute(null=True)
 
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
@@ -96,21 +103,49 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
 
 
 def increment_total(
-    transaction: TransactWrite, account_id: str, kind: Listed, read: int, by: int = 1
+    transaction: TransactWrite,
+    account_id: str,
+    kind: Listed,
+    read: int,
+    by: int = 1,
+    erasures: int | None = None,
 ) -> None:
     """Add ``by`` to the total in this transaction.
 
     Args:
         read: the total that the caller has read. The transaction fails if the stored total is
             different.
+        erasures: the number of changes by erasures that the caller has read. The transaction fails
+            if the stored number is different. None if the caller does not depend on it.
     """
-    unchanged = CounterRow.total == read
-    if not read:
-        unchanged |= CounterRow.total.does_not_exist()
+    unchanged = _is(CounterRow.total, read)
+    if erasures is not None:
+        unchanged &= _is(CounterRow.erasures, erasures)
     transaction.update(
         CounterRow(account_id, kind.value),
         actions=[CounterRow.total.set(read + by)],
         condition=unchanged,
+    )
+
+
+def _is(attribute: Any, number: int) -> Condition:
+    condition: Condition = attribute == number
+    return condition if number else condition | attribute.does_not_exist()
+
+
+def erasures_of(counter: CounterRow | None) -> tuple[int, datetime | None]:
+    """Return the number of changes by erasures, and the time of the account's last erasure."""
+    if counter is None:
+        return 0, None
+    erased_at = datetime.fromisoformat(counter.erased_at) if counter.erased_at else None
+    return counter.erasures or 0, erased_at
+
+
+def mark_erasure(write: TransactWrite, account_id: str, at: datetime) -> None:
+    """Store in this transaction that a customer is erased. Concurrent imports read again."""
+    write.update(
+        CounterRow(account_id, Listed.CUSTOMERS.value),
+        actions=[CounterRow.erasures.add(1), CounterRow.erased_at.set(format_timestamp(at))],
     )
 
 

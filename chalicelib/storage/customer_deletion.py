@@ -30,8 +30,8 @@ class _Deletion:
         total: the number of listed customers.
         last: the last customer of the list, which moves to the free position; None if no customer
             moves.
-        holder: the id of the oldest customer with the pair.
-        owned_pair: the digest of the pair; None if the row of the pair contains another customer.
+        holder: the id of the oldest customer with the pair, unless it is the deleted customer.
+        owned_pairs: the digests of the pair whose rows contain the deleted customer.
         next_holder: the next oldest customer with the pair.
     """
 
@@ -40,15 +40,13 @@ class _Deletion:
     total: int
     last: Any = None
     holder: str | None = None
-    owned_pair: str | None = None
+    owned_pairs: tuple[str, ...] = ()
     next_holder: Any = None
 
     @property
     def holder_afterwards(self) -> str | None:
         """The id of the customer in the row of the pair after the deletion; None without a row."""
-        if self.owned_pair is None:
-            return self.holder
-        return self.next_holder.id if self.next_holder else None
+        return self.next_holder.id if self.next_holder else self.holder
 
 
 def delete(
@@ -88,11 +86,11 @@ def _plan(account_id: str, row: Any, total: int) -> _Deletion:
     if row.position and row.position != total:
         last = _load_at(account_id, total)
     pair = pair_of(row.email, row.phone_number)
-    holder = customers.find_by_pair(account_id, pair) if pair else None
-    if pair is None or holder != row.id:
-        return _Deletion(account_id, row, total, last, holder)
-    next_holder = _next_holder(account_id, row, pair)
-    return _Deletion(account_id, row, total, last, holder, pair.digest, next_holder)
+    holders = customers.find_holders(account_id, pair.digests) if pair else {}
+    owned = tuple(digest for digest, holder in holders.items() if holder == row.id)
+    holder = next((holder for holder in holders.values() if holder != row.id), None)
+    next_holder = _next_holder(account_id, row, pair) if pair and owned else None
+    return _Deletion(account_id, row, total, last, holder, owned, next_holder)
 
 
 def _load_at(account_id: str, position: int) -> Any:
@@ -131,7 +129,7 @@ def _remove(write: TransactWrite, deletion: _Deletion) -> None:
         return
     write.update(
         CounterRow(account_id, Listed.CUSTOMERS.value),
-        actions=[CounterRow.total.set(total - 1)],
+        actions=[CounterRow.total.set(total - 1), CounterRow.erasures.add(1)],
         condition=CounterRow.total == total,
     )
     if deletion.last is not None:
@@ -144,16 +142,16 @@ def _remove(write: TransactWrite, deletion: _Deletion) -> None:
 
 
 def _hand_over_pair(write: TransactWrite, deletion: _Deletion) -> None:
-    if deletion.owned_pair is None:
-        return
-    pair = CustomerPairRow(account_key(deletion.account_id, deletion.owned_pair))
     is_owned = CustomerPairRow.customer_id == deletion.row.id
     holder = deletion.next_holder
-    if holder is None:
-        write.delete(pair, condition=is_owned)
-        return
-    write.update(pair, actions=[CustomerPairRow.customer_id.set(holder.id)], condition=is_owned)
-    if not _is_last(deletion):
+    for digest in deletion.owned_pairs:
+        pair = CustomerPairRow(account_key(deletion.account_id, digest))
+        if holder:
+            passed_on = CustomerPairRow.customer_id.set(holder.id)
+            write.update(pair, actions=[passed_on], condition=is_owned)
+        else:
+            write.delete(pair, condition=is_owned)
+    if holder and not _is_last(deletion):
         # A transaction can contain only one action per row.
         key = account_key(deletion.account_id, holder.id)
         write.condition_check(CustomerRow, key, condition=_has_addresses_of(holder))

@@ -16,7 +16,7 @@ from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjec
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, phone_hash
 from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
@@ -164,16 +164,22 @@ def find(account_id: str, customer_id: str) -> Customer | None:
 
 def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
     """Load the id of the account's oldest customer with this pair. One consistent request."""
-    return find_by_digest(account_id, pair.digest)
+    return next(iter(find_holders(account_id, pair.digests).values()), None)
 
 
-def find_by_digest(account_id: str, digest: str) -> str | None:
-    """Load the id of the account's oldest customer with the pair that has this digest."""
-    try:
-        row = CustomerPairRow.get(account_key(account_id, digest), consistent_read=True)
-    except CustomerPairRow.DoesNotExist:
-        return None
-    return row.customer_id
+def find_holders(account_id: str, digests: Sequence[str]) -> dict[str, str]:
+    """Load the ids of the oldest customers with a pair, by digest. One consistent request.
+
+    Args:
+        digests: the digests of the pair, see `CustomerPair.digests`.
+    """
+    rows = read_together(*pair_row_keys(account_id, digests))
+    return {digest: row.customer_id for digest, row in zip(digests, rows, strict=True) if row}
+
+
+def pair_row_keys(account_id: str, digests: Iterable[str]) -> list[tuple[type[Table], str]]:
+    """Return the keys of the rows of pairs, for `read_together`."""
+    return [(CustomerPairRow, account_key(account_id, digest)) for digest in digests]
 
 
 def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
@@ -197,9 +203,10 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
 def find_by_email(account_id: str, email: str) -> list[Customer]:
     """Load the account's customers with this e-mail address, oldest first.
 
-    Two requests; one more per further 100 customers. The index is eventually consistent.
+    Two requests; one more per further 100 customers, and one or two for an international domain.
+    The index is eventually consistent.
     """
-    return _load_indexed(CustomerRow.by_email, email_hash(account_id, email))
+    return _load_indexed(CustomerRow.by_email, *email_hashes(account_id, email))
 
 
 def find_by_phone_numbers(account_id: str, phone_numbers: Collection[str]) -> list[Customer]:
@@ -261,15 +268,24 @@ def find_or_create(
         Unavailable: the database throttles, or contention on a customer or a pair persists.
     """
 
+    # A pair with an international domain may be stored under several digests.
+    stored_as = {
+        (key[0], digest): key
+        for key, customer in new.items()
+        for digest in (key[1], *_earlier_digests(customer))
+    }
+
     def attempt() -> tuple[dict[tuple[str, str], str], set[str]]:
         accounts = list(dict.fromkeys(account_id for account_id, _ in new))
         rows = read_together(
             *((CounterRow, account_id, Listed.CUSTOMERS.value) for account_id in accounts),
-            *((CustomerPairRow, account_key(*key)) for key in new),
+            *((CustomerPairRow, account_key(*key)) for key in stored_as),
             *((CustomerRow, account_key(key[0], customer.id)) for key, customer in new.items()),
         )
-        known = dict(zip(new, rows[len(accounts) :], strict=False))
-        existing = dict(zip(new, rows[len(accounts) + len(new) :], strict=True))
+        known: dict[tuple[str, str], Any] = dict.fromkeys(new)
+        for key, row in zip(stored_as.values(), rows[len(accounts) :], strict=False):
+            known[key] = known[key] or row
+        existing = dict(zip(new, rows[len(accounts) + len(stored_as) :], strict=True))
         ids = {
             key: known[key].customer_id if known[key] else customer.id
             for key, customer in new.items()
@@ -288,6 +304,11 @@ def find_or_create(
         return ids, unlisted
 
     return retry_on_contention(attempt)
+
+
+def _earlier_digests(customer: Customer) -> Sequence[str]:
+    pair = pair_of(customer.email, customer.phone_number)
+    return pair.digests[1:] if pair else ()
 
 
 def _add_all(added: Mapping[tuple[str, str], Customer], totals: Mapping[str, int]) -> set[str]:
@@ -332,10 +353,9 @@ def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | Non
         (CounterRow, account_id, Listed.CUSTOMERS.value),
         (CustomerRow, account_key(account_id, customer_id)),
     ]
-    if pair:
-        keys.append((CustomerPairRow, account_key(account_id, pair.digest)))
-    rows = read_together(*keys)
-    return rows if pair else [*rows, None]
+    keys += pair_row_keys(account_id, pair.digests if pair else ())
+    counter, existing, *pair_rows = read_together(*keys)
+    return [counter, existing, next(filter(None, pair_rows), None)]
 
 
 def insert(
@@ -487,13 +507,18 @@ def replace(account_id: str, customer: Customer) -> Created:
                 & _same(CustomerRow.feedback_count, earlier_row.feedback_count),
             )
             if old_pair != new_pair:
-                if old_pair and find_by_pair(account_id, old_pair) == customer.id:
-                    write.delete(CustomerPairRow(account_key(account_id, old_pair.digest)))
+                for digest, holder in _holders(account_id, old_pair).items():
+                    if holder == customer.id:
+                        write.delete(CustomerPairRow(account_key(account_id, digest)))
                 if new_pair and find_by_pair(account_id, new_pair) is None:
                     _save_pair(write, account_id, new_pair.digest, customer.id)
         return Created(merged, earlier_row.input_hash, bool(earlier_row.position))
 
     return retry_on_contention(attempt)
+
+
+def _holders(account_id: str, pair: CustomerPair | None) -> dict[str, str]:
+    return find_holders(account_id, pair.digests) if pair else {}
 
 
 def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:

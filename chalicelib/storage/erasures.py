@@ -6,7 +6,7 @@ unfinished, the row also contains the customer's id and the digest of the pair.
 
 import hmac
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
@@ -19,7 +19,8 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage import contacts, counters
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import (
@@ -52,7 +53,10 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class ErasureRow(WorkRow):
-    """The table row of an erasure, with the number of erased records of each kind in `Erased`."""
+    """The table row of an erasure, with the number of erased records of each kind in `Erased`.
+
+    ``pair`` and ``pair_contact`` contain one or more values, separated by spaces.
+    """
 
     class Meta:
         name = "erasures"
@@ -68,6 +72,8 @@ class ErasureRow(WorkRow):
     email_contact = UnicodeAttribute(null=True)
     sms_contact = UnicodeAttribute(null=True)
     operator = UnicodeAttribute(null=True)
+    others = JsonAttribute(null=True)
+    other_count = IntegerAttribute(null=True)
     by_account = _ByAccount()
     vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
 
@@ -94,6 +100,16 @@ def find(erasure_id: str) -> Erasure | None:
     """Load an erasure. Return None if it does not exist. One consistent request."""
     (row,) = read_together((ErasureRow, erasure_id))
     return build_erasure(row) if row else None
+
+
+def find_with_time(erasure_id: str) -> tuple[Erasure | None, datetime]:
+    """Load an erasure, and return the current time of DynamoDB. One consistent request.
+
+    The time of a request must not depend on the clock of an operator's computer. DynamoDB states it
+    in full seconds; the returned time is rounded up, so that no earlier record is newer.
+    """
+    item, responded_at = ErasureRow.load_with_time(erasure_id)
+    return build_erasure(item) if item else None, responded_at + timedelta(seconds=1)
 
 
 def list_all() -> Iterator[Erasure]:
@@ -126,8 +142,10 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
             account_id=erasure.account_id,
             erased_at=format_timestamp(erasure.erased_at),
             customer_id=erasure.customer_id,
-            pair=erasure.pair,
-            pair_contact=erasure.pair_contact,
+            pair=" ".join(erasure.pairs) or None,
+            pair_contact=" ".join(erasure.pair_contacts) or None,
+            others=list(erasure.others),
+            other_count=erasure.other_count,
             email_contact=erasure.contacts.get(Channel.EMAIL),
             sms_contact=erasure.contacts.get(Channel.SMS),
             operator=erasure.operator,
@@ -135,6 +153,20 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
         ),
         unchanged,
     )
+
+
+def record_addresses(write: TransactWrite, erasure: Erasure, *, is_last: bool) -> None:
+    """Suppress the person's addresses in this transaction, and stop concurrent imports.
+
+    Work that received data of the person before the erasure does not create the person again.
+
+    Args:
+        is_last: whether the account has no later erasure.
+    """
+    account_id, at = erasure.account_id, erasure.erased_at
+    contacts.record_erasure(write, account_id, erasure.contacts, erasure.pair_contacts, at)
+    if is_last:
+        counters.mark_erasure(write, account_id, at)
 
 
 def count_customer(
@@ -199,6 +231,7 @@ def finish(erasure: Erasure, now: datetime) -> None:
         ErasureRow.customer_id.remove(),
         ErasureRow.pair.remove(),
         ErasureRow.next_holder.remove(),
+        ErasureRow.others.remove(),
         *leave_index(ErasureRow),
     ]
     try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))
@@ -214,16 +247,18 @@ def _is_unchanged(erasure: Erasure) -> Condition:
 
 def build_erasure(row: Any) -> Erasure:
     """Build an erasure from its table row."""
-    contacts = {Channel.EMAIL: row.email_contact, Channel.SMS: row.sms_contact}
+    keys = {Channel.EMAIL: row.email_contact, Channel.SMS: row.sms_contact}
     return Erasure(
         id=row.erasure_id,
         account_id=row.account_id,
         erased_at=datetime.fromisoformat(row.erased_at),
         customer_id=row.customer_id,
-        pair=row.pair,
-        pair_contact=row.pair_contact,
+        pairs=tuple((row.pair or "").split()),
+        pair_contacts=tuple((row.pair_contact or "").split()),
+        others=tuple(row.others or ()),
+        other_count=row.other_count,
         next_holder=row.next_holder,
-        contacts={channel: key for channel, key in contacts.items() if key},
+        contacts={channel: key for channel, key in keys.items() if key},
         state=ErasureState(row.state),
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
         counts={kind: getattr(row, kind.value) or 0 for kind in Erased},

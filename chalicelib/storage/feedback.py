@@ -230,7 +230,7 @@ def finish(
 
 
 def of_person(
-    account_id: str, customer_id: str, contact_hash: str | None
+    account_id: str, customer_id: str, contact_hashes: Collection[str]
 ) -> Iterator[StoredFeedback]:
     """Yield the feedback of a customer, and the feedback whose answers contain the pair.
 
@@ -238,15 +238,15 @@ def of_person(
     consistent.
 
     Args:
-        contact_hash: the hash of the customer's pair.
+        contact_hashes: the hashes of the customer's pair.
     """
     entries: list[FeedbackRow] = list(FeedbackRow.by_customer.query(customer_id))
-    if contact_hash:
+    for contact_hash in contact_hashes:
         entries += FeedbackRow.by_contact.query(contact_hash)
     unique = {entry.feedback_id: entry for entry in entries}
     for row in read_indexed(FeedbackRow, unique.values()):
         if row.account_id == account_id and (
-            row.customer_id == customer_id or (contact_hash and row.contact_hash == contact_hash)
+            row.customer_id == customer_id or row.contact_hash in contact_hashes
         ):
             yield _stored(row)
 
@@ -326,7 +326,7 @@ def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
         "input_hash": input_hash,
         "created_at": format_timestamp(feedback.created_at),
         "customer_id": feedback.customer_id,
-        "contact_hash": pair_hash(feedback.account_id, pair.digest if pair else None),
+        "contact_hash": pair and pair_hash(feedback.account_id, pair.digest),
         **pending_attributes(feedback.account_id, feedback.id, PART, feedback.created_at),
     }
 

@@ -5,7 +5,7 @@ Writing the header accepts the import. If an import has no header, or its header
 than a chunk, a failed request left the chunk behind, and the chunk is not imported.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -17,6 +17,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.import_batch import (
     MAX_LISTED_ERRORS,
     ChunkPointer,
@@ -30,8 +31,9 @@ from chalicelib.domain.customers.import_batch import (
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import PARKED_SHARD, open_shards, shards_of_account
-from chalicelib.storage.counters import CounterRow, Listed, total_of
-from chalicelib.storage.customers import CustomerPairRow
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow, build_customer, find_holders
 from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
@@ -128,7 +130,9 @@ class LoadedChunk:
         header: the header of the import, or None if the import is not accepted yet.
         groups: the customer rows to import, grouped by pair.
         total: the number of the account's customers.
-        known: the ids of existing customers, by the digest of their pair.
+        known: the ids of existing customers, by the digest of the pair in the group of rows.
+        erasures: the number of changes by erasures in the account.
+        last_erased_at: the time of the account's last erasure.
     """
 
     row: ImportRow
@@ -136,6 +140,8 @@ class LoadedChunk:
     groups: tuple[RowGroup, ...]
     total: int
     known: dict[str, str]
+    erasures: int = 0
+    last_erased_at: datetime | None = None
 
     @property
     def is_leftover(self) -> bool:
@@ -222,10 +228,11 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """Load a chunk and the account data that is needed to import the chunk, in one request.
+    """Load a chunk and the account data that is needed to import the chunk.
 
-    One request is enough because the pointer contains the digests of the chunk's pairs. Return None
-    if the chunk does not exist.
+    One request is enough because the pointer contains the digests of the chunk's pairs; two if the
+    chunk has more than 97 of them, or if an earlier version of the service queued the message.
+    Return None if the chunk does not exist.
     """
     chunk, header, counter, *pairs = read_together(
         (ImportRow, pointer.import_id, pointer.part),
@@ -235,14 +242,57 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
     )
     if chunk is None:
         return None
-    pair_rows = dict(zip(pointer.pairs, pairs, strict=True))
+    holders = {
+        digest: row.customer_id for digest, row in zip(pointer.pairs, pairs, strict=True) if row
+    }
+    groups = groups_from_json(chunk.rows) if chunk.rows else ()
+    # Messages of earlier versions contain only one spelling of international domains.
+    unread = [d for group in groups for d in group.digests if d not in pointer.pairs]
+    holders |= find_holders(pointer.account_id, unread)
+    erasures, last_erased_at = erasures_of(counter)
     return LoadedChunk(
         row=chunk,
         header=_header(header) if header else None,
-        groups=groups_from_json(chunk.rows) if chunk.rows else (),
+        groups=groups,
         total=total_of(counter),
-        known={digest: row.customer_id for digest, row in pair_rows.items() if row},
+        known={
+            group.pair: holders[found[0]]
+            for group in groups
+            if group.pair and (found := [d for d in group.digests if d in holders])
+        },
+        erasures=erasures,
+        last_erased_at=last_erased_at,
     )
+
+
+def load_persons(
+    chunk: LoadedChunk, contact_keys: Mapping[str, str]
+) -> tuple[dict[str, Customer], set[str]]:
+    """Load the existing customers of a chunk, and find persons who were erased. One request.
+
+    Args:
+        contact_keys: the contact keys of the pairs to check for an erasure, each with its pair.
+
+    Returns:
+        The customers by id, and the pairs whose person was erased after the import was accepted.
+    """
+    account_id = chunk.row.account_id
+    contacts = {(ContactRow, key): pair for key, pair in contact_keys.items()}
+    ids = sorted(set(chunk.known.values()))
+    rows = read_together(
+        *contacts, *((CustomerRow, account_key(account_id, customer_id)) for customer_id in ids)
+    )
+    accepted_at = chunk.header.created_at if chunk.header else None
+    erased = {
+        pair
+        for pair, row in zip(contacts.values(), rows, strict=False)
+        if row and accepted_at and _is_erased_since(row, accepted_at)
+    }
+    return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, erased
+
+
+def _is_erased_since(contact: ContactRow, at: datetime) -> bool:
+    return bool(contact.erased_at) and datetime.fromisoformat(contact.erased_at) >= at
 
 
 def finish_chunk(
@@ -269,16 +319,16 @@ def finish_chunk(
     )
 
 
-def unfinished_with_pair(account_id: str, pair: str) -> Iterator[ImportRow]:
-    """Yield the account's unfinished and parked chunks that contain rows with this pair.
+def unfinished_with_pairs(account_id: str, pairs: Collection[str]) -> Iterator[ImportRow]:
+    """Yield the account's unfinished and parked chunks that contain rows with one of these pairs.
 
     One request per shard and MB of index entries, and one per 25 unfinished chunks.
 
     Args:
-        pair: the digest of the pair.
+        pairs: the digests of the pairs.
     """
     for row in _unfinished(shards_of_account(account_id)):
-        if row.account_id == account_id and rows_with_pair(row, pair):
+        if row.account_id == account_id and rows_with_pairs(row, pairs):
             yield row
 
 
@@ -306,9 +356,9 @@ def pairs_of(chunk: ImportRow) -> set[str]:
     return {group.pair for group in groups_from_json(chunk.rows) if group.pair}
 
 
-def rows_with_pair(chunk: ImportRow, pair: str) -> list[GroupRow]:
-    """Return the rows of a chunk that have this pair."""
-    return [r for group in groups_from_json(chunk.rows) if group.pair == pair for r in group.rows]
+def rows_with_pairs(chunk: ImportRow, pairs: Collection[str]) -> list[GroupRow]:
+    """Return the rows of a chunk that have one of these pairs."""
+    return [r for group in groups_from_json(chunk.rows) if group.pair in pairs for r in group.rows]
 
 
 def erase_pairs(write: TransactWrite, chunk: ImportRow, pairs: Collection[str]) -> None:
@@ -350,7 +400,7 @@ def _pointer(
         account_id=account_id,
         import_id=import_id,
         part=part,
-        pairs=tuple(group.pair for group in groups if group.pair),
+        pairs=tuple(dict.fromkeys(digest for group in groups for digest in group.digests)),
         queued_at=int(now.timestamp() * 1000),
     )
 

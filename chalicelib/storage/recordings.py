@@ -1,9 +1,11 @@
 """Read all records that are needed to record a purchase, in one request."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
+
+from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.purchases.purchase import Purchase
@@ -12,11 +14,13 @@ from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.storage import contacts, counters, solicitations
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customers import CustomerPairRow, CustomerRow
+from chalicelib.storage.customers import CustomerRow, pair_row_keys
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.erasures import ErasureRow
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
 from chalicelib.storage.solicitations import SolicitationRow
+
+_ErasedKey: TypeAlias = tuple[type[ContactRow] | type[ErasureRow], str]
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Known:
         suppressed: the channels that are suppressed for the addresses of the purchase.
         erased_at: the time of the last erasure of this customer, or of a customer with one of the
             addresses.
+        erasures: the time of the erasure, or None, of each contact and erasure that was read.
     """
 
     purchase: Purchase | None
@@ -46,6 +51,7 @@ class Known:
     suppressed: frozenset[Channel]
     sent_at: datetime | None = None
     erased_at: datetime | None = None
+    erasures: Mapping[_ErasedKey, str | None] = field(default_factory=dict)
 
 
 def load_known(
@@ -53,7 +59,7 @@ def load_known(
     purchase_id: str,
     customer_id: str | None,
     pair: CustomerPair | None,
-    contact_keys: Mapping[Channel, str],
+    contact_keys: Mapping[Channel, Collection[str]],
     now: datetime,
     erasure_id: str | None = None,
 ) -> Known:
@@ -61,24 +67,26 @@ def load_known(
 
     Args:
         customer_id: the id of the purchase's customer, or the id for a new customer.
-        contact_keys: the contacts whose suppression matters, by channel.
+        contact_keys: the keys of the contacts whose suppression matters, by channel.
         erasure_id: the id of the erasure of the purchase's customer; None if it is not needed.
     """
-    keys: dict[str, Any] = {
+    keys: dict[Any, Any] = {
         "purchase": (PurchaseRow, account_key(account_id, purchase_id)),
         "solicitation": (SolicitationRow, purchase_id),
     }
     if customer_id:
         keys["counter"] = (CounterRow, account_id, Listed.CUSTOMERS.value)
         keys["customer"] = (CustomerRow, account_key(account_id, customer_id))
-    if pair:
-        keys["pair"] = (CustomerPairRow, account_key(account_id, pair.digest))
-    keys |= {channel: (ContactRow, key) for channel, key in contact_keys.items()}
+    erasures: list[_ErasedKey] = [(ContactRow, k) for each in contact_keys.values() for k in each]
     if erasure_id:
-        keys["erasure"] = (ErasureRow, erasure_id)
-    rows = dict(zip(keys, read_together(*keys.values()), strict=True))
+        erasures.append((ErasureRow, erasure_id))
+    keys |= {key: key for key in erasures}
+    pair_keys = pair_row_keys(account_id, pair.digests if pair else ())
+    found = read_together(*keys.values(), *pair_keys)
+    rows = dict(zip(keys, found, strict=False))
     purchase, solicitation = rows["purchase"], rows["solicitation"]
-    known_pair = rows.get("pair")
+    known_pair = next(filter(None, found[len(keys) :]), None)
+    erased_at = {key: rows[key].erased_at if rows[key] else None for key in erasures}
     existing_id = customer_id if rows.get("customer") else None
     return Known(
         purchase=build_purchase_from(purchase) if purchase else None,
@@ -90,15 +98,22 @@ def load_known(
         total=counters.usable_total(rows.get("counter"), now),
         suppressed=frozenset(
             channel
-            for channel, key in contact_keys.items()
-            if channel in contacts.build_contact(key, rows[channel]).suppressed
+            for channel, each in contact_keys.items()
+            for key in each
+            if channel in contacts.build_contact(key, rows[ContactRow, key]).suppressed
         ),
-        erased_at=max(
-            (
-                datetime.fromisoformat(row.erased_at)
-                for row in (rows.get("erasure"), *(rows[channel] for channel in contact_keys))
-                if row and row.erased_at
-            ),
-            default=None,
-        ),
+        erased_at=max(map(datetime.fromisoformat, filter(None, erased_at.values())), default=None),
+        erasures=erased_at,
     )
+
+
+def check_erasures(write: TransactWrite, known: Known) -> None:
+    """Check in this transaction that no further erasure of the customer has started.
+
+    The transaction fails if a customer with one of the addresses was erased after the records were
+    loaded.
+    """
+    for (row, key), erased_at in known.erasures.items():
+        attribute = row.erased_at
+        unchanged = attribute == erased_at if erased_at else attribute.does_not_exist()
+        write.condition_check(row, key, condition=unchanged)

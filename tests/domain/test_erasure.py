@@ -11,8 +11,6 @@ PENDING = Erasure(
     account_id=new_id(),
     erased_at=datetime(2026, 11, 20, 10, tzinfo=UTC),
     customer_id=None,
-    pair=None,
-    pair_contact=None,
 )
 ENDED = replace(PENDING, ended_at=datetime(2026, 11, 21, 10, tzinfo=UTC))
 

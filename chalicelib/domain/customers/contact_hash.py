@@ -6,7 +6,11 @@ account id, so that equal addresses in two accounts have different hashes.
 
 from hashlib import sha256
 
-from chalicelib.domain.customers.pair import normalize_email, normalize_phone_number
+from chalicelib.domain.customers.pair import (
+    email_spellings,
+    normalize_email,
+    normalize_phone_number,
+)
 
 
 def customer_hash(account_id: str, customer_id: str) -> str:
@@ -15,8 +19,20 @@ def customer_hash(account_id: str, customer_id: str) -> str:
 
 
 def email_hash(account_id: str, email: str | None) -> str | None:
-    """Return the hash of an e-mail address, or None if there is none. Case is ignored."""
+    """Return the hash of an e-mail address, or None if there is none.
+
+    The case and the spelling of an international domain are ignored.
+    """
     return _hash(account_id, "email", normalize_email(email)) if email else None
+
+
+def email_hashes(account_id: str, email: str | None) -> tuple[str, ...]:
+    """Return the hash of an e-mail address, and the hashes of its earlier spellings.
+
+    Records of earlier versions of the service are stored under one of them; see `email_spellings`.
+    """
+    spellings = email_spellings(email) if email else ()
+    return tuple(_hash(account_id, "email", spelling) for spelling in spellings)
 
 
 def phone_hash(account_id: str, phone_number: str | None) -> str | None:
@@ -30,9 +46,9 @@ def phone_hash(account_id: str, phone_number: str | None) -> str | None:
     return _hash(account_id, "phone", normalized) if normalized else None
 
 
-def pair_hash(account_id: str, digest: str | None) -> str | None:
-    """Return the hash of a pair with this digest, or None if there is no pair."""
-    return _hash(account_id, "pair", digest) if digest else None
+def pair_hash(account_id: str, digest: str) -> str:
+    """Return the hash of a pair with this digest."""
+    return _hash(account_id, "pair", digest)
 
 
 def _without_trunk_zero(phone_number: str) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from chalicelib.domain.customers.customer import CustomerBody, joined_name
-from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.customers.pair import email_spellings, pair_of
 
 Fields = dict[str, Any]
 """Customer values by field name. The metadata of a row counts as one field."""
@@ -61,6 +61,18 @@ class RowGroup:
     def erased(self) -> "RowGroup":
         """Return the group without its pair and its values. Its rows are not imported."""
         return RowGroup(None, tuple(GroupRow(row.index, {}) for row in self.rows), is_erased=True)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The digest of the pair, and the digests under which the pair may be stored."""
+        if self.pair is None:
+            return ()
+        fields = self.rows[0].fields
+        email = fields.get("email") or ""
+        if len(email_spellings(email)) == 1:  # The usual case; computing digests takes longer.
+            return (self.pair,)
+        pair = pair_of(email, fields.get("phone_number"))
+        return tuple(dict.fromkeys((*(pair.digests if pair else ()), self.pair)))
 
     @property
     def first_index(self) -> int:

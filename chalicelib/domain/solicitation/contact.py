@@ -15,14 +15,6 @@ from chalicelib.domain.forms.survey import ResolicitationMode
 from chalicelib.domain.solicitation.channel import Channel
 
 
-class ContactKind(StrEnum):
-    """The kind of identifier from which a contact is derived."""
-
-    CUSTOMER = "customer"
-    EMAIL = "email"
-    PHONE = "phone"
-
-
 class SuppressionReason(StrEnum):
     """Why a contact receives no more messages through a channel."""
 

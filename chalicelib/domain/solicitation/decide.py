@@ -53,6 +53,8 @@ class Recipient:
         record: the contact of the customer record.
         email: the contact of the e-mail address; None without an address.
         phone: the contact of the phone number; None without a number.
+        earlier_emails: the contacts of the e-mail address that earlier versions of the service may
+            have stored under other spellings of its international domain.
         phone_number: the phone number in the format E.164; None if it is missing or invalid.
     """
 
@@ -61,11 +63,13 @@ class Recipient:
     email: Contact | None = None
     phone: Contact | None = None
     phone_number: str | None = None
+    earlier_emails: tuple[Contact, ...] = ()
 
     @property
     def contacts(self) -> list[Contact]:
         """All contacts of the customer. A survey is recorded for each of them."""
-        return [contact for contact in (self.record, self.email, self.phone) if contact]
+        known = (self.record, self.email, *self.earlier_emails, self.phone)
+        return [contact for contact in known if contact]
 
     @property
     def revoked_optins(self) -> list[Channel]:
@@ -90,9 +94,10 @@ class Recipient:
 
     def suppression(self, channel: Channel) -> SuppressionReason | None:
         """Return why the customer receives no messages through this channel, or None."""
-        contact = self.contact(channel)
-        own = contact.suppressed.get(channel) if contact else None
-        return own or self.record.suppressed.get(channel)
+        earlier = self.earlier_emails if channel is Channel.EMAIL else ()
+        own = (self.contact(channel), *earlier, self.record)
+        reasons = (contact.suppressed.get(channel) for contact in own if contact)
+        return next(filter(None, reasons), None)
 
 
 @dataclass(frozen=True)

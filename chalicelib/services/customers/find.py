@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from chalicelib.domain.customers.contact_hash import email_hashes, phone_hash
 from chalicelib.domain.customers.customer import Customer, joined_name
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import notations
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.storage import customers
@@ -21,6 +23,24 @@ def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
     """
     region = account_settings(account_id).default_region
     return customers.find_by_phone_numbers(account_id, notations(phone_number, region))
+
+
+def find_with_same_address(account_id: str, customer: Customer) -> list[str]:
+    """Return the ids of the other customers with the e-mail address or the phone number.
+
+    One AWS request per spelling of the address and notation of the number. The indexes are
+    eventually consistent.
+    """
+    keys: list[str] = []
+    for contact_hash in email_hashes(account_id, customer.email):
+        keys += customers.find_keys_with_contact(Channel.EMAIL, contact_hash)
+    if customer.phone_number:
+        region = account_settings(account_id).default_region
+        hashes = {phone_hash(account_id, n) for n in notations(customer.phone_number, region)}
+        for phone in sorted(filter(None, hashes)):
+            keys += customers.find_keys_with_contact(Channel.SMS, phone)
+    ids = {key.partition("#")[2] for key in keys}
+    return sorted(ids - {customer.id})
 
 
 def find_by_name(

@@ -7,11 +7,13 @@ from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer, check_size
 from chalicelib.domain.customers.import_batch import (
     ChunkPointer,
     ChunkProgress,
     ChunkState,
+    ImportHeader,
     RowError,
 )
 from chalicelib.domain.customers.merge import (
@@ -30,6 +32,7 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers, imports
+from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.imports import LoadedChunk
@@ -107,16 +110,25 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     if chunk.header is None or chunk.is_leftover:
         _discard_if_unused(chunk, now)
         return ChunkOutcome.NOTHING_TO_DO
-    found = customers.find_many(pointer.account_id, set(chunk.known.values()))
+    found, erased_pairs = imports.load_persons(chunk, _contacts_to_check(chunk, chunk.header))
+    groups = [group.erased() if group.pair in erased_pairs else group for group in chunk.groups]
     existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
-    plans = [_plan(chunk, group, existing, now) for group in chunk.groups if not group.is_erased]
-    erased = [row.index for group in chunk.groups if group.is_erased for row in group.rows]
+    plans = [
+        _plan(chunk, chunk.header, group, existing, now) for group in groups if not group.is_erased
+    ]
+    erased = [row.index for group in groups if group.is_erased for row in group.rows]
     position = chunk.total
     with transaction() as write:
         created = sum(plan.effect.creates for plan in plans)
         if created:
+            # If a person is erased after the chunk was read, this condition fails.
             increment_total(
-                write, pointer.account_id, Listed.CUSTOMERS, read=chunk.total, by=created
+                write,
+                pointer.account_id,
+                Listed.CUSTOMERS,
+                read=chunk.total,
+                by=created,
+                erasures=chunk.erasures,
             )
         for plan in plans:
             if plan.effect.creates:
@@ -129,6 +141,21 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     return ChunkOutcome.DONE
 
 
+def _contacts_to_check(chunk: LoadedChunk, header: ImportHeader) -> dict[str, str]:
+    """Return the contact keys of the pairs whose person may have been erased, with these pairs.
+
+    The result is empty unless a person of the account was erased after the import was accepted.
+    """
+    if chunk.last_erased_at is None or chunk.last_erased_at < header.created_at:
+        return {}
+    return {
+        contact_key(pair_hash(chunk.row.account_id, digest)): group.pair
+        for group in chunk.groups
+        if group.pair
+        for digest in group.digests
+    }
+
+
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
     # Keep a chunk without a header for an hour, because the request that accepts the import may
     # still write the header.
@@ -138,13 +165,20 @@ def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
 
 
 def _plan(
-    chunk: LoadedChunk, group: RowGroup, customers_by_id: dict[str, Customer], now: datetime
+    chunk: LoadedChunk,
+    header: ImportHeader,
+    group: RowGroup,
+    customers_by_id: dict[str, Customer],
+    now: datetime,
 ) -> _Plan:
     existing_id = chunk.known.get(group.pair) if group.pair else None
     # If the customer was erased after the pair was read, the customer is missing.
     existing = customers_by_id.get(existing_id) if existing_id else None
     base = existing or Customer(
-        id=derived_id(chunk.row.import_id, str(group.first_index)), created_at=now, updated_at=now
+        id=derived_id(chunk.row.import_id, str(group.first_index)),
+        # An erasure keeps customers that are newer than the erasure.
+        created_at=header.created_at,
+        updated_at=now,
     )
     base_length = text_length(dict(base)) if existing else _BLANK_LENGTH
     effect = effect_of(

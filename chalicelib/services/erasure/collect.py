@@ -1,5 +1,6 @@
 """Collect all stored data about a customer for ``customer export``."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -11,7 +12,7 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import Resource
 from chalicelib.services.customers.tags import with_tags
-from chalicelib.services.solicitation.contact_keys import address_keys
+from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.storage import (
     contacts,
     customers,
@@ -44,9 +45,10 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
     if customer is None:
         raise NotFound("customer")
     pair = pair_of(customer.email, customer.phone_number)
-    digest = pair.digest if pair else None
+    digests = pair.digests if pair else ()
+    hashes = [pair_hash(account_id, digest) for digest in digests]
     sent = list(solicitations.of_customer(account_id, customer_id))
-    answered = feedback.of_person(account_id, customer_id, pair_hash(account_id, digest))
+    answered = feedback.of_person(account_id, customer_id, hashes)
     return {
         "customer": _json(with_tags(account_id, [customer])[0]),
         "purchases": [_json(p) for p in purchases.of_customer(account_id, customer_id)],
@@ -54,7 +56,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "solicitations": [_json(solicitation) for solicitation in sent],
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
         "messages": _messages([s.message_id for s in sent if s.message_id]),
-        "importRows": _import_rows(account_id, digest),
+        "importRows": _import_rows(account_id, digests),
         "lastSurveys": _last_surveys(account_id, customer_id),
         "addresses": _addresses(account_id, customer),
     }
@@ -72,14 +74,14 @@ def _messages(message_ids: list[str]) -> list[Any]:
     return [_json(message) for group in groups for message in messages.find_many(group)]
 
 
-def _import_rows(account_id: str, digest: str | None) -> list[dict[str, Any]]:
+def _import_rows(account_id: str, digests: Collection[str]) -> list[dict[str, Any]]:
     """Return the rows of unfinished imports with this pair."""
-    if digest is None:
+    if not digests:
         return []
     return [
         {"importId": chunk.import_id, "index": row.index, "values": row.fields}
-        for chunk in imports.unfinished_with_pair(account_id, digest)
-        for row in imports.rows_with_pair(chunk, digest)
+        for chunk in imports.unfinished_with_pairs(account_id, digests)
+        for row in imports.rows_with_pairs(chunk, digests)
     ]
 
 
@@ -91,9 +93,13 @@ def _last_surveys(account_id: str, customer_id: str) -> Any:
 
 def _addresses(account_id: str, customer: Customer) -> dict[str, Any]:
     """Return the last surveys and the suppression of each address, by channel."""
-    keys = address_keys(account_id, customer)
+    keys = {
+        f"{channel.value}{'' if number == 1 else f' (spelling {number})'}": key
+        for channel, each in lookup_keys(account_id, customer.email, customer.phone_number).items()
+        for number, key in enumerate(each, start=1)
+    }
     found = contacts.find_many(keys.values())
-    addresses = {channel.value: _json(found[key]) for channel, key in keys.items()}
+    addresses = {name: _json(found[key]) for name, key in keys.items()}
     for contact in addresses.values():
         for name in _NOT_ABOUT_PERSON:
             del contact[name]

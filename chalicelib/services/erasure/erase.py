@@ -23,7 +23,8 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.services.solicitation.contact_keys import address_keys
+from chalicelib.services.customers.find import find_with_same_address
+from chalicelib.services.solicitation.contact_keys import address_keys, pair_keys
 from chalicelib.settings import settings
 from chalicelib.storage import (
     account_changes,
@@ -43,6 +44,9 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 RECORDS_PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""
 
+_MAX_LISTED: Final = 100
+"""Maximum number of other customers with the same address that the receipt lists."""
+
 Record = TypeVar("Record")
 
 
@@ -53,7 +57,8 @@ def start_erasure(
 
     If the erasure is already stored, return it. If the customer was created again after the
     erasure, or exists again after the erasure has ended, the erasure starts again. Three AWS
-    requests.
+    requests, and one to three for each address. The time of the erasure is that of DynamoDB: the
+    clock of an operator's computer can be wrong.
 
     Args:
         operator: the identity of the operator, for the receipt. A repeated request does not change
@@ -67,7 +72,7 @@ def start_erasure(
 
     def attempt() -> Erasure:
         erasure_id = erasures.erasure_id(account_id, customer_id)
-        earlier = erasures.find(erasure_id)
+        earlier, now = erasures.find_with_time(erasure_id)
         customer = customers.find(account_id, customer_id)
         is_created_again = earlier is not None and _is_created_again(earlier, customer)
         if earlier and earlier.state is ErasureState.PARKED and not is_created_again:
@@ -78,7 +83,7 @@ def start_erasure(
             return earlier
         if not (customer or earlier):
             raise NotFound("customer")
-        new = _new_erasure(erasure_id, account_id, customer_id, operator, customer, earlier)
+        new = _new_erasure(erasure_id, account_id, customer_id, operator, customer, earlier, now)
         if earlier and is_replay:
             new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
         return _store(new, earlier, is_replay=is_replay)
@@ -101,23 +106,27 @@ def _new_erasure(
     operator: str | None,
     customer: Customer | None,
     earlier: Erasure | None,
+    now: datetime,
 ) -> Erasure:
     pair, keys = None, dict(earlier.contacts) if earlier else {}
-    pair_contact = earlier.pair_contact if earlier else None
+    pair_contacts = earlier.pair_contacts if earlier else ()
+    others: tuple[str, ...] = ()
     if customer:
         pair = pair_of(customer.email, customer.phone_number)
-        contact_hash = pair_hash(account_id, pair.digest if pair else None)
-        pair_contact = contacts.contact_key(contact_hash) if contact_hash else None
+        pair_contacts = pair_keys(account_id, pair)
         keys |= address_keys(account_id, customer)
+        others = tuple(find_with_same_address(account_id, customer))
     return Erasure(
         id=erasure_id,
         account_id=account_id,
-        erased_at=clock.now(),
+        erased_at=now,
         customer_id=customer_id,
-        pair=pair.digest if pair else None,
-        pair_contact=pair_contact,
+        pairs=pair.digests if pair else (),
+        pair_contacts=pair_contacts,
         contacts=keys,
         operator=operator,
+        others=others[:_MAX_LISTED],
+        other_count=len(others),
     )
 
 
@@ -126,7 +135,7 @@ def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Era
     own_key = contacts.contact_key(customer_hash(erasure.account_id, customer_id))
     with transaction() as write:
         erasures.put(write, erasure, earlier)
-        contacts.suppress_erased(write, erasure.account_id, erasure.contacts, erasure.erased_at)
+        erasures.record_addresses(write, erasure, is_last=not is_replay)
         contacts.delete(write, own_key)
         if not is_replay:
             subject, operator = f"erasure {erasure.id}", erasure.operator or ""
@@ -197,18 +206,17 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
 
 def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
     """Erase the rows with the pair from unfinished imports that are older than the erasure."""
-    pair = erasure.pair
-    if pair is None:
+    if not erasure.pairs:
         return 0
 
     def erase() -> int:
         number = 0
-        for chunk in list(imports.unfinished_with_pair(erasure.account_id, pair)):
+        for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pairs)):
             if datetime.fromisoformat(chunk.created_at) > erasure.erased_at:
                 continue
-            rows = len(imports.rows_with_pair(chunk, pair))
+            rows = len(imports.rows_with_pairs(chunk, erasure.pairs))
             with transaction() as write:
-                imports.erase_pairs(write, chunk, [pair])
+                imports.erase_pairs(write, chunk, erasure.pairs)
                 erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
             number += rows
         return number
@@ -221,10 +229,10 @@ def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
 
     Feedback of another customer stays linked to this customer, whose counts include it.
     """
-    contact_hash = pair_hash(erasure.account_id, erasure.pair)
+    contact_hashes = [pair_hash(erasure.account_id, digest) for digest in erasure.pairs]
 
     def find() -> Iterator[StoredFeedback]:
-        for stored in feedback.of_person(erasure.account_id, customer_id, contact_hash):
+        for stored in feedback.of_person(erasure.account_id, customer_id, contact_hashes):
             record = stored.feedback
             if record.customer_id == customer_id or record.created_at <= erasure.erased_at:
                 yield stored
@@ -243,10 +251,12 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
     account_id = erasure.account_id
 
     def also(write: Any, customer: Customer, next_holder: str | None) -> None:
-        known = erasure.contacts.values()
+        known = {*erasure.contacts.values(), *erasure.pair_contacts}
         keys = address_keys(account_id, customer).items()
         new = {channel: key for channel, key in keys if key not in known}
-        contacts.suppress_erased(write, account_id, new, erasure.erased_at)
+        pair = pair_of(customer.email, customer.phone_number)
+        new_pairs = [key for key in pair_keys(account_id, pair) if key not in known]
+        contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
         erasures.count_customer(write, erasure, next_holder, new)
 
     return retry_on_contention(
@@ -296,15 +306,16 @@ def _delete_trackers(erasure: Erasure, customer_id: str) -> int:
 
 
 def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
-    """Erase the customer that old feedback created again.
+    """Erase the customer that old feedback or an old import created again.
 
     The customer has the pair of the erased customer, and was created when the service processed
-    feedback that was submitted before the erasure. It is deleted last, because a repeated pass
-    finds it by its pair.
+    feedback or an import that it received before the erasure. It is deleted last, because a
+    repeated pass finds it by its pair.
     """
-    if erasure.pair is None or erasure.next_holder != erasures.NO_HOLDER:
+    if not erasure.pairs or erasure.next_holder != erasures.NO_HOLDER:
         return 0
-    holder_id = customers.find_by_digest(erasure.account_id, erasure.pair)
+    holders = customers.find_holders(erasure.account_id, erasure.pairs)
+    holder_id = next(iter(holders.values()), None)
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
     if holder is None or holder.id == customer_id or holder.created_at >= erasure.erased_at:
         return 0

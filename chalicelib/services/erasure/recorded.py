@@ -3,7 +3,7 @@
 from chalicelib.domain.erasure import Erasure
 from chalicelib.domain.errors import NotFound
 from chalicelib.services.accounts.manage import require_account
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.storage import erasures
 
 
@@ -40,13 +40,11 @@ def list_erasures(
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    hashes = {
-        customer_id and erasures.erasure_id(account_id, customer_id),
-        email_key(account_id, email),
-        phone_key(account_id, phone_number),
-    } - {None}
+    wanted: list[tuple[str, ...]] = [*lookup_keys(account_id, email, phone_number).values()]
+    if customer_id:
+        wanted.append((erasures.erasure_id(account_id, customer_id),))
     return [
         erasure
         for erasure in erasures.list_for_account(account_id)
-        if hashes <= {erasure.id, *erasure.contacts.values()}
+        if all({erasure.id, *erasure.contacts.values()} & set(keys) for keys in wanted)
     ]

@@ -4,7 +4,7 @@ The table of erasures contains only keyed hashes. Therefore the replay reads all
 about persons, and computes the hash of each customer id in them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -26,28 +26,23 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     Args:
         on_read: called with the number of records that were read.
     """
-    recorded = {erasure.id: erasure for erasure in erasures.list_all()}
-    for erasure in recorded.values():
-        _suppress(erasure)
+    # In this order, the time of the last erasure of an address remains.
+    recorded = sorted(erasures.list_all(), key=lambda erasure: erasure.erased_at)
+    last = {erasure.account_id: erasure for erasure in recorded}
+    for erasure in recorded:
+        is_last = erasure is last[erasure.account_id]
+        retry_on_contention(partial(_record_addresses, erasure, is_last=is_last))
     accounts.restart_retention()
-    erased_at = _erased_at_by_contact(recorded.values())
+    erased_at = {key: erasure.erased_at for erasure in recorded for key in erasure.pair_contacts}
     # Import rows come first, because they could create the customers again.
     retry_on_contention(partial(_erase_import_rows, erased_at))
     repeated = []
-    for account_id, customer_id in _find_restored(recorded, on_read):
+    by_id = {erasure.id: erasure.erased_at for erasure in recorded}
+    for account_id, customer_id in _find_restored(by_id, on_read):
         started = start_erasure(account_id, customer_id, None, is_replay=True)
         repeated.append(continue_erasure(started.pointer) or started)
     _anonymize_unlinked(erased_at)
     return repeated
-
-
-def _erased_at_by_contact(recorded: Iterable[Erasure]) -> dict[str, datetime]:
-    """Return the time of the last erasure of each pair by the contact key of the pair."""
-    erased_at: dict[str, datetime] = {}
-    for erasure in recorded:
-        if key := erasure.pair_contact:
-            erased_at[key] = max(erasure.erased_at, erased_at.get(key, erasure.erased_at))
-    return erased_at
 
 
 def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
@@ -66,7 +61,7 @@ def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
 
 
 def _contact_key(account_id: str, pair: str) -> str:
-    return contacts.contact_key(pair_hash(account_id, pair) or "")
+    return contacts.contact_key(pair_hash(account_id, pair))
 
 
 def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:
@@ -88,34 +83,38 @@ def _anonymize(feedback_id: str) -> None:
         feedback.anonymize(write, stored, anonymized, clock.now())
 
 
-def _suppress(erasure: Erasure) -> None:
-    def attempt() -> None:
-        with transaction() as write:
-            contacts.suppress_erased(
-                write,
-                erasure.account_id,
-                erasure.contacts,
-                erasure.erased_at,
-            )
-
-    if erasure.contacts:
-        retry_on_contention(attempt)
+def _record_addresses(erasure: Erasure, *, is_last: bool) -> None:
+    if not (is_last or erasure.contacts or erasure.pair_contacts):
+        return
+    with transaction() as write:
+        erasures.record_addresses(write, erasure, is_last=is_last)
 
 
 def _find_restored(
-    recorded: dict[str, Erasure], on_read: Callable[[int], object]
+    erased_at: Mapping[str, datetime], on_read: Callable[[int], object]
 ) -> list[tuple[str, str]]:
-    """Return the account and the id of each erased customer that records still contain."""
-    found: dict[tuple[str, str], datetime] = {}
+    """Return the account and the id of each erased customer that records still contain.
+
+    The customers are in the order of their erasures.
+
+    The memory depends on the number of erasures, not on the number of customers.
+
+    Args:
+        erased_at: the time of each recorded erasure by its id.
+    """
+    found: dict[str, tuple[str, str, datetime]] = {}
     for account_id, customer_id, created_at in _references(on_read):
-        # Only the first record of a customer is evaluated. The table of customers is read first.
-        found.setdefault((account_id, customer_id), created_at)
-    restored = []
-    for (account_id, customer_id), created_at in found.items():
-        erasure = recorded.get(erasures.erasure_id(account_id, customer_id))
-        if erasure and created_at <= erasure.erased_at:
-            restored.append((account_id, customer_id))
-    return restored
+        erasure_id = erasures.erasure_id(account_id, customer_id)
+        if erasure_id in erased_at:
+            # Only the first record of a customer counts. The table of customers is read first.
+            found.setdefault(erasure_id, (account_id, customer_id, created_at))
+    return [
+        (account_id, customer_id)
+        for erasure_id, (account_id, customer_id, created_at) in sorted(
+            found.items(), key=lambda item: erased_at[item[0]]
+        )
+        if created_at <= erased_at[erasure_id]
+    ]
 
 
 def _references(on_read: Callable[[int], object]) -> Iterator[tuple[str, str, datetime]]:

@@ -30,7 +30,7 @@ from chalicelib.outbound.queues import send
 from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.storage import customers, erasures, purchases, recordings, solicitations
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.recordings import Known
@@ -53,8 +53,8 @@ class _Recording:
     Attributes:
         new_customer: the customer to create if no customer has the pair.
         optins: the channels whose opt-in the purchase turns on.
-        contacts: the contacts to load, by channel: the contacts of the opt-ins or, if ``sent_at``
-            is known, of all addresses.
+        contacts: the keys of the contacts to load, by channel: the contacts of the opt-ins or, if
+            ``sent_at`` is known, of all addresses.
         sent_at: the time at which the partner sent the purchase; None if it is unknown.
     """
 
@@ -64,7 +64,7 @@ class _Recording:
     input_hash: str
     new_customer: Customer | None
     optins: tuple[Channel, ...]
-    contacts: dict[Channel, str]
+    contacts: dict[Channel, tuple[str, ...]]
     sent_at: datetime | None
 
     @property
@@ -136,12 +136,9 @@ def _prepare(
 ) -> _Recording:
     record_id = purchase_id(account_id, definition.source, definition.external_id)
     body = definition.customer
-    contacts: dict[Channel, str | None] = {}
-    if body and (body.email_optin or sent_at):
-        contacts[Channel.EMAIL] = email_key(account_id, body.email)
-    if body and (body.sms_optin or sent_at):
-        contacts[Channel.SMS] = phone_key(account_id, body.phone_number)
-    known = {channel: key for channel, key in contacts.items() if key}
+    email = body.email if body and (body.email_optin or sent_at) else None
+    phone_number = body.phone_number if body and (body.sms_optin or sent_at) else None
+    known = lookup_keys(account_id, email, phone_number)
     return _Recording(
         account_id,
         definition,
@@ -229,6 +226,8 @@ def _save(recording: _Recording, known: Known, now: datetime, *, solicit: bool) 
         elif is_again:
             solicitations.decide_again(write, known.solicitation, purchase.customer_id, now)
         _count(write, recording, known, purchase)
+        if recording.sent_at:
+            recordings.check_erasures(write, known)
 
     is_listed = True
     if recording.new_customer and not known.customer_id:

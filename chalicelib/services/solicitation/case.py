@@ -6,12 +6,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import customer_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.solicitation.contact import ContactKind
 from chalicelib.domain.solicitation.decide import Facts, Recipient
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key, valid_number
+from chalicelib.services.solicitation.contact_keys import email_keys, phone_key, valid_number
 from chalicelib.services.solicitation.surveys import surveys_of
 from chalicelib.storage import contacts, solicitations
 
@@ -54,17 +53,15 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
 
 
 def _recipient(account_id: str, customer: Customer) -> Recipient:
-    keys = {
-        ContactKind.CUSTOMER: contacts.contact_key(customer_hash(account_id, customer.id)),
-        ContactKind.EMAIL: email_key(account_id, customer.email),
-        ContactKind.PHONE: phone_key(account_id, customer.phone_number),
-    }
-    known = contacts.find_many([key for key in keys.values() if key])
-    found = {kind: known[key] for kind, key in keys.items() if key}
+    record = contacts.contact_key(customer_hash(account_id, customer.id))
+    emails = email_keys(account_id, customer.email)
+    phone = phone_key(account_id, customer.phone_number)
+    found = contacts.find_many([record, *emails, *([phone] if phone else [])])
     return Recipient(
         customer,
-        record=found[ContactKind.CUSTOMER],
-        email=found.get(ContactKind.EMAIL),
-        phone=found.get(ContactKind.PHONE),
+        record=found[record],
+        email=found[emails[0]] if emails else None,
+        phone=found[phone] if phone else None,
+        earlier_emails=tuple(found[key] for key in emails[1:]),
         phone_number=valid_number(account_id, customer.phone_number),
     )

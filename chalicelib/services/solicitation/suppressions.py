@@ -2,26 +2,26 @@
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.services.accounts.manage import require_account
-from chalicelib.services.solicitation.contact_keys import phone_contact_hash
+from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.storage import contacts, suppressions
 
 
 def find_contact(account_id: str, channel: Channel, address: str) -> Contact:
     """Return the contact of an e-mail address or a phone number, with its suppression.
 
-    Two AWS requests, and one more for a phone number. Another one reads the secret of the stage.
+    If earlier versions of the service suppressed another spelling of the address, return the
+    contact of this spelling. Two AWS requests, and one more for a phone number. Another one reads
+    the secret of the stage.
 
     Raises:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    key = contacts.contact_key(_contact_hash(account_id, channel, address))
-    return contacts.find_many([key])[key]
+    return _by_severity(_find_contacts(account_id, channel, address))[0]
 
 
 def lift_suppression(account_id: str, channel: Channel, address: str, operator: str) -> Contact:
@@ -37,18 +37,30 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
         NotFound: the account does not exist.
         Conflict: the address is not suppressed, or the suppression cannot be lifted.
     """
-    contact = find_contact(account_id, channel, address)
-    obstacle = contact.obstacle_to_lifting
-    if obstacle:
+    require_account(account_id)
+    found = _find_contacts(account_id, channel, address)
+    suppressed = {h: contact for h, contact in found.items() if contact.suppressed}
+    obstacles = (contact.obstacle_to_lifting for contact in (suppressed or found).values())
+    if obstacle := next(filter(None, obstacles), None):
         raise Conflict(obstacle)
-    reason = contact.suppressed[channel].value
-    subject = f"suppression {channel.value} {contact.key}"
-    change = AccountChange(clock.now(), subject, operator, reason, "lifted")
-    suppressions.lift(account_id, _contact_hash(account_id, channel, address), channel, change)
-    return contact
+    for contact_hash, contact in suppressed.items():
+        reason = contact.suppressed[channel].value
+        subject = f"suppression {channel.value} {contact.key}"
+        change = AccountChange(clock.now(), subject, operator, reason, "lifted")
+        suppressions.lift(account_id, contact_hash, channel, change)
+    return _by_severity(found)[0]
 
 
-def _contact_hash(account_id: str, channel: Channel, address: str) -> str:
-    if channel is Channel.EMAIL:
-        return email_hash(account_id, address) or ""
-    return phone_contact_hash(account_id, address) or ""
+def _find_contacts(account_id: str, channel: Channel, address: str) -> dict[str, Contact]:
+    """Load the contacts of an address by contact hash, the current one first."""
+    hashes = contact_hashes(account_id, channel, address)
+    found = contacts.find_many([contacts.contact_key(contact_hash) for contact_hash in hashes])
+    return dict(zip(hashes, found.values(), strict=True))
+
+
+def _by_severity(found: dict[str, Contact]) -> list[Contact]:
+    """Return the contacts, those whose suppression cannot be lifted first."""
+    return sorted(
+        found.values(),
+        key=lambda contact: (not contact.suppressed, contact.obstacle_to_lifting is None),
+    )

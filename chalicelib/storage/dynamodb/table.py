@@ -6,6 +6,8 @@ and the measured savings.
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, Final, Self
@@ -168,6 +170,18 @@ class Table(Model):
         return row
 
     @classmethod
+    def load_with_time(cls, hash_key: str) -> tuple[Self | None, datetime]:
+        """Load a row in one consistent request, and return the time of DynamoDB's response.
+
+        The response states the time in full seconds.
+        """
+        read = cls.get_operation_kwargs_from_class(hash_key)
+        response = connection().dispatch("GetItem", {**read, "ConsistentRead": True})
+        item = response.get("Item")
+        headers = response["ResponseMetadata"]["HTTPHeaders"]
+        return cls.from_raw_data(item) if item else None, parsedate_to_datetime(headers["date"])
+
+    @classmethod
     def load_partition(cls, hash_key: str) -> list[Self]:
         """Load all rows of a partition in one consistent request.
 
@@ -186,7 +200,7 @@ class Table(Model):
 
 
 def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
-    """Load up to 100 rows from one or more tables with a consistent read, in one request.
+    """Load rows from one or more tables with a consistent read, in one request per 100 rows.
 
     Args:
         keys: the keys of the rows. Each contains the model of the table, the partition key and, if
@@ -200,6 +214,9 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
     """
     if not keys:
         return []
+    if len(keys) > _MAX_BATCH_READS:
+        first, others = keys[:_MAX_BATCH_READS], keys[_MAX_BATCH_READS:]
+        return [*read_together(*first), *read_together(*others)]
     indexes: dict[tuple[str, str], int] = {}
     unread: dict[str, dict[str, Any]] = {}
     for index, (model, *key) in enumerate(keys):

@@ -10,7 +10,7 @@ from chalicelib.domain.ids import new_id
 ACCOUNT = new_id()
 
 
-@pytest.mark.parametrize("hash_of", [email_hash, phone_hash, pair_hash])
+@pytest.mark.parametrize("hash_of", [email_hash, phone_hash])
 def test_missing_contact_has_no_hash(hash_of: Callable[[str, str | None], str | None]) -> None:
     assert hash_of(ACCOUNT, None) is None
     assert hash_of(ACCOUNT, "") is None

@@ -34,8 +34,9 @@ EXPECTED = {
     "import_rows": 1,
 }
 REQUESTS = [
-    "BatchGetItem",  # an earlier erasure
+    "GetItem",  # an earlier erasure
     "GetItem",  # the customer
+    "Query",  # other customers with the address
     "TransactWriteItems",  # the erasure and the suppressions
     "BatchGetItem",  # the erasure
     *["Query"] * 5,  # import chunks: four shards, and the parked shard
@@ -48,7 +49,7 @@ REQUESTS = [
     "BatchGetItem",  # the customer
     "UpdateItem",  # reserve the counter
     "Query",  # the last customer of the list
-    "GetItem",  # the pair
+    "BatchGetItem",  # the pair
     "Query",  # the next customer with the address
     "BatchGetItem",
     "TransactWriteItems",

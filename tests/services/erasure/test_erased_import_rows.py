@@ -5,14 +5,18 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import read_import
+from chalicelib.services.customers.create import create_customer
+from chalicelib.storage import imports
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
     outcome_counts,
     run_import,
 )
-from tests.services.erasure.erasing import erase, erased
+from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
@@ -65,3 +69,41 @@ def test_rows_of_import_after_erasure_are_kept(account: str, time: Time) -> None
     queued = accept_batch(account, {"batch": [PERSON]})
     erase(account, customer_id)
     assert outcome_counts(run_import(account, queued.id)) == {"created": 1}
+
+
+@pytest.mark.parametrize("starts", ["before the chunk is read", "before the chunk is written"])
+def test_chunk_that_erasure_did_not_find_does_not_restore_person(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, starts: str
+) -> None:
+    # The index of unfinished work does not contain the chunk yet.
+    monkeypatch.setattr(imports, "unfinished_with_pairs", lambda _account_id, _pairs: [])
+    queued = accept_batch(account, {"batch": [PERSON, OTHER]})
+    bodies = IMPORT_QUEUE.queued_messages(account)
+    time.ahead += timedelta(minutes=1)
+
+    def create_and_erase() -> None:
+        erase(account, create_customer(account, parse(PERSON, CustomerBody)).id)
+
+    if starts == "before the chunk is read":
+        customer_id = create_customer(account, parse(PERSON, CustomerBody)).id
+        erase(account, customer_id)
+        finish(account, customer_id, time)
+    selected = "TransactWriteItems" if starts == "before the chunk is written" else -1
+    with before_request(monkeypatch, selected, create_and_erase) as requests:
+        assert IMPORT_QUEUE.deliver(bodies) == []
+    if starts == "before the chunk is read":
+        assert len(requests.operations) == 3
+    progress = read_import(account, queued.id)
+    assert outcome_counts(progress) == {"created": 1, "failed": 1}
+    assert [(error.index, error.code) for error in progress.errors] == [(0, "erased")]
+    assert [customer.email for customer in all_customers(account)] == [OTHER["email"]]
+
+
+def test_imported_customer_has_creation_time_of_import(account: str, time: Time) -> None:
+    queued = accept_batch(account, {"batch": [PERSON]})
+    accepted_at = read_import(account, queued.id).created_at
+    time.ahead += timedelta(hours=1)
+    run_import(account, queued.id)
+    (customer,) = all_customers(account)
+    assert customer.created_at == accepted_at
+    assert customer.updated_at > accepted_at

@@ -21,6 +21,7 @@ from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
+from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.queues import PURCHASE_QUEUE
 from tests.services.solicitation.provider import Provider
@@ -135,6 +136,39 @@ def test_purchase_sent_before_erasure_is_recorded_without_person(
     assert [row for row in CustomerRow.scan() if row.account_id == shop.account_id] == []
 
 
+@pytest.mark.parametrize("phone_number", [None, "+33699999999"])
+def test_purchase_in_flight_does_not_restore_person(
+    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch, phone_number: str | None
+) -> None:
+    customer_id = customer_of(shop.record(customer=PERSON))
+    external_id = new_id()
+    in_flight = message(
+        shop, externalId=external_id, customer=PERSON | {"phoneNumber": phone_number}
+    )
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: erase(shop.account_id, customer_id)
+    ):
+        assert PURCHASE_QUEUE.deliver([in_flight], sent_at=clock.now()) == []
+    recorded = next(row for row in PurchaseRow.scan() if row.external_id == external_id)
+    purchase = read_purchase(shop.account_id, recorded.id)
+    assert (purchase.customer_id, purchase.metadata) == (None, {})
+    assert [row for row in CustomerRow.scan() if row.account_id == shop.account_id] == []
+
+
+def test_purchase_in_flight_by_customer_id_does_not_restore_person(
+    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer_id = customer_of(shop.record(customer=PERSON))
+    external_id = new_id()
+    in_flight = message(shop, externalId=external_id, customer=None, customerId=customer_id)
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: erase(shop.account_id, customer_id)
+    ):
+        assert PURCHASE_QUEUE.deliver([in_flight], sent_at=clock.now()) == []
+    recorded = next(row for row in PurchaseRow.scan() if row.external_id == external_id)
+    assert recorded.customer_id is None
+
+
 def test_purchase_sent_after_erasure_creates_person_again(shop: Shop, time: Time) -> None:
     first = shop.record(customer=PERSON)
     erase(shop.account_id, customer_of(first))
@@ -205,5 +239,5 @@ def test_erasure_deletes_contact_of_customer_record(shop: Shop) -> None:
     customer_id = customer_of(purchase)
     erase(shop.account_id, customer_id)
     rows = [row for row in contacts.ContactRow.scan() if row.account_id == shop.account_id]
-    assert len(rows) == 2
+    assert len(rows) == 3  # of the two addresses and the pair
     assert all(row.erased_at for row in rows)

@@ -1,0 +1,201 @@
+"""Test that the spellings of an international domain are one mailbox, also for earlier records.
+
+Earlier versions of the service stored hashes and digests of addresses in the spelling of the
+address. `earlier_version` stores records in this way.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import Context
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.services.customers.find import find_by_email
+from chalicelib.services.erasure.erase import start_erasure
+from chalicelib.services.erasure.recorded import list_erasures
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.solicitation.suppressions import find_contact, lift_suppression
+from chalicelib.services.solicitation.unsubscribe import unsubscribe
+from chalicelib.storage import customers
+from chalicelib.storage.customers import CustomerPairRow
+from chalicelib.storage.stage_secret import stage_secret
+from tests.services.customers.importing import accept_batch, all_customers, run_import
+from tests.services.erasure.erasing import OPERATOR, erase
+from tests.services.moved_time import Time
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop, open_shop, outcome
+
+UNICODE, ASCII = "zoe@münchen.example", "zoe@xn--mnchen-3ya.example"
+ORDERS = pytest.mark.parametrize(("first", "second"), [(UNICODE, ASCII), (ASCII, UNICODE)])
+
+
+@contextmanager
+def earlier_version() -> Iterator[None]:
+    """Normalize addresses as earlier versions of the service did: only to lower case."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("pair", "contact_hash"):
+            name = f"chalicelib.domain.customers.{module}"
+            patch.setattr(f"{name}.normalize_email", str.lower)
+            patch.setattr(f"{name}.email_spellings", lambda email: (email.lower(),))
+        yield
+
+
+@pytest.fixture
+def shop(account: str, time: Time, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Create an account with one store and one survey."""
+    name = "chalicelib.services.solicitation.send_survey.send_message"
+    monkeypatch.setattr(name, Provider().send)
+    return open_shop()
+
+
+def customer(email: str) -> dict[str, Any]:
+    return {"email": email, "emailOptin": True}
+
+
+def solicit(shop: Shop, email: str, **fields: Any) -> tuple[str, str]:
+    purchase = shop.record(customer=customer(email), **fields)
+    shop.solicit()
+    return outcome(purchase)
+
+
+@ORDERS
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_mailbox_receives_one_survey_within_delay(
+    shop: Shop, first: str, second: str, is_earlier: bool
+) -> None:
+    if is_earlier:
+        with earlier_version():
+            assert solicit(shop, first) == ("SENT", "")
+    else:
+        assert solicit(shop, first) == ("SENT", "")
+    assert solicit(shop, second) == ("SKIPPED", "ALREADY_SOLICITED")
+
+
+@ORDERS
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_unsubscription_applies_to_all_spellings(
+    shop: Shop, first: str, second: str, is_earlier: bool
+) -> None:
+    if is_earlier:
+        with earlier_version():
+            contact_hash = email_hash(shop.account_id, first)
+    else:
+        contact_hash = email_hash(shop.account_id, first)
+    assert contact_hash
+    token = UnsubscribeToken(shop.account_id, contact_hash, Channel.EMAIL).signed(stage_secret())
+    unsubscribe(token)
+    assert solicit(shop, second) == ("SKIPPED", "SUPPRESSED")
+    (stored,) = all_customers(shop.account_id)
+    assert not stored.email_optin
+
+
+@ORDERS
+def test_suppression_of_earlier_version_is_shown_and_lifted(
+    shop: Shop, first: str, second: str
+) -> None:
+    with earlier_version():
+        shop.suppress(first, SuppressionReason.UNSUBSCRIBED)
+    account = shop.account_id
+    found = find_contact(account, Channel.EMAIL, second)
+    assert found.suppressed == {Channel.EMAIL: SuppressionReason.UNSUBSCRIBED}
+    lift_suppression(account, Channel.EMAIL, second, OPERATOR)
+    assert find_contact(account, Channel.EMAIL, first).suppressed == {}
+
+
+@ORDERS
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_spellings_belong_to_one_customer(
+    shop: Shop, first: str, second: str, is_earlier: bool
+) -> None:
+    if is_earlier:
+        with earlier_version():
+            purchase = shop.record(customer=customer(first))
+    else:
+        purchase = shop.record(customer=customer(first))
+    assert shop.record(customer=customer(second)).customer_id == purchase.customer_id
+    run_import(shop.account_id, accept_batch(shop.account_id, {"batch": [{"email": second}]}).id)
+    (stored,) = all_customers(shop.account_id)
+    assert stored.email == first
+    assert find_by_email(shop.account_id, second) == [stored]
+
+
+def test_queued_chunk_of_earlier_version_fills_customer_of_other_spelling(shop: Shop) -> None:
+    account = shop.account_id
+    with earlier_version():
+        queued = accept_batch(account, {"batch": [{"email": UNICODE, "company": "Lumen"}]})
+    shop.record(customer=customer(ASCII))
+    run_import(account, queued.id)
+    (stored,) = all_customers(account)
+    assert (stored.email, stored.company) == (ASCII, "Lumen")
+
+
+@ORDERS
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_erasure_applies_to_all_spellings(
+    shop: Shop, time: Time, first: str, second: str, is_earlier: bool
+) -> None:
+    account = shop.account_id
+    if is_earlier:
+        with earlier_version():
+            customer_id = shop.record(customer=customer(first)).customer_id
+    else:
+        customer_id = shop.record(customer=customer(first)).customer_id
+    assert customer_id
+    queued = accept_batch(account, {"batch": [{"email": second, "company": "Lumen"}]})
+    sent_at = clock.now()
+    time.ahead += timedelta(minutes=1)
+    erasure = erase(account, customer_id)
+    run_import(account, queued.id)
+    definition = shop.definition(customer=customer(second), externalId=new_id())
+    assert record_purchase(account, definition, sent_at=sent_at).customer_id is None
+    assert all_customers(account) == []
+    assert [row for row in CustomerPairRow.scan() if row.customer_id == customer_id] == []
+    assert list_erasures(account, email=second) == [erasure]
+    time.ahead += timedelta(minutes=1)
+    assert solicit(shop, second) == ("SKIPPED", "ERASED")
+
+
+def test_purchase_finds_erasure_of_earlier_version(shop: Shop, time: Time) -> None:
+    customer_id = shop.record(customer=customer(UNICODE)).customer_id
+    assert customer_id
+    sent_at = clock.now()
+    time.ahead += timedelta(minutes=1)
+    with earlier_version():
+        Context().run(start_erasure, shop.account_id, customer_id, OPERATOR)
+    definition = shop.definition(customer=customer(ASCII), externalId=new_id())
+    recorded = record_purchase(shop.account_id, definition, sent_at=sent_at)
+    assert recorded.customer_id is None
+
+
+def test_international_domain_takes_no_further_request_for_purchase(shop: Shop) -> None:
+    record_purchase(shop.account_id, shop.definition(customer=customer("zoe@example.test")))
+    for email in ("max@example.test", UNICODE):
+        with counted_calls() as calls:
+            record_purchase(shop.account_id, shop.definition(customer=customer(email)))
+        assert calls.total() == 2
+
+
+@ORDERS
+def test_respondent_is_customer_of_earlier_version(shop: Shop, first: str, second: str) -> None:
+    with earlier_version():
+        customer_id = shop.record(customer=customer(first)).customer_id
+    respondent = create_respondent(second)
+    pair = pair_of(second, None)
+    assert pair
+    key = (shop.account_id, pair.digest)
+    assert customers.find_or_create({key: respondent}) == ({key: customer_id}, set())
+
+
+def create_respondent(email: str) -> Customer:
+    return Customer(id=new_id(), email=email, created_at=clock.now(), updated_at=clock.now())
