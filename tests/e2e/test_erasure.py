@@ -13,15 +13,14 @@ from typing import Any
 import httpx
 import pytest
 
-from chalicelib.domain.customers.platforms import PLATFORMS
 from chalicelib.domain.ids import new_id
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import wait_until
 from tests.e2e.receiver_process import ReceiverProcess
+from tests.services.erasure.personal_fields import customer_body
 from tests.services.erasure.stored import table_texts
 
-TEXTS = ("description", "company", "firstName", "lastName", "displayName", "civility")
 PROVIDER_LINE = " [ses] SMTP relay: "
 """A part of the lines that the emulator logs about e-mails, in the place of SES."""
 
@@ -41,14 +40,7 @@ class Person:
     @property
     def body(self) -> dict[str, Any]:
         """The body of a customer with all personal fields."""
-        identifiers = (p.identifier for p in PLATFORMS if p.identifies_customers)
-        return {
-            **dict.fromkeys((*TEXTS, *identifiers), self.text),
-            "email": self.email,
-            "phoneNumber": self.phone_number,
-            "metadata": {self.text: self.text},
-            "emailOptin": True,
-        }
+        return customer_body(self.text, self.email, self.phone_number)
 
     @property
     def email(self) -> str:

@@ -28,5 +28,5 @@ def test_contrast_equals_ratio_defined_by_wcag(
 @pytest.mark.parametrize(
     ("colour", "expected"), [("#000", True), ("#14181d", True), ("#fff", False), ("#0000", False)]
 )
-def test_dark_background_needs_light_text(colour: str, expected: bool) -> None:
+def test_dark_and_light_colours_are_distinguished(colour: str, expected: bool) -> None:
     assert is_dark(colour) == expected

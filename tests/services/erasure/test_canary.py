@@ -16,6 +16,7 @@ from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation import send_survey
 from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import erase, finish
+from tests.services.erasure.personal_fields import customer_body
 from tests.services.erasure.stored import queue_texts, table_texts
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
@@ -33,16 +34,10 @@ from tests.web.seeded_account import SeededAccount
 
 CANARY = "kanarienvogel"
 PHONE = "+33612340987"
-ADDRESSES = {"email": f"{CANARY}@example.test", "phoneNumber": PHONE}
+EMAIL = f"{CANARY}@example.test"
 ATTRIBUTE = {"attribute": CANARY, "type": "TEXT", "text": CANARY, "value": CANARY}
-TEXTS = ("description", "company", "firstName", "lastName", "displayName", "civility")
-BODY: dict[str, Any] = {
-    **ADDRESSES,
-    **dict.fromkeys(TEXTS, CANARY),
-    "metadata": {CANARY: CANARY},
-    "emailOptin": True,
-}
-ANSWERS = {"note": CANARY, "mail": ADDRESSES["email"], "phone": PHONE, "nps": "9"}
+BODY = customer_body(CANARY, EMAIL, PHONE)
+ANSWERS = {"note": CANARY, "mail": EMAIL, "phone": PHONE, "nps": "9"}
 
 
 @pytest.fixture

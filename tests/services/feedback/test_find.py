@@ -16,7 +16,7 @@ from tests.domain.feedback.factories import NOW, build_feedback
 
 
 @pytest.fixture(autouse=True)
-def _single_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def _two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find, "MAX_CONCURRENCY", 2)
 
 
@@ -62,7 +62,7 @@ def test_search_continues_until_enough_records_match(
     assert ids(account, wanted, at_most=1) == [stored[5].id]
 
 
-def test_first_100_records_are_found_with_two_aws_requests(account: str) -> None:
+def test_newest_records_are_found_with_two_aws_requests(account: str) -> None:
     store(account, 3)
     with counted_calls() as calls:
         ids(account, FeedbackFilter(), newest_first=True, at_most=2)

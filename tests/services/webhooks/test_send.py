@@ -298,7 +298,7 @@ def test_missing_secret_defers_webhook(
     assert len(receiver.requests) == 1
 
 
-def test_execution_that_always_kills_function_is_parked(
+def test_execution_that_always_kills_function_is_parked_until_replay(
     seeded: SeededAccount, receiver: Receiver, time: Time
 ) -> None:
     class Killed(BaseException):

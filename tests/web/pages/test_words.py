@@ -2,6 +2,7 @@
 
 import pytest
 
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.language import LANGUAGE_CODES, Language
 from chalicelib.web.pages.number_format import format_number
 from chalicelib.web.pages.words import catalogue_languages, words_in
@@ -58,3 +59,9 @@ def test_every_plural_form_can_be_formatted(number: int) -> None:
 def test_number_has_separators_of_language(language: str, expected: str) -> None:
     assert format_number(10_000, Language(language)) == expected
     assert expected in words_in(Language(language)).errors["too_long"]
+
+
+def test_every_answer_format_has_its_own_message() -> None:
+    codes = {each.rules.format.error_code for each in FieldType if each.rules.format}
+    assert codes
+    assert codes - words_in(Language("en")).errors.keys() == set()

@@ -482,7 +482,7 @@ def test_submission_over_256_kilobytes_is_rejected(fresh: SeededAccount) -> None
         (True, {"dynamodb.UpdateItem": 1, "dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
     ],
 )
-def test_submission_sends_at_most_three_aws_requests(
+def test_submission_sends_at_most_four_aws_requests(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch, limited: bool, cost: dict[str, int]
 ) -> None:
     submit_contact(fresh)
