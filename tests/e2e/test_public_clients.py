@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-import requests
 
 from tests.e2e.browser import open_page, serve
 from tests.e2e.cloud import TIMEOUT_S, Cloud
@@ -40,12 +39,6 @@ def with_curl(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     return int(status), body
 
 
-def with_requests(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
-    files = [(name, (None, text)) for name, text in parts]
-    response = requests.post(url, files=files, timeout=TIMEOUT_S, proxies={"http": "", "https": ""})
-    return response.status_code, response.text
-
-
 def with_httpx(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     files = [(name, (None, text.encode())) for name, text in parts]
     response = httpx.post(url, files=files, timeout=TIMEOUT_S, trust_env=False)
@@ -64,7 +57,7 @@ def with_node(url: str, parts: Parts, folder: Path) -> tuple[int, str]:
     return status, body
 
 
-CLIENTS = [with_curl, with_requests, with_httpx, with_node]
+CLIENTS = [with_curl, with_httpx, with_node]
 
 
 def as_json_array(fields: Any) -> Parts:
