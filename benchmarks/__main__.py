@@ -3,36 +3,34 @@
 import argparse
 import os
 import platform
-import signal
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 
-from benchmarks import (
-    abuse_cost,
-    batch_cost,
-    ceilings,
-    create_cost,
-    delivery_cost,
-    dispatch_cost,
-    feedback_cost,
-    feedback_rate,
-    import_time,
-    page_cost,
-    page_load,
-    public_cost,
-    request_cost,
-    sweep_cost,
-)
-from benchmarks.processes import PROJECT
-from benchmarks.report import Section, document
+from benchmarks.processes import PROJECT, child_process, measure, stop_children_on_signals
+from benchmarks.report import document
 
 _WIDTH: Final = 110
+_MODULES: Final = {
+    "requests": "request_cost",
+    "public": "public_cost",
+    "abuse": "abuse_cost",
+    "deliveries": "delivery_cost",
+    "sweep": "sweep_cost",
+    "creates": "create_cost",
+    "feedback-rate": "feedback_rate",
+    "imports": "import_time",
+    "batches": "batch_cost",
+    "ceilings": "ceilings",
+    "dispatch": "dispatch_cost",
+    "pages": "page_cost",
+    "page-load": "page_load",
+    "feedback": "feedback_cost",
+}
+"""The module of each benchmark. Its function ``measure`` returns a section of the report."""
 
 
 def main() -> None:
@@ -41,32 +39,12 @@ def main() -> None:
     Exit with status 1 if a benchmark exceeds its limits.
     """
     options = _parser().parse_args()
-    # On SIGTERM, exit normally so that the child processes of the benchmarks are stopped.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+    stop_children_on_signals()
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    # The benchmarks from "batches" on connect this process to a local cloud. They run last, because
-    # the connection could affect other benchmarks.
-    measurements: dict[str, Callable[[], Section]] = {
-        "requests": request_cost.measure,
-        "public": public_cost.measure,
-        "abuse": abuse_cost.measure,
-        "deliveries": delivery_cost.measure,
-        "sweep": sweep_cost.measure,
-        "creates": create_cost.measure,
-        "feedback-rate": feedback_rate.measure,
-        "imports": import_time.measure,
-        "batches": batch_cost.measure,
-        "ceilings": ceilings.measure,
-        "dispatch": dispatch_cost.measure,
-        "pages": partial(page_cost.measure, options.customers),
-        "page-load": page_load.measure,
-        "feedback": partial(feedback_cost.measure, options.feedback),
-    }
     sections = []
-    for name in [options.only] if options.only else measurements:
-        with console.status(f"Measuring {name} …"):
-            section = measurements[name]()
+    for name in [options.only] if options.only else _MODULES:
+        with console.status(f"Measuring {name} …"), child_process() as process:
+            section = process.submit(measure, _MODULES[name]).result()
         section.print(console)
         sections.append(section)
     output = options.output or (None if options.only else PROJECT / "docs" / "performance.md")
@@ -85,42 +63,11 @@ def _machine() -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "--only",
-        choices=(
-            "requests",
-            "public",
-            "abuse",
-            "deliveries",
-            "sweep",
-            "creates",
-            "feedback-rate",
-            "imports",
-            "batches",
-            "ceilings",
-            "dispatch",
-            "pages",
-            "page-load",
-            "feedback",
-        ),
-        help="run only this benchmark (default: all)",
-    )
+    parser.add_argument("--only", choices=_MODULES, help="run only this benchmark (default: all)")
     parser.add_argument(
         "--output",
         type=Path,
         help="file to write the report to (default: docs/performance.md; with --only, no file)",
-    )
-    parser.add_argument(
-        "--customers",
-        type=int,
-        default=page_cost.CUSTOMERS,
-        help="number of customers in the long list of `pages` (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--feedback",
-        type=int,
-        default=feedback_cost.FEEDBACK,
-        help="number of feedback records of `feedback` (default: %(default)s)",
     )
     return parser
 

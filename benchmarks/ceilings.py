@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
-from typing import Final
+from typing import Any, Final
 
 from benchmarks import sample_account
-from benchmarks.create_process import create_one, respondent_feedback
+from benchmarks.create_cost import create_one, respondent_feedback
 from benchmarks.own_cloud import own_cloud
 from benchmarks.partition_load import (
     READ_UNITS_PER_KEY,
@@ -16,12 +16,10 @@ from benchmarks.partition_load import (
     ceiling,
     partition_load,
 )
-from benchmarks.quiet_log import discard_log
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, Outcome
-from chalicelib.services.accounts.save_places import save_brand
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import process_feedback
@@ -87,26 +85,26 @@ def ceilings_of(load: PartitionLoad, count: int) -> list[Ceiling]:
     return sorted(found, key=lambda each: each.per_second)
 
 
-def measure(count: int = COUNT) -> Section:
+def measure() -> Section:
     """Measure the load of each operation in a temporary local cloud. Return a section."""
-    with own_cloud(), discard_log():
-        rows: list[Sequence[str]] = []
+    with own_cloud():
+        rows: list[tuple[Any, ...]] = []
         for operation in OPERATIONS:
-            latencies = _latencies(operation, count)
+            latencies = _latencies(operation)
             with partition_load(connection().client, settings().resource_name("")) as load:
-                for _ in operation.run(count):
+                for _ in operation.run(COUNT):
                     pass
-            for each in ceilings_of(load, count):
+            for each in ceilings_of(load, COUNT):
                 if each.per_second < _SHOWN_BELOW:
                     rows.append(_row(operation, each, latencies))
                     latencies = []
-    return _section(count, rows)
+    return _section(rows)
 
 
-def _latencies(operation: Operation, count: int) -> list[float]:
+def _latencies(operation: Operation) -> list[float]:
     latencies = []
     started = time.perf_counter()
-    for _ in operation.run(count):
+    for _ in operation.run(COUNT):
         latencies.append((time.perf_counter() - started) * 1_000)
         started = time.perf_counter()
     return latencies
@@ -149,9 +147,8 @@ def import_rows(count: int) -> Iterator[None]:
 def submit(count: int) -> Iterator[None]:
     """Store feedback of new respondents and process it in batches."""
     account_id = new_id()
-    brand = save_brand(account_id, {"id": new_id(), "name": "Maison Lumen"})
-    form_definition = {**sample_account.contact_form(1, brand.id), "id": new_id()}
-    form = save_contact_form(account_id, form_definition)
+    sample_account.save_places(account_id)
+    form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
     for start in range(0, count, _BATCH):
         numbers = range(start, min(count, start + _BATCH))
         batch = [respondent_feedback(account_id, form.id, number) for number in numbers]
@@ -195,31 +192,22 @@ OPERATIONS: Final = (
 )
 
 
-def _row(operation: Operation, each: Ceiling, latencies: Sequence[float]) -> Sequence[str]:
-    times = ["", ""]
+def _row(operation: Operation, each: Ceiling, latencies: Sequence[float]) -> tuple[Any, ...]:
+    name, p50, p99 = None, None, None
     if latencies:
-        times = [f"{median(latencies):.1f}", f"{quantiles(latencies, n=100)[98]:.1f}"]
-    return (
-        operation.name if latencies else "",
-        f"`{each.name}`",
-        each.kind,
-        f"{each.units:.2f}",
-        f"{each.per_second:,.0f}",
-        *times,
-    )
+        name, p50, p99 = operation.name, median(latencies), quantiles(latencies, n=100)[98]
+    return (name, f"`{each.name}`", each.kind, each.units, each.per_second, p50, p99)
 
 
-def _section(count: int, rows: Sequence[Sequence[str]]) -> Section:
+def _section(rows: list[tuple[Any, ...]]) -> Section:
     return Section(
         "Ceilings of one account",
         [
-            f"{count} operations of one account on a local cloud. {_METHOD}",
+            f"{COUNT} operations of one account on a local cloud. {_METHOD}",
             Table(
-                (
-                    "operation", "hottest key of", "units", "units each", "ceiling per second",
-                    "p50 ms", "p99 ms",
-                ),
+                {"operation": "", "hottest key of": "", "units": "", "units each": ".2f"}
+                | {"ceiling per second": ",.0f", "p50 ms": ".1f", "p99 ms": ".1f"},
                 rows,
             ),
         ],
-    )  # fmt: skip
+    )

@@ -18,13 +18,11 @@ class Consumed:
 
     Attributes:
         rows: the rows that DynamoDB read, including rows that a filter removed from the response.
-        read_units: the read units that DynamoDB or the emulator reports, for tables and indexes.
         write_units: the write units that DynamoDB or the emulator reports.
         read_units_by_size: the read units computed from the sizes of the rows by AWS's rule.
     """
 
     rows: int = 0
-    read_units: float = 0.0
     write_units: float = 0.0
     read_units_by_size: float = 0.0
 
@@ -39,13 +37,11 @@ def consumed_capacity(client: Any) -> Iterator[Consumed]:
         context["request"] = params
 
     def add(parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
-        reported = parsed.get("ConsumedCapacity", [])
-        tables = [reported] if isinstance(reported, dict) else reported
-        units = sum(table["CapacityUnits"] for table in tables)
         if model.name not in _READS:
-            consumed.write_units += units
+            reported = parsed.get("ConsumedCapacity", [])
+            tables = [reported] if isinstance(reported, dict) else reported
+            consumed.write_units += sum(table["CapacityUnits"] for table in tables)
             return
-        consumed.read_units += units
         request = context["request"]
         if model.name == "BatchGetItem":
             for table, table_request in request["RequestItems"].items():

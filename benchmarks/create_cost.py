@@ -1,14 +1,50 @@
-"""Measure concurrent creates of customers of one account, and the processing of feedback."""
+"""Measure concurrent creates of customers of one account, and the processing of feedback.
 
-import json
+Two processes create the customers, because Lambda runs each request in its own process, and two
+processes use two cores. This process assigns positions, as the function does on AWS.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 from statistics import median
-from typing import Final
+from threading import Event, Thread
+from typing import Any, Final
 
-from benchmarks.create_process import PROCESSES, Creates
-from benchmarks.processes import run
-from benchmarks.report import Section, Table
-from chalicelib.queues import FEEDBACK
+import boto3
+from chalice.app import SQSEvent
 
+from benchmarks import sample_account
+from benchmarks.memory_cloud import CloudClient, connect, running_cloud
+from benchmarks.processes import child_process
+from benchmarks.report import Section, Table, met
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FormKind
+from chalicelib.domain.ids import derived_id, new_id
+from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.parsing import parse
+from chalicelib.functions.assign_positions import assign_positions
+from chalicelib.functions.process_feedback import process_feedback
+from chalicelib.messages import encode
+from chalicelib.queues import FEEDBACK, LISTING
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.customers.read import list_customers
+from chalicelib.services.forms.save import save_contact_form
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.workflows.manage import save_workflow
+from chalicelib.settings import settings
+from chalicelib.storage import feedback
+
+PROCESSES: Final = 2
 ADDED_MS: Final = 10
 BURST: Final = 200
 SUSTAINED: Final = 3_000
@@ -22,26 +58,127 @@ MIN_CREATES_PER_SECOND: Final = 400
 MAX_RESPONDENTS_SECONDS: Final = 60
 MAX_DISORDER_S: Final = 1.0
 """Target: the maximum of `Creates.disorder_s`."""
+_TIMEOUT_S: Final = 120
+"""The maximum time in seconds to wait for the list."""
+
+
+@dataclass(frozen=True)
+class _Account:
+    id: str
+    store_id: str
+    form_id: str
+    opened_at: datetime
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One kind of work.
+
+    Attributes:
+        count: the number of records.
+        threads: the number of concurrent calls of ``run``.
+        run: does the work with this number.
+        prepare: stores the records that ``run`` processes. It is not measured.
+        items: the number of records of one call of ``run``.
+        customers: whether each record creates a customer.
+        workflows: the number of the account's workflows, each with one action.
+    """
+
+    count: int
+    threads: int
+    run: Callable[[_Account, int], None]
+    prepare: Callable[[_Account, int], object] = lambda *_: None
+    items: int = 1
+    customers: bool = True
+    workflows: int = 0
+
+
+@dataclass(frozen=True)
+class _Share:
+    """The measurements of one of the processes that create records.
+
+    Attributes:
+        latencies_s: the duration of each create; for respondents and feedback, of each batch.
+        rejected: the number of creates that failed with `Unavailable`.
+    """
+
+    started: float
+    ended: float
+    latencies_s: list[float]
+    rejected: int
+    requests: int
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Creates:
+    """The measurements of concurrent creates on a new account.
+
+    Attributes:
+        count: the number of creates.
+        shares: the measurements of each process that creates records.
+        listed_s: the time from the last create until all customers are listed.
+        listing_requests: the number of AWS requests of the process that assigns positions.
+        listing_cpu_s: the CPU time of the process that assigns positions.
+        disorder_s: the maximum difference in age between a customer and an older customer that
+            follows it in the list. It is zero if the list is in creation order.
+    """
+
+    count: int
+    shares: Sequence[_Share]
+    listed_s: float
+    listing_requests: int
+    listing_cpu_s: float
+    disorder_s: float
+
+    @property
+    def latencies_s(self) -> list[float]:
+        """The durations of all creates."""
+        return [latency for share in self.shares for latency in share.latencies_s]
+
+    @property
+    def rejected(self) -> int:
+        """The number of rejected creates."""
+        return sum(share.rejected for share in self.shares)
+
+    @property
+    def seconds(self) -> float:
+        """The time from the first to the last create."""
+        shares = self.shares
+        return max(share.ended for share in shares) - min(share.started for share in shares)
+
+    @property
+    def per_second(self) -> float:
+        """The throughput per second."""
+        return (self.count - self.rejected) / self.seconds
+
+    def row(self) -> tuple[Any, ...]:
+        """Return the cells of the report."""
+        cpu_s = sum(share.cpu_s for share in self.shares)
+        requests = sum(share.requests for share in self.shares) + self.listing_requests
+        return (
+            self.count,
+            self.rejected,
+            self.per_second,
+            median(self.latencies_s) * 1000,
+            max(self.latencies_s) * 1000,
+            f"{cpu_s / self.count * 1000:.2f} + {self.listing_cpu_s / self.count * 1000:.2f}",
+            f"{self.listed_s:.1f} s",
+            requests / self.count,
+            f"{self.disorder_s:.2f} s",
+        )
 
 
 def measure() -> Section:
-    """Measure each kind of creates with new processes. Return a section of the report."""
-    invocations = FEEDBACK.max_concurrency
-    burst = _measure("customers", BURST, BURST)
-    sustained = _measure("customers", SUSTAINED, SUSTAINED_THREADS)
-    purchases = _measure("purchases", SUSTAINED, SUSTAINED_THREADS)
-    respondents = _measure("respondents", RESPONDENTS, invocations)
-    creates = {
-        "customers at once": burst,
-        "customers, sustained": sustained,
-        "purchases of new customers, sustained": purchases,
-        "new respondents": respondents,
-    }
-    feedback = {
-        "feedback": _measure("feedback", FEEDBACKS, invocations),
-        "feedback with two webhooks": _measure("feedback with workflows", FEEDBACKS, invocations),
-    }
-    disorder_s = max(run.disorder_s for run in creates.values())
+    """Measure each kind of work with new processes. Return a section of the report."""
+    creates = {}
+    for name in _WORK:
+        with running_cloud() as cloud, child_process() as process:
+            creates[name] = process.submit(_measure, name, cloud).result()
+    burst, sustained, respondents = (
+        creates[name] for name in ("customers at once", "customers, sustained", "new respondents")
+    )
+    disorder_s = max(creates[name].disorder_s for name in _WORK if _WORK[name].customers)
     targets = {
         "no create is rejected": not any(run.rejected for run in creates.values()),
         f"of {BURST} at once, none takes longer than {MAX_SECONDS:.0f} s": max(burst.latencies_s)
@@ -52,18 +189,6 @@ def measure() -> Section:
         <= MAX_RESPONDENTS_SECONDS,
         f"disorder of at most {MAX_DISORDER_S:.0f} s": disorder_s <= MAX_DISORDER_S,
     }
-    return _section(creates | feedback, targets)
-
-
-def _measure(kind: str, count: int, threads: int) -> Creates:
-    arguments = (kind, str(count), str(threads), str(ADDED_MS))
-    return Creates(**json.loads(run("-m", "benchmarks.create_process", *arguments)))
-
-
-def _section(measured: dict[str, Creates], targets: dict[str, bool]) -> Section:
-    met = "; ".join(
-        f"{target} ({'met' if is_met else 'missed'})" for target, is_met in targets.items()
-    )
     return Section(
         "Concurrent creates",
         [
@@ -79,31 +204,230 @@ def _section(measured: dict[str, Creates], targets: dict[str, bool]) -> Section:
             " 'CPU' is the CPU time for each record, first of the processes that create customers,"
             " then of the process that assigns positions: if both cores do nothing else, they"
             " create at most 2,000 ms divided by this sum, in records a second."
-            " 'Listed after' is the time from the last create until all customers are in the list,"
-            " including the time to read all pages. Every run checks that each customer is listed"
+            " 'Listed after' is the time from the last create until all customers are in the list."
+            " Every run checks that each customer is listed"
             " once. 'Disorder' is the longest time by which a customer precedes an older one.",
             Table(
-                (
-                    "creates", "number", "rejected", "per second", "p50 ms", "slowest ms",
-                    "CPU ms", "listed after", "requests each", "disorder",
-                ),
-                [_row(name, each) for name, each in measured.items()],
+                {"creates": "", "number": ",", "rejected": "", "per second": ",.0f"}
+                | {"p50 ms": ",.0f", "slowest ms": ",.0f", "CPU ms": "", "listed after": ""}
+                | {"requests each": ".1f", "disorder": ""},
+                [(name, *each.row()) for name, each in creates.items()],
             ),
-            f"Targets: {met}.",
+            f"Targets: {met(targets)}.",
         ],
-    )  # fmt: skip
-
-
-def _row(name: str, run: Creates) -> tuple[str, ...]:
-    return (
-        name,
-        f"{run.count:,}",
-        str(run.rejected),
-        f"{run.per_second:,.0f}",
-        f"{median(run.latencies_s) * 1000:,.0f}",
-        f"{max(run.latencies_s) * 1000:,.0f}",
-        f"{run.cpu_s / run.count * 1000:.2f} + {run.listing_cpu_s / run.count * 1000:.2f}",
-        f"{run.listed_s:.1f} s",
-        f"{run.requests / run.count:.1f}",
-        f"{run.disorder_s:.2f} s",
     )
+
+
+def _measure(name: str, cloud: Path) -> Creates:
+    """Run the work in processes, while this process assigns positions."""
+    work = _WORK[name]
+    connect(cloud, ADDED_MS)
+    account = _open_account(work)
+    with ExitStack() as running:
+        creators = [running.enter_context(child_process()) for _ in range(PROCESSES)]
+
+        def call_all(function: Callable[..., Any]) -> list[Any]:
+            shares = [range(n, work.count // work.items, PROCESSES) for n in range(PROCESSES)]
+            calls = [
+                process.submit(function, name, account, numbers)
+                for process, numbers in zip(creators, shares, strict=True)
+            ]
+            return [call.result() for call in calls]
+
+        for process in creators:
+            process.submit(connect, cloud, ADDED_MS).result()
+        call_all(_prepare)
+        requests, cpu = len(CloudClient.operations), time.process_time()
+        with _listing():
+            shares = call_all(_create)
+            rejected = sum(share.rejected for share in shares)
+            created = work.count - rejected if work.customers else 0
+            _wait_until_listed(account.id, created)
+            listed_s = time.perf_counter() - max(share.ended for share in shares)
+        listing_cpu_s = time.process_time() - cpu
+        requests = len(CloudClient.operations) - requests
+    disorder_s = _disorder(_list_all(account.id, created)).total_seconds()
+    return Creates(work.count, shares, listed_s, requests, listing_cpu_s, disorder_s)
+
+
+def _prepare(name: str, account: _Account, numbers: Sequence[int]) -> None:
+    """Store the records to process, and do the same work for another account to warm up."""
+    work = _WORK[name]
+    warm_up, threads = _open_account(work), -(-work.threads // PROCESSES)
+    with ThreadPoolExecutor(threads) as pool:
+        for target, prepared in ((warm_up, range(threads)), (account, numbers)):
+            list(pool.map(partial(work.prepare, target), prepared))
+        list(pool.map(partial(work.run, warm_up), range(threads)))
+
+
+def _create(name: str, account: _Account, numbers: Sequence[int]) -> _Share:
+    """Do the work with these numbers in this process."""
+    work = _WORK[name]
+
+    def timed(number: int) -> float | None:
+        started = time.perf_counter()
+        try:
+            work.run(account, number)
+        except Unavailable:
+            return None
+        return time.perf_counter() - started
+
+    requests = len(CloudClient.operations)
+    started, cpu = time.perf_counter(), time.process_time()
+    with ThreadPoolExecutor(-(-work.threads // PROCESSES)) as pool:
+        latencies = list(pool.map(timed, numbers))
+    ended, cpu_s = time.perf_counter(), time.process_time() - cpu
+    done = [latency for latency in latencies if latency is not None]
+    requests = len(CloudClient.operations) - requests
+    return _Share(started, ended, done, len(latencies) - len(done), requests, cpu_s)
+
+
+@contextmanager
+def _listing() -> Iterator[None]:
+    """Process the messages of the listing queue in a thread, for the time of a ``with`` block."""
+    sqs: Any = boto3.client("sqs")
+    queue = sqs.get_queue_url(QueueName=settings().resource_name(LISTING.name))["QueueUrl"]
+    stop = Event()
+
+    def process_messages() -> None:
+        while not stop.is_set():
+            messages = sqs.receive_message(QueueUrl=queue).get("Messages", [])
+            for message in messages:
+                _invoke(assign_positions, [message["Body"]])
+            if not messages:
+                time.sleep(0.05)
+
+    thread = Thread(target=process_messages)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _invoke(function: Callable[[SQSEvent], Any], bodies: Sequence[str]) -> None:
+    records = [{"messageId": str(number), "body": body} for number, body in enumerate(bodies)]
+    response = function(SQSEvent({"Records": records}, None))
+    assert not response["batchItemFailures"], response
+
+
+def _open_account(work: _Work) -> _Account:
+    account_id = create_account("Maison Lumen").id
+    sample_account.save_places(account_id)
+    form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
+    for number in range(work.workflows):
+        action = {"key": "crm", "url": "https://hooks.example.com/", "metadata": {"team": "care"}}
+        condition = {"subject": "form", "operator": "$eq", "value": form.id}
+        workflow = {"name": f"Workflow {number}", "conditions": [condition], "actions": [action]}
+        save_workflow(account_id, workflow | {"id": new_id()})
+    return _Account(account_id, sample_account.demo("store")[0]["id"], form.id, clock.now())
+
+
+def create_one(account_id: str, number: int) -> None:
+    """Create a customer."""
+    body = {"email": f"customer-{number}@example.com", "firstName": f"Zoé {number}"}
+    create_customer(account_id, parse(body, CustomerBody))
+
+
+def _create_customer(account: _Account, number: int) -> None:
+    create_one(account.id, number)
+
+
+def _create_by_purchase(account: _Account, number: int) -> None:
+    definition = {
+        "source": "Site",
+        "externalId": str(number),
+        "storeId": account.store_id,
+        "date": "2026-11-18T19:30:00+01:00",
+        "customer": {"email": f"buyer-{number}@example.com", "emailOptin": True},
+    }
+    record_purchase(account.id, definition)
+
+
+def _store_batch(account: _Account, batch: int, *, has_email: bool = False) -> None:
+    """Store a batch of feedback, with one submission in each millisecond."""
+    for number in _numbers(batch):
+        record = respondent_feedback(account.id, account.form_id, number)
+        created_at = account.opened_at + timedelta(milliseconds=number)
+        answers = record.answers if has_email else ()
+        update = {"answers": answers, "created_at": created_at}
+        feedback.create(record.model_copy(update=update), None)
+
+
+def _process_batch(account: _Account, batch: int) -> None:
+    ids = [_feedback_id(account.form_id, number) for number in _numbers(batch)]
+    _invoke(process_feedback, [encode(FeedbackPointer(account.id, each)) for each in ids])
+
+
+def _numbers(batch: int) -> range:
+    return range(batch * FEEDBACK.batch_size, (batch + 1) * FEEDBACK.batch_size)
+
+
+def _feedback_id(form_id: str, number: int) -> str:
+    return derived_id(form_id, str(number))
+
+
+def respondent_feedback(account_id: str, form_id: str, number: int) -> Feedback:
+    """Build a feedback record of a new respondent, without storing it."""
+    email = Answer(
+        field_id=new_id(), key="mail", type="EMAIL", values=[f"guest-{number}@example.com"]
+    )
+    return Feedback.model_validate(
+        {
+            "id": _feedback_id(form_id, number),
+            "account_id": account_id,
+            "kind": FormKind.CONTACT_FORM,
+            "form_id": form_id,
+            "language": "fr",
+            "source": "Site",
+            "context_id": form_id,
+            "answers": (email,),
+            "rating": 9,
+            "created_at": clock.now(),
+        }
+    )
+
+
+def _wait_until_listed(account_id: str, count: int) -> None:
+    deadline = time.monotonic() + _TIMEOUT_S
+    while list_customers(account_id, PageRequest(limit=1)).meta.total_items < count:
+        assert time.monotonic() < deadline, "not all customers are listed"
+        time.sleep(0.1)
+
+
+def _list_all(account_id: str, count: int) -> list[Customer]:
+    """Return the account's customers. Check that each customer is listed once."""
+    pages = range(1, -(-count // MAX_LIMIT) + 1)
+    listed = [
+        customer
+        for page in pages
+        for customer in list_customers(account_id, PageRequest(limit=MAX_LIMIT, page=page)).items
+    ]
+    assert len(listed) == len({customer.id for customer in listed}) == count
+    return listed
+
+
+def _disorder(listed: Sequence[Customer]) -> timedelta:
+    newest, disorder = datetime.min.replace(tzinfo=UTC), timedelta()
+    for customer in listed:
+        newest = max(newest, customer.created_at)
+        disorder = max(disorder, newest - customer.created_at)
+    return disorder
+
+
+_in_batches: Final = partial(
+    _Work, threads=FEEDBACK.max_concurrency, run=_process_batch, items=FEEDBACK.batch_size
+)
+_WORK: Final = {
+    "customers at once": _Work(BURST, BURST, _create_customer),
+    "customers, sustained": _Work(SUSTAINED, SUSTAINED_THREADS, _create_customer),
+    "purchases of new customers, sustained": _Work(
+        SUSTAINED, SUSTAINED_THREADS, _create_by_purchase
+    ),
+    "new respondents": _in_batches(RESPONDENTS, prepare=partial(_store_batch, has_email=True)),
+    "feedback": _in_batches(FEEDBACKS, prepare=_store_batch, customers=False),
+    "feedback with two webhooks": _in_batches(
+        FEEDBACKS, prepare=_store_batch, customers=False, workflows=2
+    ),
+}

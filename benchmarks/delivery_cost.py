@@ -1,65 +1,239 @@
 """Measure the cost of webhook deliveries, and compare it with the cost of minimal scripts."""
 
-import contextlib
+import asyncio
+import hashlib
+import hmac
 import json
-import subprocess
-from collections.abc import Iterator
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
-from benchmarks.processes import PROJECT, PYTHON, environment, run
+import boto3
+import urllib3
+
+from benchmarks.memory_cloud import connect, running_cloud
+from benchmarks.processes import SPAWN, child_process
 from benchmarks.report import Section, Table
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.webhooks.execution import Execution, ExecutionPointer, ExecutionState
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.webhooks import send
+from chalicelib.services.webhooks.secret import rotate_webhook_secret
+from chalicelib.services.workflows.manage import save_workflow
+from chalicelib.settings import settings
+from chalicelib.storage import executions
 
 DELIVERIES: Final = 1_000
 ROUNDS: Final = 5
-_NAMES: Final = {
-    "service": "this service",
-    "recorded": "bare urllib3 and boto3",
-    "bare": "bare urllib3",
-}
+_BATCH: Final = 10
+_WARM_UP: Final = 50
+_SECRET: Final = b"a secret of no account at all, 32 b"
+_BODY: Final = json.dumps({"event": "workflow.action.webhook", "metadata": {"k": "v" * 300}})
+_RESPONSE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
-def measure(deliveries: int = DELIVERIES, rounds: int = ROUNDS) -> Section:
-    """Measure every contender once per round and return the results."""
-    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in _NAMES}
-    with _receiver() as port:
-        for _ in range(rounds):
+def measure() -> Section:
+    """Measure every contender once per round, in a new process each, and return the results."""
+    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in _CONTENDERS}
+    with running_cloud() as cloud, _receiver() as port:
+        for _ in range(ROUNDS):
             for name, measured in samples.items():
-                printed = run("-m", "benchmarks.delivery_process", name, str(port), str(deliveries))
-                seconds, cpu_s = json.loads(printed)
-                measured.append((deliveries / seconds, cpu_s / deliveries * 1e6))
-    rows = [
-        (
-            _NAMES[name],
-            f"{median(rate for rate, _ in measured):.0f}",
-            f"{median(cpu_us for _, cpu_us in measured):.0f}",
-        )
-        for name, measured in samples.items()
-    ]
+                with child_process() as process:
+                    process.submit(connect, cloud).result()
+                    measured.append(process.submit(_deliver, name, port).result())
+    rows = [(name, *map(median, zip(*measured, strict=True))) for name, measured in samples.items()]
     return Section(
         "Deliveries of webhooks",
         [
-            f"{deliveries:,} webhooks to a receiver on this machine, ten at a time: medians of"
-            f" {rounds} rounds. For each webhook, this service claims the execution, reads its"
+            f"{DELIVERIES:,} webhooks to a receiver on this machine, ten at a time: medians of"
+            f" {ROUNDS} rounds. For each webhook, this service claims the execution, reads its"
             " action, validates the address, signs and posts the body, evaluates the response and"
-            " writes the outcome. It makes two DynamoDB requests per webhook. Prepared responses"
-            " replace DynamoDB, but botocore still signs the requests and parses the responses."
+            " writes the outcome. It makes two DynamoDB requests per webhook. Another process keeps"
+            " the tables in memory and responds to these requests; botocore still signs the"
+            " requests and parses the responses."
             " The bare scripts sign and post with urllib3 and open a new connection per webhook."
             " One of them also makes two equivalent DynamoDB requests with boto3; the other stores"
             " nothing.",
-            Table(("", "deliveries per second", "CPU per delivery, µs"), rows),
+            Table(
+                {"": "", "deliveries per second": ".0f", "CPU per delivery, µs": ".0f"},
+                rows,
+            ),
         ],
     )
 
 
-@contextlib.contextmanager
+def _deliver(contender: str, port: int) -> tuple[float, float]:
+    """Deliver webhooks. Return the deliveries per second and the CPU time per delivery in µs."""
+    url = f"http://127.0.0.1:{port}/hook"
+    os.environ["PRIVATE_WEBHOOKS"] = "true"
+    settings.cache_clear()
+    account_id = create_account("Maison Lumen").id
+    rotate_webhook_secret(account_id, "benchmark")
+    action = {"id": new_id(), "key": "crm", "url": url}
+    workflow = {"id": new_id(), "name": "All", "conditions": [], "actions": [action]}
+    save_workflow(account_id, workflow)
+    created = [
+        _execution(account_id, workflow["id"], action["id"]) for _ in range(_WARM_UP + DELIVERIES)
+    ]
+    executions.create(created)
+    pointers = [execution.pointer for execution in created]
+    deliver = _CONTENDERS[contender](url)
+    deliver(pointers[:_WARM_UP])
+    started, cpu = time.perf_counter(), time.process_time()
+    deliver(pointers[_WARM_UP:])
+    seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
+    return DELIVERIES / seconds, cpu_s / DELIVERIES * 1e6
+
+
+def _execution(account_id: str, workflow_id: Any, action_id: Any) -> Execution:
+    return Execution(
+        id=new_id(),
+        account_id=account_id,
+        workflow_id=workflow_id,
+        action_id=action_id,
+        feedback_id=new_id(),
+        body=_BODY.encode(),
+        state=ExecutionState.PENDING,
+        created_at=clock.now(),
+    )
+
+
+Deliver = Callable[[list[ExecutionPointer]], None]
+
+
+def _service(_url: str) -> Deliver:
+    def deliver(pointers: list[ExecutionPointer]) -> None:
+        for start in range(0, len(pointers), _BATCH):
+            batch = pointers[start : start + _BATCH]
+            outcomes = send.deliver_concurrently(send.send_webhook, batch)
+            assert set(outcomes) == {send.DeliveryOutcome.SUCCEEDED}, outcomes
+
+    return deliver
+
+
+def _bare(url: str) -> Deliver:
+    return _concurrently(_signed_post(url))
+
+
+def _recorded(url: str) -> Deliver:
+    client: Any = boto3.client("dynamodb")
+    post = _signed_post(url)
+    names = {"#state": "state", "#leased_until": "leased_until", "#attempt": "attempt"}
+
+    def claim_post_and_finish(pointer: ExecutionPointer) -> None:
+        now = int(time.time())
+        execution: dict[str, Any] = {
+            "TableName": settings().resource_name("executions"),
+            "Key": {"execution_id": {"S": pointer.execution_id}, "part": {"S": "execution"}},
+            "ExpressionAttributeNames": names,
+        }
+        claimed = client.update_item(
+            **execution,
+            UpdateExpression="ADD attempt :one, claims :one"
+            " SET leased_until = :lease_end, due_at = :lease_end",
+            ConditionExpression="#state = :pending AND (attribute_not_exists(#leased_until)"
+            " OR #leased_until <= :now)",
+            ExpressionAttributeValues={
+                ":one": {"N": "1"},
+                ":pending": {"S": "PENDING"},
+                ":now": {"N": str(now)},
+                ":lease_end": {"N": str(now + 45)},
+            },
+            ReturnValues="ALL_NEW",
+        )["Attributes"]
+        post(pointer)
+        update = execution | {
+            "UpdateExpression": "SET state = :done, settled = :attempt, ended_at = :now"
+            " REMOVE leased_until, due_at, work_shard",
+            "ConditionExpression": "#attempt = :attempt",
+            "ExpressionAttributeValues": {
+                ":done": {"S": "SUCCEEDED"},
+                ":attempt": claimed["attempt"],
+                ":now": {"N": str(now)},
+            },
+        }
+        row = execution["Key"] | {"part": {"S": "attempt"}, "status": {"N": "200"}}
+        put = {"TableName": execution["TableName"], "Item": row}
+        client.transact_write_items(TransactItems=[{"Update": update}, {"Put": put}])
+
+    return _concurrently(claim_post_and_finish)
+
+
+def _concurrently(deliver_one: Callable[[ExecutionPointer], None]) -> Deliver:
+    def deliver(pointers: list[ExecutionPointer]) -> None:
+        with ThreadPoolExecutor(_BATCH) as threads:
+            list(threads.map(deliver_one, pointers))
+
+    return deliver
+
+
+def _signed_post(url: str) -> Callable[[ExecutionPointer], None]:
+    pool = urllib3.PoolManager(maxsize=_BATCH)
+    body = _BODY.encode()
+
+    def post(_: ExecutionPointer) -> None:
+        timestamp = str(int(time.time()))
+        signed = hmac.new(_SECRET, f"{timestamp}.".encode() + body, hashlib.sha256)
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Service-Workflow-Webhook",
+            "X-Service-Webhook-Timestamp": timestamp,
+            "X-Service-Webhook-Signature": f"sha256={signed.hexdigest()}",
+            "Connection": "close",
+        }
+        response = pool.request("POST", url, body=body, headers=headers, retries=False, timeout=10)
+        assert response.status == 200
+
+    return post
+
+
+_CONTENDERS: Final = {
+    "this service": _service,
+    "bare urllib3 and boto3": _recorded,
+    "bare urllib3": _bare,
+}
+
+
+@contextmanager
 def _receiver() -> Iterator[int]:
-    command = [PYTHON, "-m", "benchmarks.loopback_receiver"]
-    with subprocess.Popen(
-        command, cwd=PROJECT, env=environment(), stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()
+    """Start a receiver in a process, for the time of a ``with`` block. Yield its port."""
+    ports = SPAWN.SimpleQueue()
+    process = SPAWN.Process(target=_receive, args=(ports,), daemon=True)
+    process.start()
+    try:
+        yield ports.get()
+    finally:
+        process.terminate()
+
+
+def _receive(ports: Any) -> None:
+    """Respond to every POST request with 200, with minimal CPU time. Put the port in the queue."""
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(_ReceiverProtocol, "127.0.0.1", 0)
+        ports.put(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(serve())
+
+
+class _ReceiverProtocol(asyncio.Protocol):
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._received = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        if not end:
+            return
+        length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+        if len(body) >= int(length):
+            self._received = body[int(length) :]
+            self._transport.write(_RESPONSE)

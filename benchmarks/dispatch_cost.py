@@ -18,7 +18,6 @@ from chalice.app import SQSEvent
 
 from admin.commands.purchase import import_file
 from benchmarks.own_cloud import own_cloud
-from benchmarks.quiet_log import discard_log
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import count_calls_of, counted_calls
 from chalicelib.concurrency import map_concurrently
@@ -57,34 +56,39 @@ class _Cost:
             seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
         return cls(purchases / seconds, calls.total() / purchases, cpu_s * 1000 / purchases)
 
+    def cells(self) -> tuple[float, ...]:
+        """Return the cells of the report."""
+        per_request = self.cpu_ms / self.requests
+        return self.purchases_per_second, self.requests, self.cpu_ms, per_request
 
-def measure(purchases: int = PURCHASES) -> Section:
+
+def measure() -> Section:
     """Measure the import, the queue functions and the bare script on a new emulator."""
-    with own_cloud(), discard_log():
+    with own_cloud():
         account_id, store_id = _open_shop()
         public_address.store(settings().stage, "https://api.example.test")
         ses = _provider()
         setattr(service, "send_message", partial(_send, ses))  # noqa: B010 - replaces a function
         clear_caches()
-        definitions = [_definition(store_id, number) for number in range(purchases + _WARM_UP)]
+        definitions = [_definition(store_id, number) for number in range(PURCHASES + _WARM_UP)]
         warm_up, measured = definitions[:_WARM_UP], definitions[_WARM_UP:]
         _record(account_id, warm_up)
         _solicit()
-        recorded = _Cost.of(purchases, lambda: _record(account_id, measured))
+        recorded = _Cost.of(PURCHASES, lambda: _record(account_id, measured))
         bodies = list(_receive())
-        solicited = _Cost.of(purchases, lambda: _invoke(send_survey, bodies))
-        imported = _import(account_id, store_id, purchases)
-        bare = _Cost.of(purchases, lambda: _run_bare(ses, purchases))
+        solicited = _Cost.of(PURCHASES, lambda: _invoke(send_survey, bodies))
+        imported = _import(account_id, store_id, PURCHASES)
+        bare = _Cost.of(PURCHASES, lambda: _run_bare(ses, PURCHASES))
     rows = [
-        _row("queue: record_purchase", recorded),
-        _row("queue: send_survey", solicited),
-        _row("purchase import, without surveys", imported),
-        _row("bare boto3: look up, put, send", bare),
+        ("queue: record_purchase", *recorded.cells()),
+        ("queue: send_survey", *solicited.cells()),
+        ("purchase import, without surveys", *imported.cells()),
+        ("bare boto3: look up, put, send", *bare.cells()),
     ]
     return Section(
         "Purchases and surveys",
         [
-            f"{purchases:,} purchases of as many new customers of one account, on the emulator,"
+            f"{PURCHASES:,} purchases of as many new customers of one account, on the emulator,"
             " which uses the same processors. The functions process batches of ten messages in this"
             " process, five at a time. All contenders send the same prepared e-mail through SES."
             " The bare script looks up the customer, writes the purchase and sends the e-mail,"
@@ -93,13 +97,8 @@ def measure(purchases: int = PURCHASES) -> Section:
             " the account's counter, more. Compare the CPU of a request: almost all of it is the"
             " request itself, so a purchase costs as much as its number of requests.",
             Table(
-                (
-                    "",
-                    "purchases per second",
-                    "AWS requests",
-                    "CPU per purchase, ms",
-                    "CPU per request, ms",
-                ),
+                {"": "", "purchases per second": ".0f", "AWS requests": ".2f"}
+                | {"CPU per purchase, ms": ".2f", "CPU per request, ms": ".2f"},
                 rows,
             ),
         ],
@@ -214,13 +213,3 @@ def _run_bare(ses: Any, purchases: int) -> None:
         ses.send_raw_email(Source=_SENDER, Destinations=[to], RawMessage={"Data": _mail(to)})
 
     map_concurrently(process, range(purchases), _THREADS)
-
-
-def _row(name: str, cost: _Cost) -> tuple[str, ...]:
-    return (
-        name,
-        f"{cost.purchases_per_second:.0f}",
-        f"{cost.requests:.2f}",
-        f"{cost.cpu_ms:.2f}",
-        f"{cost.cpu_ms / cost.requests:.2f}",
-    )

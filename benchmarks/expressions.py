@@ -1,7 +1,8 @@
 """Evaluate the condition and update expressions of DynamoDB that this service sends.
 
 An expression becomes a Python function, which is cached: a benchmark sends few different
-expressions. Names and values must be placeholders (``#name``, ``:value``).
+expressions. Names and values must be placeholders (``#name``, ``:value``), except the names of the
+attributes that an update changes.
 """
 
 import re
@@ -49,8 +50,8 @@ class Scope:
         self._values = request.get("ExpressionAttributeValues", {})
 
     def attribute(self, name: str) -> str:
-        """Return the attribute of a placeholder."""
-        return str(self._names[name])
+        """Return the attribute of a placeholder, or the name itself."""
+        return str(self._names.get(name, name))
 
     def has(self, name: str) -> bool:
         """Return whether the row has the attribute of this placeholder."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from typer.testing import CliRunner
 
@@ -41,28 +41,26 @@ _COMMENTS: Final = (
 )
 
 
-def measure(records: int = FEEDBACK) -> Section:
-    """Measure lists, filters, exports and reports on a local cloud.
-
-    Args:
-        records: the number of feedback records of the account, dated within the last year.
-    """
+def measure() -> Section:
+    """Measure lists, filters, exports and reports on a local cloud."""
     with (
         long_read_timeout(),
         own_cloud(),
         tempfile.TemporaryDirectory() as folder,
     ):
-        _load(records)
+        _load(FEEDBACK)
         rows = [
             _measured(name, ["feedback", *words]) for name, words in _commands(Path(folder)).items()
         ]
     return Section(
         "Operator commands",
         [
-            f"An account with {records:,} feedback records of the last year, on a local cloud. For"
+            f"An account with {FEEDBACK:,} feedback records of the last year, on a local cloud. For"
             " each query of the index, the emulator sorts all records of the account; DynamoDB does"
             " not. 'Memory' is the growth of the largest resident size of the process.",
-            Table(("command", "seconds", "AWS requests", "memory, MB"), rows),
+            Table(
+                {"command": "", "seconds": ".1f", "AWS requests": ",", "memory, MB": ".0f"}, rows
+            ),
         ],
     )
 
@@ -81,14 +79,14 @@ def _commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def _measured(name: str, words: list[str]) -> tuple[str, ...]:
+def _measured(name: str, words: list[str]) -> tuple[Any, ...]:
     before = _peak_mb()
     started = time.perf_counter()
     with counted_calls() as calls:
         result = CliRunner().invoke(app, words, catch_exceptions=False)
     seconds = time.perf_counter() - started
     assert result.exit_code == 0, result.output
-    return name, f"{seconds:.1f}", f"{calls.total():,}", f"{_peak_mb() - before:.0f}"
+    return name, seconds, calls.total(), _peak_mb() - before
 
 
 def _peak_mb() -> float:

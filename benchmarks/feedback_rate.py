@@ -1,20 +1,14 @@
-"""Compute how many feedback records a second `process_feedback` processes.
+"""Compute how many feedback records a second `process_feedback` processes."""
 
-Usage: ``python -m benchmarks.feedback_rate ACCOUNTS RECORDS``.
-"""
-
-import json
-import sys
 from functools import partial
 from typing import Final
 
 from chalice.app import SQSEvent
 
-from benchmarks.create_process import respondent_feedback
-from benchmarks.processes import run
-from benchmarks.quiet_log import discard_log
+from benchmarks import sample_account
+from benchmarks.create_cost import respondent_feedback
+from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
-from benchmarks.sample_account import contact_form
 from benchmarks.waiting_model import REQUEST_S, WaitingModel, waiting_model
 from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.domain.ids import new_id
@@ -22,7 +16,6 @@ from chalicelib.functions.process_feedback import process_feedback
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK
 from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand
 from chalicelib.services.forms.save import save_contact_form
 from chalicelib.storage import feedback
 
@@ -30,37 +23,37 @@ RECORDS: Final = 2_500
 _ACCOUNTS: Final = (1, 10, 100)
 
 
-def measure(records: int = RECORDS) -> Section:
+def measure() -> Section:
     """Process feedback of new respondents of one and of many accounts in a model of waiting."""
-    rows = [
-        json.loads(run("-m", "benchmarks.feedback_rate", str(accounts), str(records)))
-        for accounts in _ACCOUNTS
-    ]
+    rows = []
+    for accounts in _ACCOUNTS:
+        with child_process() as process:
+            rows.append(process.submit(_row, accounts).result())
     return Section(
         "Rate of feedback",
         [
-            f"{records:,} feedback records of new respondents, in batches of"
+            f"{RECORDS:,} feedback records of new respondents, in batches of"
             f" {FEEDBACK.batch_size} by {FEEDBACK.max_concurrency} concurrent invocations. Each"
             " account has one form. The model counts only waiting: each AWS request takes"
             f" {REQUEST_S * 1000:g} ms of virtual time, and DynamoDB rejects concurrent"
             " transactions that write the same row.",
-            Table(("accounts", "records per second", "conflicts per batch", "requests"), rows),
+            Table(
+                {"accounts": "", "records per second": ",.0f"}
+                | {"conflicts per batch": ".1f", "requests": ","},
+                rows,
+            ),
         ],
     )
 
 
-def _row(accounts: int, records: int) -> tuple[str, ...]:
-    with waiting_model() as model, discard_log():
+def _row(accounts: int) -> tuple[int, float, float, int]:
+    with waiting_model() as model:
         forms = [_open_account() for _ in range(accounts)]
         _run(model, forms, FEEDBACK.batch_size * FEEDBACK.max_concurrency)  # fill the caches
         model.conflicts = model.requests = 0
-        seconds = _run(model, forms, records)
-        return (
-            str(accounts),
-            f"{records / seconds:,.0f}",
-            f"{model.conflicts * FEEDBACK.batch_size / records:.1f}",
-            f"{model.requests:,}",
-        )
+        seconds = _run(model, forms, RECORDS)
+        conflicts = model.conflicts * FEEDBACK.batch_size / RECORDS
+        return accounts, RECORDS / seconds, conflicts, model.requests
 
 
 def _run(model: WaitingModel, forms: list[tuple[str, str]], records: int) -> float:
@@ -87,10 +80,7 @@ def _invoke(batch: list[FeedbackPointer]) -> None:
 
 def _open_account() -> tuple[str, str]:
     account_id = create_account("Maison Lumen").id
-    brand = save_brand(account_id, {"id": new_id(), "name": "Maison Lumen"})
-    form = save_contact_form(account_id, contact_form(1, brand.id) | {"id": new_id()})
+    sample_account.save_places(account_id)
+    form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
     return account_id, form.id
 
-
-if __name__ == "__main__":
-    print(json.dumps(_row(*map(int, sys.argv[1:]))))

@@ -1,5 +1,6 @@
 """Build events that API Gateway sends to a function (REST API, Lambda proxy integration)."""
 
+import base64
 import json
 from typing import Any, Final
 
@@ -19,20 +20,23 @@ _HEADERS: Final = {
     "X-Forwarded-Port": "443",
     "X-Forwarded-Proto": "https",
 }
+BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
+
+Event = dict[str, Any]
 
 
 def gateway_event(
     method: str,
     path: str,
     *,
-    headers: dict[str, str],
+    headers: dict[str, str] | None = None,
     query: dict[str, str] | None = None,
     body: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Event:
     """Build the event of one request. If the request has a body, set its content type to JSON."""
-    all_headers = (
-        _HEADERS | headers | ({"Content-Type": "application/json"} if body is not None else {})
-    )
+    all_headers = _HEADERS | (headers or {})
+    if body is not None:
+        all_headers["Content-Type"] = "application/json"
     return {
         "resource": path,
         "path": path,
@@ -76,3 +80,15 @@ def gateway_event(
         "body": None if body is None else json.dumps(body),
         "isBase64Encoded": False,
     }
+
+
+def submission(path: str, *parts: tuple[str, str]) -> Event:
+    """Build the event of a submission. The parts of its body have a name and a text each."""
+    content_type = f"multipart/form-data; boundary={BOUNDARY}"
+    event = gateway_event("POST", path, headers={"content-type": content_type})
+    body = "".join(
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
+        for name, text in parts
+    )
+    encoded = base64.b64encode(f"{body}--{BOUNDARY}--\r\n".encode()).decode()
+    return event | {"body": encoded, "isBase64Encoded": True}

@@ -1,10 +1,12 @@
 """Measure the import time of the deployed app. Compare it with the import time of its libraries."""
 
 import json
+import subprocess
+import sys
 from statistics import median
 from typing import Final
 
-from benchmarks.processes import run
+from benchmarks.processes import PROJECT
 from benchmarks.report import Section, Table
 
 BUDGET: Final = 1.3
@@ -27,12 +29,12 @@ _PROGRAM: Final = (
 )
 
 
-def measure(rounds: int = ROUNDS) -> Section:
+def measure() -> Section:
     """Execute each import statement once per round in a new interpreter, and return the times."""
     samples: dict[str, list[tuple[float, float, int]]] = {name: [] for name in STATEMENTS}
     for name in STATEMENTS:
         _import(name)  # the first run compiles the modules to byte code and is not measured
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name in STATEMENTS:
             samples[name].append(_import(name))
     wall, cpu, modules = (
@@ -40,25 +42,17 @@ def measure(rounds: int = ROUNDS) -> Section:
         for column in range(3)
     )
     ratio = wall[APP] / wall[LIBRARIES]
+    rows = [(n, wall[n], cpu[n], modules[n], wall[n] / wall[LIBRARIES]) for n in STATEMENTS]
     return Section(
         "Import time",
         [
             "The time to import the deployed app in a new interpreter with compiled byte code,"
-            f" compared with the time to import its libraries: medians of {rounds} interleaved"
+            f" compared with the time to import its libraries: medians of {ROUNDS} interleaved"
             " rounds. pydantic loads most of its modules when the first model is defined; the"
             " second row includes this time. A ratio compares the time with the first row.",
             Table(
-                ("import", "ms", "CPU ms", "modules", "ratio"),
-                [
-                    (
-                        name,
-                        f"{wall[name]:.0f}",
-                        f"{cpu[name]:.0f}",
-                        f"{modules[name]:.0f}",
-                        f"{wall[name] / wall[LIBRARIES]:.2f}",
-                    )
-                    for name in STATEMENTS
-                ],
+                {"import": "", "ms": ".0f", "CPU ms": ".0f", "modules": ".0f", "ratio": ".2f"},
+                rows,
             ),
             f"Budget: at most {BUDGET} times the time of the libraries alone. Measured:"
             f" {ratio:.2f}, {'within' if ratio <= BUDGET else 'over'} the budget. Compared with the"
@@ -68,5 +62,6 @@ def measure(rounds: int = ROUNDS) -> Section:
 
 
 def _import(name: str) -> tuple[float, float, int]:
-    wall, cpu, modules = json.loads(run("-c", _PROGRAM.format(statement=STATEMENTS[name])))
+    command = [sys.executable, "-c", _PROGRAM.format(statement=STATEMENTS[name])]
+    wall, cpu, modules = json.loads(subprocess.check_output(command, cwd=PROJECT, text=True))
     return wall, cpu, modules

@@ -7,19 +7,22 @@ local socket and a pause.
 import asyncio
 import json
 import socket
+import tempfile
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
+from zlib import crc32
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.httpsession import URLLib3Session
 
 from benchmarks.memory_tables import MemoryTables, Request, RequestFailed
+from benchmarks.processes import SPAWN, STAGE
 
 _LENGTH_BYTES: Final = 4
 _BACKLOG: Final = 1_000
@@ -90,7 +93,24 @@ class _Connection(asyncio.Protocol):
         operation, _, body = self._received[_LENGTH_BYTES:end].partition(b"\n")
         self._received = b""
         status, response = self._cloud.response(operation.decode(), body)
-        self._transport.write(_frame(b"%d\n%b" % (status, response)))
+        self._transport.write(_frame(b"%d\n%d\n%b" % (status, crc32(response), response)))
+
+
+@contextmanager
+def running_cloud() -> Iterator[Path]:
+    """Run a cloud in a process, for the time of a ``with`` block. Yield the path of its socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cloud"
+        process = SPAWN.Process(target=serve, args=(path, STAGE), daemon=True)
+        process.start()
+        try:
+            while not path.exists():
+                assert process.is_alive()
+                time.sleep(0.01)
+            yield path
+        finally:
+            process.terminate()
+            process.join()
 
 
 class CloudClient(threading.local):
@@ -99,7 +119,12 @@ class CloudClient(threading.local):
     Args:
         path: the socket of the cloud.
         added_ms: the pause before each request, in milliseconds.
+
+    Attributes:
+        operations: the operations that all threads of this process have requested so far.
     """
+
+    operations: ClassVar[list[str]] = []
 
     def __init__(self, path: Path, added_ms: float = 0) -> None:
         self._added_s = added_ms / 1000
@@ -122,14 +147,27 @@ class CloudClient(threading.local):
         target = request.headers["X-Amz-Target"]
         operation = (target if isinstance(target, bytes) else target.encode()).rpartition(b".")[2]
         assert isinstance(request.body, bytes)
+        self.operations.append(operation.decode())
         self._socket.sendall(_frame(operation + b"\n" + request.body))
-        length = int.from_bytes(self._responses.read(_LENGTH_BYTES), "big")
-        status, _, body = self._responses.read(length).partition(b"\n")
+        header = self._responses.read(_LENGTH_BYTES)
+        assert header, f"The cloud failed during {operation.decode()}."
+        length = int.from_bytes(header, "big")
+        status, checksum, body = self._responses.read(length).split(b"\n", 2)
         headers = {
+            "Server": "Server",
+            "Date": "Fri, 20 Nov 2026 10:00:00 GMT",
             "Content-Type": request.headers["Content-Type"],
             "Content-Length": str(len(body)),
+            "Connection": "keep-alive",
+            "x-amzn-RequestId": "9P1QKJ2V3S5T7U9W1X3Y5Z7A9BVV4KQNSO5AEMVJF66Q9ASUAAJG",
+            "x-amz-crc32": checksum.decode(),
         }
         return AWSResponse(request.url, int(status), HTTPHeaders.from_dict(headers), _Body(body))
+
+
+def connect(path: Path, added_ms: float = 0) -> None:
+    """Send the AWS requests of this process to the cloud with this socket, until it ends."""
+    CloudClient(path, added_ms).install()
 
 
 class _Body:

@@ -3,16 +3,17 @@
 The emulation supports the requests that this service sends. Each request is atomic, and applies
 conditions as DynamoDB does. Two transactions never run at the same time, so a transaction that
 conflicts with another one fails because of its condition, not with ``TransactionConflict``. Reads
-of indexes are strongly consistent. Pages have no limit.
+of indexes are strongly consistent. Pages have no maximum size.
 """
 
+import operator
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 from benchmarks.expressions import Item, Scope, holds, updated
-from infrastructure.doctor.template import ResolvedTemplate
 
 Request = Mapping[str, Any]
 Key = tuple[str, ...]
@@ -79,6 +80,9 @@ class MemoryTables:
     """The tables of a stage. The method names are those of DynamoDB's operations."""
 
     def __init__(self, stage: str) -> None:
+        # Clients of the tables import this module, and do not need the template.
+        from infrastructure.doctor.template import ResolvedTemplate
+
         tables = ResolvedTemplate(stage).by_name("AWS::DynamoDB::Table", "TableName")
         self._tables = {name: _Table(properties) for name, properties in tables.items()}
 
@@ -118,25 +122,39 @@ class MemoryTables:
             self._write(kind, write)
         return {}
 
+    def BatchWriteItem(self, request: Request) -> Any:  # noqa: N802
+        for name, writes in request["RequestItems"].items():
+            for kind, write in (next(iter(write.items())) for write in writes):
+                self._write(kind.removesuffix("Request"), {"TableName": name, **write})
+        return {"UnprocessedItems": {}}
+
     def Query(self, request: Request) -> Any:  # noqa: N802
-        index = self._tables[request["TableName"]].indexes[request.get("IndexName")]
+        table = self._tables[request["TableName"]]
+        index = table.indexes[request.get("IndexName")]
         condition = request["KeyConditionExpression"]
         (hash_value,) = (
             request["ExpressionAttributeValues"][value]["S"]
             for name, value in _HASH_CONDITION.findall(condition)
             if request["ExpressionAttributeNames"][name] == index.keys[0]
         )
-        found = [
-            item
-            for item in index.partitions[hash_value].values()
-            for scope in [Scope(item, request)]
-            if holds(condition, scope) and holds(request.get("FilterExpression"), scope)
-        ]
-        for name in index.keys[1:]:
-            found.sort(key=lambda item: _order(item[name]))
-        if not request.get("ScanIndexForward", True):
-            found.reverse()
-        return {"Items": found, "Count": len(found), "ScannedCount": len(found)}
+
+        def order(item: Item) -> list[Any]:
+            return [_order(item[name]) for name in (*index.keys[1:], *table.keys)]
+
+        is_forward, start = request.get("ScanIndexForward", True), request.get("ExclusiveStartKey")
+        items = sorted(index.partitions[hash_value].values(), key=order, reverse=not is_forward)
+        if start:
+            after = operator.gt if is_forward else operator.lt
+            items = [item for item in items if after(order(item), order(start))]
+        matching = (item for item in items if holds(condition, Scope(item, request)))
+        scanned = list(islice(matching, request.get("Limit")))
+        found = [i for i in scanned if holds(request.get("FilterExpression"), Scope(i, request))]
+        page = {"Items": found, "Count": len(found), "ScannedCount": len(scanned)}
+        if scanned and len(scanned) == request.get("Limit"):
+            page["LastEvaluatedKey"] = {
+                name: scanned[-1][name] for name in (*index.keys, *table.keys)
+            }
+        return page
 
     def _write_one(self, kind: str, write: Request) -> Item | None:
         if not self._is_allowed(write):

@@ -2,20 +2,26 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 import httpx
 
-from benchmarks import many_customers
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
 from benchmarks.own_cloud import deploy_app, long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
-from benchmarks.sample_account_id import ACCOUNT_ID, SMALL_ACCOUNT_ID
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.parsing import parse
+from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.read import list_customers
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerRow, build_row
 from chalicelib.storage.dynamodb.table import connection
 
 CUSTOMERS: Final = 100_000
@@ -23,6 +29,8 @@ SHORT_LIST: Final = 1_000
 LIMITS: Final = (10, 100)
 ROUNDS: Final = 11
 LONG_LIST_ROUNDS: Final = 3
+_WRITERS: Final = 3
+_ROWS_PER_TASK: Final = 500
 
 Read = Callable[[], None]
 
@@ -45,27 +53,75 @@ class PageCost:
     in_process_ms: float
     through_gateway_ms: float | None = None
 
+    def cells(self) -> tuple[float | None, ...]:
+        """Return the cells of the report."""
+        return (
+            self.total,
+            self.request.limit,
+            self.request.page,
+            self.calls,
+            self.consumed.rows,
+            self.consumed.read_units_by_size,
+            self.in_process_ms,
+            self.through_gateway_ms,
+        )
 
-def measure(customers: int = CUSTOMERS) -> Section:
-    """Measure the first and the last page of a short and of a long customer list on a local cloud.
 
-    Args:
-        customers: the number of customers in the long list.
-    """
+def measure() -> Section:
+    """Measure the first and the last page of a short and of a long list on a local cloud."""
     with long_read_timeout(), own_cloud() as cloud:
-        headers = many_customers.load(SMALL_ACCOUNT_ID, SHORT_LIST)
+        account_id, headers = _load(SHORT_LIST)
         url = f"{deploy_app(cloud)}/partners/customer/list"
         with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
             short_list = [
-                _cost(SMALL_ACCOUNT_ID, SHORT_LIST, request, ROUNDS, _over_http(http, url, request))
+                _cost(account_id, SHORT_LIST, request, ROUNDS, _over_http(http, url, request))
                 for request in _first_and_last_pages(SHORT_LIST)
             ]
-        many_customers.load(ACCOUNT_ID, customers)
+        account_id, _ = _load(CUSTOMERS)
         long_list = [
-            _cost(ACCOUNT_ID, customers, request, LONG_LIST_ROUNDS)
-            for request in _first_and_last_pages(customers)
+            _cost(account_id, CUSTOMERS, request, LONG_LIST_ROUNDS)
+            for request in _first_and_last_pages(CUSTOMERS)
         ]
-    return _section(customers, [*short_list, *long_list])
+    return _section([*short_list, *long_list])
+
+
+def _load(total: int) -> tuple[str, dict[str, str]]:
+    """Create an account with customers. Return its id, and request headers with its credentials.
+
+    The customer rows equal the rows that the storage layer writes, with the positions 1 to
+    ``total``. There are no pair rows, because the benchmark does not read them. The customers have
+    no tags.
+    """
+    account_id = create_account("Maison Lumen").id
+    credential, secret = issue_key(account_id, "benchmark")
+    CounterRow(account_id, Listed.CUSTOMERS.value, total=total).save()
+
+    def write(first: int) -> None:
+        with CustomerRow.batch_write() as batch:
+            for number in range(first, min(first + _ROWS_PER_TASK, total + 1)):
+                batch.save(_customer_row(account_id, number))
+
+    with ThreadPoolExecutor(_WRITERS) as writers:
+        list(writers.map(write, range(1, total + 1, _ROWS_PER_TASK)))
+    return account_id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
+
+
+def _customer_row(account_id: str, number: int) -> CustomerRow:
+    body = {
+        "id": derived_id(account_id, str(number)),
+        "firstName": "María José",
+        "lastName": "García Ortiz",
+        "email": f"customer-{number}@example.com",
+        "phoneNumber": f"+336{number:08}",
+        "language": "es",
+        "civility": "Mx",
+        "company": "Atelier Soleil",
+        "theForkId": f"tf-{number}",
+        "emailOptin": True,
+        "metadata": {"import": {"loyalty": f"L-{number}", "table": "12", "floor": "terrace"}},
+    }
+    customer = build_customer(parse(body, CustomerDefinition), (), clock.now())
+    return build_row(account_id, customer, position=number)
 
 
 def _first_and_last_pages(total: int) -> list[PageRequest]:
@@ -111,45 +167,20 @@ def _median_ms(read: Read, rounds: int) -> float:
     return median(samples)
 
 
-def _section(customers: int, costs: list[PageCost]) -> Section:
+def _section(costs: list[PageCost]) -> Section:
     return Section(
         "First and last page",
         [
-            f"Pages of a list of {SHORT_LIST:,} and a list of {customers:,} customers, on a local"
-            " cloud. 'Units reported' are the read units that the emulator reports, the same number"
-            " for every query. 'Units by size' are the read units that DynamoDB bills for rows of"
+            f"Pages of a list of {SHORT_LIST:,} and a list of {CUSTOMERS:,} customers, on a local"
+            " cloud. 'Units by size' are the read units that DynamoDB bills for rows of"
             " these sizes: half a unit per 4 KB. The times include the service and the emulator;"
             " 'ms, gateway' is measured for the short list only. The emulator sorts the complete"
             " list for each query, so its time grows with the list. DynamoDB seeks in an index"
             " instead.",
             Table(
-                (
-                    "customers",
-                    "limit",
-                    "page",
-                    "AWS calls",
-                    "rows read",
-                    "units reported",
-                    "units by size",
-                    "ms",
-                    "ms, gateway",
-                ),
-                [_row(cost) for cost in costs],
+                {"customers": ",", "limit": "", "page": ",", "AWS calls": "", "rows read": ""}
+                | {"units by size": "g", "ms": ",.0f", "ms, gateway": ",.0f"},
+                [cost.cells() for cost in costs],
             ),
         ],
-    )
-
-
-def _row(cost: PageCost) -> tuple[str, ...]:
-    over_http = cost.through_gateway_ms
-    return (
-        f"{cost.total:,}",
-        f"{cost.request.limit}",
-        f"{cost.request.page:,}",
-        str(cost.calls),
-        str(cost.consumed.rows),
-        f"{cost.consumed.read_units:g}",
-        f"{cost.consumed.read_units_by_size:g}",
-        f"{cost.in_process_ms:,.0f}",
-        "" if over_http is None else f"{over_http:,.0f}",
     )

@@ -4,24 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from admin.demo.contents import demo_definitions
-from admin.demo.ids import demo_id
+from benchmarks import sample_account
 from benchmarks.own_cloud import deploy_app, own_cloud
-from benchmarks.quiet_log import discard_log
 from benchmarks.report import Section, Table
 from benchmarks.static_page import deploy_static_page
 from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.forms.save import save_contact_form
 from tests.e2e.browser import chromium
 
 ROUNDS: Final = 7
 _TIMEOUT_MS: Final = 120_000
-_FORM: Final = demo_id("contact-form lumen")
 _SLOW_4G: Final = {
     "offline": False,
     "latency": 562.5,
@@ -55,15 +51,20 @@ class Visits:
     paint_ms: list[float] = field(default_factory=list)
     interactive_ms: list[float] = field(default_factory=list)
 
+    def cells(self) -> tuple[float, ...]:
+        """Return the cells of the report."""
+        times = map(median, (self.first_byte_ms, self.paint_ms, self.interactive_ms))
+        return self.requests, self.received_bytes, *times
+
 
 def measure() -> Section:
     """Measure the page, a hand-written page and the JSON view on a local cloud."""
-    with own_cloud() as cloud, discard_log(), _browser() as browser:
+    with own_cloud() as cloud, _browser() as browser:
         base_url = deploy_app(cloud)
         _load_form()
-        page = f"{base_url}/public/contact-form/page?id={_FORM}"
+        page = f"{base_url}/public/contact-form/page?id={sample_account.CONTACT_FORM_ID}"
         static = deploy_static_page(cloud.port)
-        view = f"{base_url}/public/contact-form?id={_FORM}"
+        view = f"{base_url}/public/contact-form?id={sample_account.CONTACT_FORM_ID}"
         rows = [
             ("page, first visit", _visits(browser, page)),
             ("page, later visit", _visits(browser, page, is_first=False)),
@@ -87,12 +88,8 @@ def _browser() -> Iterator[Browser]:
 def _load_form() -> None:
     """Save the contact form of the demo, its brands and its stores."""
     account = create_account("Demo")
-    save = {"brand": save_brand, "store": save_store, "contactForm": save_contact_form}
-    for definition in demo_definitions():
-        content: dict[str, Any] = {**definition.content}
-        kind, _ = content.pop("kind"), content.pop("account")
-        if kind in ("brand", "store") or content.get("id") == _FORM:
-            save[kind](account.id, content)
+    sample_account.save_places(account.id)
+    save_contact_form(account.id, sample_account.contact_form())
 
 
 def _visits(browser: Browser, url: str, *, is_first: bool = True) -> Visits:
@@ -153,25 +150,9 @@ def _section(rows: list[tuple[str, Visits]]) -> Section:
             " means painted and with the script loaded. The bytes include headers. The local"
             " gateway does not compress responses; on AWS, the gateway does.",
             Table(
-                (
-                    "response",
-                    "requests",
-                    "bytes",
-                    "first byte, ms",
-                    "first paint, ms",
-                    "interactive, ms",
-                ),
-                [_row(name, visits) for name, visits in rows],
+                {"response": "", "requests": "", "bytes": ",", "first byte, ms": ",.0f"}
+                | {"first paint, ms": ",.0f", "interactive, ms": ",.0f"},
+                [(name, *visits.cells()) for name, visits in rows],
             ),
         ],
-    )
-
-
-def _row(name: str, visits: Visits) -> tuple[str, ...]:
-    times = (visits.first_byte_ms, visits.paint_ms, visits.interactive_ms)
-    return (
-        name,
-        str(visits.requests),
-        f"{visits.received_bytes:,}",
-        *(f"{median(samples):,.0f}" for samples in times),
     )

@@ -1,67 +1,248 @@
 """Measure the cost of viewing and submitting forms and of validating answers."""
 
+import base64
+import gzip
 import json
-from typing import Final
+import os
+import time
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from statistics import median, quantiles
+from typing import Any, Final
+from uuid import uuid4
 
-from benchmarks.processes import run
+import boto3
+from python_multipart.multipart import MultipartParser
+
+from app import app
+from benchmarks import sample_account
+from benchmarks.gateway_event import BOUNDARY, Event, gateway_event, submission
+from benchmarks.lambda_context import LambdaContext
+from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.report import Section, Table
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.definitions import build as form_saving
+from chalicelib.domain.forms.definitions.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from chalicelib.domain.forms.fields import SavedField
+from chalicelib.services import caching
+from chalicelib.services.forms.cached_forms import get_contact_form
+from chalicelib.settings import settings
+from chalicelib.web.pages.assets import MEDIA_TYPES, STYLE_SHEET, asset_text
 
-_NAMES: Final = {
-    "view": "view a contact form",
-    "page": "open the page of a contact form",
-    "submit": "submit a contact form",
-}
+ROUNDS: Final = 300
+_SUBMIT: Final = "/public/contact-form/submit"
+_FORM: Final = "f0000000-0000-4000-8000-000000000001"
+
+Handler = Callable[[Event, Any], Any]
 
 
 def measure() -> Section:
-    """Measure requests and validations in a child process, and return the results.
-
-    In the child process, canned responses replace AWS.
-    """
-    printed = run("-m", "benchmarks.public_cost_process").splitlines()
-    figures = json.loads(next(line for line in reversed(printed) if '"validation"' in line))
-    requests = Table(
-        ("request", "AWS requests", "this service, µs", "bare, µs", "ratio", "p50, µs", "p99, µs"),
-        [
-            (
-                _NAMES[name],
-                str(request["calls"]),
-                f"{request['service_us']:.0f}",
-                f"{request['bare_us']:.0f}",
-                f"{request['service_us'] / request['bare_us']:.2f}",
-                f"{request['p50_us']:.0f}",
-                f"{request['p99_us']:.0f}",
-            )
-            for name, request in figures["requests"].items()
-        ],
-    )
-    validation = Table(
-        ("form", "dependencies", "time, ms"),
-        [
-            (name, str(form["dependencies"]), f"{form['ms']:.2f}")
-            for name, form in figures["validation"].items()
-        ],
-    )
-    sizes = Table(
-        ("response", "bytes", "compressed bytes"),
-        [
-            (name, f"{size['bytes']:,}", f"{size['gzip']:,}")
-            for name, size in figures["sizes"].items()
-        ],
-    )
+    """Measure requests and validations, and return the results."""
+    prepare_settings()
+    with running_cloud() as cloud:
+        connect(cloud)
+        sample_account.load()
+        form = get_contact_form(sample_account.CONTACT_FORM_ID).saved
+        query = {"id": form.id}
+        view = gateway_event("GET", "/public/contact-form", query=query)
+        page = gateway_event("GET", "/public/contact-form/page", query=query)
+        answers = [{"id": field.id, "values": [_example(field)]} for field in form.fields]
+        submit = submission(_SUBMIT, ("id", form.id), ("fields", json.dumps(answers)))
+        view_body, page_body = (app(event, LambdaContext())["body"] for event in (view, page))
+        requests = [
+            _compare("view a contact form", view, _bare_view(form.id, view_body)),
+            _compare("open the page of a contact form", page, _bare_page(page_body)),
+            _compare("submit a contact form", submit, _BareSubmit()),
+        ]
+    texts = {"JSON view": view_body, "page": page_body}
+    texts |= {name: asset_text(name) for name in (*MEDIA_TYPES, STYLE_SHEET)}
     return Section(
         "Public forms",
         [
-            "CPU time of one warm request in process, with immediate responses from AWS. The p50"
+            "CPU time of one warm request in process. Another process keeps the tables in memory"
+            " and responds to AWS requests. The p50"
             " and p99 columns are this service's latency. The bare view handler returns a cached"
             " response body and checks nothing; the bare page handler returns the same page for"
             " every request. The bare submit handler parses the body and makes"
             " the same AWS requests; it validates and logs nothing.",
-            requests,
+            Table(
+                {"request": "", "AWS requests": "", "this service, µs": ".0f", "bare, µs": ".0f"}
+                | {"ratio": ".2f", "p50, µs": ".0f", "p99, µs": ".0f"},
+                requests,
+            ),
             "Sizes of the responses. The page contains the style sheet. Every other page uses the"
             " same script, which browsers cache.",
-            sizes,
+            Table(
+                {"response": "", "bytes": ",", "compressed bytes": ","},
+                [
+                    (name, len(text.encode()), len(gzip.compress(text.encode())))
+                    for name, text in texts.items()
+                ],
+            ),
             "CPU time to validate a submission that answers every field:",
-            validation,
+            Table(
+                {"form": "", "dependencies": "", "time, ms": ".2f"},
+                [_validation(5, dependent=False), _validation(200, dependent=True)],
+            ),
         ],
     )
+
+
+def prepare_settings() -> None:
+    """Raise the limit of submissions, and fix the time, so that cached values never expire."""
+    os.environ["SUBMISSIONS"] = "1000000000"
+    settings.cache_clear()
+    started = time.monotonic()
+    caching.wall_clock_s = lambda: started
+
+
+def _compare(name: str, event: Event, bare: Handler) -> tuple[Any, ...]:
+    app(event, LambdaContext())  # open the connections before the requests are counted
+    with counted_calls() as calls:
+        assert app(event, LambdaContext())["statusCode"] < 300
+    cpu_us: dict[Handler, list[float]] = {app: [], bare: []}
+    latencies_us: dict[Handler, list[float]] = {app: [], bare: []}
+    for turn in range(ROUNDS):
+        for handler in (app, bare) if turn % 2 else (bare, app):
+            cpu, wall = time.process_time_ns(), time.perf_counter_ns()
+            handler(event, LambdaContext())
+            cpu_us[handler].append((time.process_time_ns() - cpu) / 1000)
+            latencies_us[handler].append((time.perf_counter_ns() - wall) / 1000)
+    service_us, bare_us = median(cpu_us[app]), median(cpu_us[bare])
+    p50_us, p99_us = median(latencies_us[app]), quantiles(latencies_us[app], n=100)[98]
+    return name, calls.total(), service_us, bare_us, service_us / bare_us, p50_us, p99_us
+
+
+def _example(field: SavedField) -> str:
+    return field.values[0] if field.values else field.type.rules.example
+
+
+def _bare_view(form_id: str, body: str) -> Handler:
+    """Return a handler that only looks up the requested id and returns the cached response body."""
+    bodies = {form_id: body}
+
+    def handler(event: Event, context: Any) -> dict[str, Any]:
+        body = bodies[event["queryStringParameters"]["id"]]
+        return {"statusCode": 200, "headers": {"Content-Type": "application/json"}, "body": body}
+
+    return handler
+
+
+def _bare_page(body: str) -> Handler:
+    """Return a handler that returns the same page for every request."""
+
+    def handler(event: Event, context: Any) -> dict[str, Any]:
+        return {"statusCode": 200, "headers": {"Content-Type": "text/html"}, "body": body}
+
+    return handler
+
+
+class _BareSubmit:
+    """A handler that uses plain boto3 to send the app's AWS requests. It validates nothing."""
+
+    def __init__(self) -> None:
+        self._dynamodb = boto3.client("dynamodb")
+        self._sqs = boto3.client("sqs")
+
+    def __call__(self, event: Event, context: Any) -> dict[str, Any]:
+        parts: list[bytes] = []
+        data: list[bytes] = []
+
+        def end() -> None:
+            parts.append(b"".join(data))
+            data.clear()
+
+        parser = MultipartParser(
+            BOUNDARY,
+            {
+                "on_part_data": lambda chunk, start, end: data.append(chunk[start:end]),
+                "on_part_end": end,
+            },
+        )
+        parser.write(base64.b64decode(event["body"]))
+        now = datetime.now(UTC)
+        feedback_id, form_id = str(uuid4()), parts[0].decode()
+        answers = json.dumps(json.loads(parts[1])).encode()
+        self._dynamodb.update_item(
+            TableName="feedback-test-rate-limits",
+            Key={"key": {"S": form_id}},
+            UpdateExpression="ADD request_count :one SET expires_at = :end",
+            ExpressionAttributeValues={":one": {"N": "1"}, ":end": {"N": "1"}},
+            ReturnValues="ALL_NEW",
+        )
+        self._dynamodb.put_item(
+            TableName="feedback-test-feedback",
+            Item={
+                "feedback_id": {"S": feedback_id},
+                "form_id": {"S": form_id},
+                "document": {"B": zlib.compress(answers)},
+                "created_at": {"S": now.isoformat()},
+                "state": {"S": "PENDING"},
+                "work_shard": {"S": "open-0"},
+                "due_at": {"N": str(int(now.timestamp()) + 120)},
+            },
+            ConditionExpression="attribute_not_exists(#id)",
+            ExpressionAttributeNames={"#id": "feedback_id"},
+        )
+        self._sqs.send_message_batch(
+            QueueUrl="https://sqs.eu-west-1.amazonaws.com/1/feedback-test-feedback",
+            Entries=[{"Id": "0", "MessageBody": feedback_id, "MessageGroupId": "x"}],
+        )
+        return {"statusCode": 204, "headers": {}, "body": ""}
+
+
+def _validation(count: int, *, dependent: bool) -> tuple[str, int, float]:
+    """Measure the time to validate a submission to a form with ``count`` fields.
+
+    Args:
+        dependent: whether each field depends on one or two earlier fields.
+
+    Returns:
+        The name of the form, the number of its dependencies, and the time in milliseconds.
+    """
+    brand = Place(id=sample_account.BRAND_ID, kind=PlaceKind.BRAND, name="Maison Lumen")
+    directory = Directory.of([brand])
+    document = {
+        "id": _FORM,
+        "name": "Measured",
+        "language": "en",
+        "brandId": brand.id,
+        "fields": [
+            {"key": f"f{n}", "type": "SINGLE_SELECT", "label": f"F{n}", "values": ["Yes", "No"]}
+            for n in range(count)
+        ],
+        "fieldDependencies": [
+            {
+                "field": f"f{n}",
+                "dependsOnField": f"f{before}",
+                "dependsOnFieldValues": [{"value": "Yes"}],
+            }
+            for n in range(count)
+            for before in {max(0, n - 1), n // 2}
+            if dependent and before != n
+        ],
+    }
+    saved = _build_without_limits(document, directory)
+    questionnaire = Questionnaire.of(saved)
+    answers = [SubmittedAnswer(id=field.id, values=["Yes"]) for field in saved.fields]
+    times = []
+    for _ in range(200):
+        started = time.process_time_ns()
+        questionnaire.validate(answers)
+        times.append((time.process_time_ns() - started) / 1e6)
+    return f"{count} fields", len(saved.field_dependencies), median(times)
+
+
+def _build_without_limits(document: dict[str, Any], directory: Directory) -> SavedContactForm:
+    """Build a form whose size may exceed the limits of a form."""
+    form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
+    form_saving.check_listable = lambda *_: None  # type: ignore[attr-defined]
+    definition = parse_contact_form_definition(document, directory)
+    return build_contact_form(definition, directory, datetime.now(UTC))

@@ -1,8 +1,9 @@
 """Benchmark reports: sections of text and tables, formatted for Markdown and the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -11,16 +12,31 @@ from rich.table import Table as PrintedTable
 
 @dataclass(frozen=True)
 class Table:
-    """A table of measurements. The first column contains labels; the others contain numbers."""
+    """A table of measurements. The first column contains labels; the others contain numbers.
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    Attributes:
+        columns: the format of the numbers of each column, by heading. Texts are not formatted, and
+            None is an empty cell.
+    """
+
+    columns: Mapping[str, str]
+    rows: Iterable[Sequence[Any]]
+
+    def cells(self) -> list[list[str]]:
+        """Return the formatted cells of all rows."""
+        return [
+            [
+                cell if isinstance(cell, str) else "" if cell is None else format(cell, number)
+                for number, cell in zip(self.columns.values(), row, strict=True)
+            ]
+            for row in self.rows
+        ]
 
     def markdown(self) -> str:
         """Return the table as Markdown with right-aligned numbers."""
         separator = ["---", *["---:"] * (len(self.columns) - 1)]
         return "\n".join(
-            f"| {' | '.join(cells)} |" for cells in (self.columns, separator, *self.rows)
+            f"| {' | '.join(cells)} |" for cells in (self.columns, separator, *self.cells())
         )
 
     def printed(self) -> PrintedTable:
@@ -28,7 +44,7 @@ class Table:
         table = PrintedTable()
         for index, column in enumerate(self.columns):
             table.add_column(column, justify="right" if index else "left")
-        for row in self.rows:
+        for row in self.cells():
             table.add_row(*row)
         return table
 
@@ -57,6 +73,13 @@ class Section:
         for part in self.parts:
             content = part.replace("`", "") if isinstance(part, str) else part.printed()
             console.print(Padding(content, (0, 0, 1, 0)))
+
+
+def met(targets: Mapping[str, bool]) -> str:
+    """Return which targets are met and which are missed."""
+    return "; ".join(
+        f"{text} ({'met' if is_met else 'missed'})" for text, is_met in targets.items()
+    )
 
 
 def document(sections: Sequence[Section], machine: str, day: date) -> str:

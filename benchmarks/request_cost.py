@@ -1,16 +1,21 @@
 """Measure the CPU time of each read endpoint, and compare it with other implementations."""
 
 import contextlib
-import tempfile
-from collections.abc import Iterator, Sequence
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache, partial
+from importlib import import_module
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
-from benchmarks.contender import Contender
-from benchmarks.processes import run
-from benchmarks.recorded_request import read_recording
+from benchmarks.gateway_event import Event, gateway_event
+from benchmarks.lambda_context import LambdaContext
+from benchmarks.memory_cloud import CloudClient, connect, running_cloud
+from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
 
 BUDGET: Final = 1.2
@@ -20,12 +25,25 @@ BATCH_US: Final = 8_000
 
 APP: Final = "this service"
 BARE: Final = "bare boto3"
-MODULES: Final = {
-    APP: "benchmarks.contenders.deployed_app",
-    BARE: "benchmarks.contenders.bare_boto3",
-    "FastAPI + Mangum": "benchmarks.contenders.fastapi_mangum",
-    "Powertools": "benchmarks.contenders.powertools_resolver",
+HANDLERS: Final = {
+    APP: "app:app",
+    BARE: "benchmarks.contenders.bare_boto3:handler",
+    "FastAPI + Mangum": "benchmarks.contenders.fastapi_mangum:handler",
+    "Powertools": "benchmarks.contenders.powertools_resolver:handler",
 }
+
+
+@dataclass(frozen=True)
+class Response:
+    """A contender's response to one request when its caches are warm.
+
+    Attributes:
+        calls: the number of AWS requests by operation.
+    """
+
+    status: int
+    body: Any
+    calls: Counter[str]
 
 
 @dataclass(frozen=True)
@@ -41,49 +59,112 @@ class Times:
     ratio: dict[str, float]
 
 
-def measure(rounds: int = ROUNDS) -> Section:
-    """Measure every recorded request with every contender and return the results."""
+@dataclass(frozen=True)
+class Contender:
+    """An implementation that handles requests in its own process."""
+
+    name: str
+    process: ProcessPoolExecutor
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function with the handler's name and the arguments in the process."""
+        return self.process.submit(function, HANDLERS[self.name], *arguments).result()
+
+
+def measure() -> Section:
+    """Measure every request with every contender and return the results."""
     with running_contenders() as (contenders, requests):
-        calls = {request: calls_for_equal_responses(contenders, request) for request in requests}
-        times = {request: _times(contenders, request, rounds) for request in requests}
+        calls = {
+            name: calls_for_equal_responses(contenders, event) for name, event in requests.items()
+        }
+        times = {name: _times(contenders, event) for name, event in requests.items()}
     return _section(times, calls)
 
 
 @contextlib.contextmanager
-def running_contenders() -> Iterator[tuple[list[Contender], list[str]]]:
-    """Start each contender in a separate process; yield the contenders and the request names."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
-        recording = Path(folder) / "recording.json"
-        run("-m", "benchmarks.recording", recording)
-        contenders = [
-            running.enter_context(Contender(name, module, recording))
-            for name, module in MODULES.items()
-        ]
-        yield contenders, [request.name for request in read_recording(recording)]
+def running_contenders() -> Iterator[tuple[list[Contender], dict[str, Event]]]:
+    """Start each contender in a process. Yield the contenders, and the requests by name."""
+    with running_cloud() as cloud, contextlib.ExitStack() as running:
+        contenders = [Contender(name, running.enter_context(child_process())) for name in HANDLERS]
+        for contender in contenders:
+            contender.process.submit(connect, cloud).result()
+        with child_process() as process:
+            process.submit(connect, cloud).result()
+            yield contenders, process.submit(prepare_requests).result()
 
 
-def calls_for_equal_responses(contenders: Sequence[Contender], request: str) -> int:
+def prepare_requests() -> dict[str, Event]:
+    """Create the sample account. Return a request of every read endpoint."""
+    from benchmarks import sample_account
+
+    sample = sample_account.load()
+    get = partial(gateway_event, "GET", headers=sample.headers)
+    post = partial(gateway_event, "POST", headers=sample.headers)
+
+    def page(path: str, limit: int) -> Event:
+        return post(path, body={"limit": limit, "page": 1})
+
+    form, survey = sample_account.CONTACT_FORM_ID, sample_account.SURVEY_ID
+    return {
+        "purchase": get("/partners/purchase", query={"id": sample.purchase_id}),
+        "contact form": get("/partners/contact-form", query={"id": form}),
+        "list of 10 contact forms": page("/partners/contact-form/list", 10),
+        "survey": get("/partners/survey", query={"id": survey}),
+        "list of 10 surveys": page("/partners/survey/list", 10),
+        "customer": get("/partners/customer", query={"id": sample.customer_id}),
+        "list of 10 customers": page("/partners/customer/list", 10),
+        "list of 100 customers": page("/partners/customer/list", 100),
+    }
+
+
+def calls_for_equal_responses(contenders: list[Contender], event: Event) -> int:
     """Check that all contenders respond identically. Return how many AWS requests each sends.
 
     Raises:
         AssertionError: two contenders differ in the AWS requests, the status or the body.
     """
-    first, *others = (contender.response(request) for contender in contenders)
+    first, *others = (contender.call(respond, event) for contender in contenders)
     for contender, response in zip(contenders[1:], others, strict=True):
-        assert response == first, f"{contender.name} differs on {request}: {response} {first}"
-    return sum(first.calls.values())
+        assert response == first, f"{contender.name} differs: {response} {first}"
+    calls: Counter[str] = first.calls
+    return calls.total()
 
 
-def _times(contenders: Sequence[Contender], request: str, rounds: int) -> Times:
-    times = max(1, int(BATCH_US / contenders[0].cpu_us(request, times=20)))
+def respond(handler: str, event: Event) -> Response:
+    """Return the response of the handler of this process, when its caches are warm."""
+    _handler(handler)(event, LambdaContext())
+    CloudClient.operations.clear()
+    response = _handler(handler)(event, LambdaContext())
+    body = json.loads(response["body"])
+    return Response(response["statusCode"], body, Counter(CloudClient.operations))
+
+
+def cpu_us(handler: str, event: Event, times: int) -> float:
+    """Return the CPU time per request in microseconds, averaged over ``times`` requests."""
+    handle, context = _handler(handler), LambdaContext()
+    started = time.process_time_ns()
+    for _ in range(times):
+        handle(event, context)
+    return (time.process_time_ns() - started) / times / 1_000
+
+
+@cache
+def _handler(name: str) -> Callable[[Event, Any], Any]:
+    module, _, attribute = name.partition(":")
+    handler: Callable[[Event, Any], Any] = getattr(import_module(module), attribute)
+    return handler
+
+
+def _times(contenders: list[Contender], event: Event) -> Times:
+    times = max(1, int(BATCH_US / contenders[0].call(cpu_us, event, 20)))
     for contender in contenders:
-        contender.cpu_us(request, times=20)
+        contender.call(cpu_us, event, 20)
     samples: dict[str, list[float]] = {contender.name: [] for contender in contenders}
-    for turn in range(rounds):
+    for turn in range(ROUNDS):
         # Rotate the order of the contenders, so that no contender always runs first.
         first = turn % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
-            samples[contender.name].append(contender.cpu_us(request, times))
+            samples[contender.name].append(contender.call(cpu_us, event, times))
     return Times(
         {name: median(us) for name, us in samples.items()},
         {
@@ -94,26 +175,28 @@ def _times(contenders: Sequence[Contender], request: str, rounds: int) -> Times:
 
 
 def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
-    others = [name for name in MODULES if name not in (APP, BARE)]
+    others = [name for name in HANDLERS if name not in (APP, BARE)]
     rows = [
         (
             request,
-            str(calls[request]),
-            f"{time.us[APP]:.0f}",
-            f"{time.us[BARE]:.0f}",
-            f"{time.ratio[APP]:.2f}",
+            calls[request],
+            time.us[APP],
+            time.us[BARE],
+            time.ratio[APP],
             *(f"{time.us[name]:.0f} ({time.ratio[name]:.2f})" for name in others),
         )
         for request, time in times.items()
     ]
     worst = max(times, key=lambda request: times[request].ratio[APP])
     ratio = times[worst].ratio[APP]
+    columns = {"request": "", "AWS calls": "", APP: ".0f", BARE: ".0f", "ratio": ".2f"}
     return Section(
         "CPU time of a request",
         [
             "CPU time of one warm request in microseconds: the median of interleaved rounds,"
-            " each contender in its own process. All contenders receive the same gateway event,"
-            " make the same DynamoDB requests and get the same recorded responses. Before the"
+            " each contender in its own process. All contenders receive the same gateway event and"
+            " make the same DynamoDB requests. Another process keeps the tables in memory and"
+            " responds. Before the"
             " measurement, the benchmark verifies that all return the same status and JSON. Only"
             " this service also checks credentials (cached, as in a warm function), validates the"
             " input and writes a log line with metrics. The bare handler uses boto3's default"
@@ -121,10 +204,7 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
             " data with the same code as the bare handler. The column `ratio` and the numbers in"
             " brackets are the ratio of the CPU time to the CPU time of the bare handler in the"
             " same round: the median of all rounds.",
-            Table(
-                ("request", "AWS calls", APP, BARE, "ratio", *others),
-                rows,
-            ),
+            Table(columns | dict.fromkeys(others, ""), rows),
             f"Budget: at most {BUDGET} times the bare handler. Highest ratio:"
             f" {ratio:.2f} ({worst}), {'within' if ratio <= BUDGET else 'over'} the budget.",
         ],

@@ -1,8 +1,13 @@
-"""Create the account that the benchmarks read: realistic customers, forms and a purchase."""
+"""Create the account that the benchmarks read, with customers, forms and a purchase of the demo."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
+from admin.demo.contents import demo_definitions
+from admin.demo.ids import MAIN_ACCOUNT, demo_id
+from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.domain.ids import derived_id
 from chalicelib.services.accounts.manage import create_account, issue_key
@@ -13,241 +18,72 @@ from chalicelib.services.purchases.record import record_purchase
 
 CUSTOMERS: Final = 100
 FORMS: Final = 10
-STORES: Final = 12
 
-_PEOPLE: Final = (
-    ("Zoé", "Martin", "fr"),
-    ("Łukasz", "Wiśniewski", "pl"),
-    ("María José", "García Ortiz", "es"),
-    ("さくら", "田中", "ja"),
-    ("Noor", "van den Berg", "nl"),
-    ("James", "O'Connor", "en"),
-)
-_IMAGE: Final = {
-    "contentType": "image/png",
-    "url": "https://cdn.example.com/lumen/logo.png",
-    "size": 18432,
-    "width": 640,
-    "height": 240,
-    "originalname": "logo.png",
-    "sourceUrl": "https://www.example.com/assets/logo.png",
-    "externalId": "img-2041",
-    "key": "forms/lumen/logo.png",
-}
-_FONT: Final = {"name": "Inter", "url": "https://fonts.example.com/inter.css"}
-_COLOURS: Final = {
-    "titleColor": "#12343b",
-    "subtitleColor": "#52606d",
-    "groupColor": "#0b7285",
-    "textColor": "#323f4b",
-    "accentColor": "#0b7285",
-    "backgroundColor": "#ffffff",
-    "labelColor": "#323f4b",
-    "placeholderColor": "#9aa5b1",
-    "fieldBackgroundColor": "#f5f7fa",
-    "fieldBorderColor": "#cbd2d9",
-    "buttonTextColor": "#ffffff",
-    "buttonBackgroundColor": "#0b7285",
-}
+CONTACT_FORM_ID: Final = demo_id("contact-form lumen")
+SURVEY_ID: Final = demo_id("survey visit")
+BRAND_ID: Final = demo_id("brand lumen")
+
+Definition = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SampleAccount:
-    """The credentials of the sample account, and the id of one resource of each kind."""
+    """The credentials of the sample account, as request headers, and the ids of two records."""
 
-    api_key: str
-    api_secret: str
-    brand_id: str
-    purchase_id: str
+    headers: dict[str, str]
     customer_id: str
-    contact_form_id: str
-    survey_id: str
+    purchase_id: str
 
 
 def load() -> SampleAccount:
     """Create the account and its data through the services. The DynamoDB tables must exist."""
     account = create_account("Maison Lumen", ACCOUNT_ID)
-    credential, secret = issue_key(account.id, "benchmark", "benchmark")
-    brand = save_brand(account.id, {"id": _id("brand", 1), "name": "Maison Lumen"})
-    stores = [
-        save_store(account.id, {"id": _id("store", n), "name": f"Lyon {n}", "brandId": brand.id})
-        for n in range(1, STORES + 1)
+    credential, secret = issue_key(account.id, "benchmark")
+    save_places(account.id)
+    customers = [save_customer(account.id, each) for each in demo("customer")[:CUSTOMERS]]
+    (shown,) = (each for each in demo("purchase") if id_of(MAIN_ACCOUNT, each) == SHOWN_PURCHASE)
+    purchase = record_purchase(account.id, shown)
+    _save_copies(save_contact_form, contact_form())
+    _save_copies(save_survey, _by_id("survey", SURVEY_ID))
+    headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
+    return SampleAccount(headers, customers[0].id, purchase.id)
+
+
+def save_places(account_id: str) -> None:
+    """Save the brands and the stores of the demo."""
+    for brand in demo("brand"):
+        save_brand(account_id, brand)
+    for store in demo("store"):
+        save_store(account_id, store)
+
+
+def contact_form() -> Definition:
+    """Return the definition of a contact form. It belongs to the brand `BRAND_ID`."""
+    return _by_id("contactForm", CONTACT_FORM_ID)
+
+
+def demo(kind: str) -> list[Definition]:
+    """Return the demo's definitions of one kind."""
+    return [
+        {name: value for name, value in content.items() if name not in ("kind", "account")}
+        for content in _main_contents()
+        if content["kind"] == kind
     ]
-    customers = [save_customer(account.id, customer(n)) for n in range(1, CUSTOMERS + 1)]
-    purchase = record_purchase(account.id, _purchase(stores[0].id, customers[0].id))
-    forms = [save_contact_form(account.id, contact_form(n, brand.id)) for n in range(1, FORMS + 1)]
-    store_ids = [store.id for store in stores]
-    surveys = [save_survey(account.id, _survey(n, store_ids)) for n in range(1, FORMS + 1)]
-    return SampleAccount(
-        api_key=credential.api_key,
-        api_secret=secret,
-        brand_id=brand.id,
-        purchase_id=purchase.id,
-        customer_id=customers[0].id,
-        contact_form_id=forms[0].id,
-        survey_id=surveys[0].id,
-    )
 
 
-def customer(number: int) -> dict[str, Any]:
-    """Return the definition of one customer.
-
-    Every third customer has a tag and a custom attribute.
-    """
-    first_name, last_name, language = _PEOPLE[number % len(_PEOPLE)]
-    document: dict[str, Any] = {
-        "id": _id("customer", number),
-        "firstName": first_name,
-        "lastName": last_name,
-        "email": f"customer-{number}@example.com",
-        "phoneNumber": f"+33 6 12 34 {number // 100 % 100:02} {number % 100:02}",
-        "language": language,
-        "civility": "Mx",
-        "company": "Atelier Soleil",
-        "theForkId": f"tf-{number}",
-        "emailOptin": True,
-        "metadata": {"import": {"loyalty": f"L-{number}", "table": "12", "floor": "terrace"}},
-    }
-    if number % 3 == 1:
-        document["tags"] = [{"tag": "VIP", "color": "#C0392B"}]
-        document["attributes"] = [
-            {"attribute": "Favourite dish", "type": "TEXT", "text": "Soupe", "value": "Soupe"}
-        ]
-    return document
+@cache
+def _main_contents() -> list[Definition]:
+    contents = (definition.content for definition in demo_definitions())
+    return [content for content in contents if content["account"] == MAIN_ACCOUNT]
 
 
-def _id(kind: str, number: int) -> str:
-    return derived_id(ACCOUNT_ID, kind, str(number))
+def _by_id(kind: str, definition_id: str) -> Definition:
+    (found,) = (each for each in demo(kind) if each["id"] == definition_id)
+    return found
 
 
-def _purchase(store_id: str, customer_id: str) -> dict[str, Any]:
-    return {
-        "source": "TheFork",
-        "externalId": "booking-20418",
-        "storeId": store_id,
-        "customerId": customer_id,
-        "date": "2026-11-18T19:30:00+01:00",
-        "metadata": {"covers": 4, "table": "12", "offer": {"code": "AUTUMN", "percent": 20}},
-        "attributes": [{"attribute": "Occasion", "type": "TEXT", "text": "Birthday"}],
-    }
-
-
-def _fields() -> list[dict[str, Any]]:
-    """Return 20 field definitions that use most field types.
-
-    `_form` makes five of them conditional.
-    """
-    fields: list[dict[str, Any]] = [
-        {"key": "rating", "type": "RATING", "label": "How was your visit?", "required": True},
-        {"key": "nps", "type": "NPS", "label": "Would you recommend us to a friend?"},
-        {"key": "stars", "type": "CSAT_STAR", "label": "How many stars do we deserve?"},
-        {"key": "smiley", "type": "CSAT_SMILEY", "label": "How do you feel about the service?"},
-        {"key": "happy", "type": "BINARY", "label": "Are you happy with us?"},
-        {"key": "consent", "type": "CHECKBOX", "label": "You may write to me."},
-        {"key": "e-mail", "type": "EMAIL", "label": "E-mail", "placeholder": "you@example.com"},
-        {"key": "phone", "type": "PHONE", "label": "Phone", "placeholder": "+33 6 12 34 56 78"},
-        {"key": "visited", "type": "DATE", "label": "When did you come?"},
-        {"key": "covers", "type": "NUMBER", "label": "How many were you?"},
-    ]
-    for number in range(5):
-        fields.append(
-            {
-                "key": f"choice-{number}",
-                "type": "MULTI_SELECT",
-                "label": f"What could be better, part {number + 1}?",
-                "values": ["Welcome", "Service", "Food", "Price", "Noise", "Waiting time"],
-                "allowCustomValue": True,
-                "allowMinReplies": True,
-                "minReplies": 1,
-                "allowMaxReplies": True,
-                "maxReplies": 3,
-                "group": "details",
-            }
-        )
-        fields.append(
-            {
-                "key": f"comment-{number}",
-                "type": "LONG_TEXT",
-                "label": "Tell us more, please.",
-                "placeholder": "What should we change before your next visit?",
-                "group": "details",
-            }
-        )
-    return fields
-
-
-def _form(kind: str, number: int) -> dict[str, Any]:
-    french = {"title": "Votre visite ?", "subtitle": "Moins d'une minute."}
-    return {
-        "id": _id(kind, number),
-        "name": f"After your visit, {number}",
-        "description": "Linked from the receipt; answered by the team of the restaurant.",
-        "language": "en",
-        "autoTranslate": True,
-        "generalStyle": {"fieldRadius": "ROUNDED", "buttonRadius": "PILL", "font": _FONT}
-        | _COLOURS,
-        "header": {"title": "How was your visit?", "subtitle": "It takes less than a minute."},
-        "body": {"buttonText": "Send"},
-        "footer": {
-            "display": True,
-            "displayLogo": True,
-            "title": "Maison Lumen",
-            "text": "12 rue des Tanneurs, 69005 Lyon",
-        },
-        "externalLink": {
-            "website": "https://lumen.example.com",
-            "instagram": "https://instagram.example.com/maisonlumen",
-        },
-        "submission": {"title": "Thank you!", "subtitle": "Your answer has reached the team."},
-        "logo": _IMAGE,
-        "footerLogo": _IMAGE,
-        "cover": _IMAGE,
-        "fields": _fields(),
-        "fieldGroups": [{"key": "details", "name": "Your visit in detail"}],
-        "fieldDependencies": [
-            {
-                "field": f"comment-{n}",
-                "dependsOnField": f"choice-{n}",
-                "dependsOnFieldValues": [{"operator": "$eq", "value": "Service"}],
-            }
-            for n in range(5)
-        ],
-        "translations": {
-            "fr": {
-                "header": french,
-                "fields": {f["key"]: {"label": f"{f['label']} (fr)"} for f in _fields()},
-            }
-        },
-    }
-
-
-def contact_form(number: int, brand_id: str) -> dict[str, Any]:
-    """Build the definition of a contact form."""
-    return _form("contact form", number) | {"brandId": brand_id}
-
-
-def _survey(number: int, store_ids: list[str]) -> dict[str, Any]:
-    return _form("survey", number) | {
-        "targets": [
-            {
-                "type": "STORE",
-                "targetId": store_id,
-                "newReviewUri": f"https://reviews.example.com/new?place={place}",
-            }
-            for place, store_id in enumerate(store_ids)
-        ],
-        "sendingChannels": ["EMAIL", "SMS"],
-        "solicitationThreshold": 604800,
-        "resolicitationDelay": 2592000,
-        "supportEmail": {"email": "support@lumen.example.com"},
-        "emailLogo": _IMAGE,
-        "preRedirect": True,
-        "preRedirectConfig": {
-            "type": "NPS",
-            "threshold": 9,
-            "text": {"text": "How satisfied are you?", "color": "#12343b"},
-            "nps": {"startText": "Not at all", "endText": "Very", "topic": "Recommend us?"},
-        },
-        "postRedirect": True,
-        "postRedirectThreshold": 8,
-    }
+def _save_copies(save: Callable[[str, Definition], object], definition: Definition) -> None:
+    """Save the definition, and copies with other ids."""
+    save(ACCOUNT_ID, definition)
+    for number in range(1, FORMS):
+        save(ACCOUNT_ID, definition | {"id": derived_id(definition["id"], str(number))})

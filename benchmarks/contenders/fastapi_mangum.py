@@ -5,55 +5,36 @@ time, so FastAPI's thread pool would only add cost. The view functions return `J
 bypass FastAPI's own serialization.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from mangum import Mangum
 
-from benchmarks.contenders import plain_reads
+from benchmarks.contenders.plain_reads import LISTS, READS
 
 _app: Final = FastAPI()
 
 
-async def _page(request: Request) -> tuple[int, int]:
-    body = await request.json()
-    return body.get("limit", 10), body.get("page", 1)
+def _get(read: Callable[[str], Any]) -> Callable[..., Any]:
+    async def get(id: str) -> JSONResponse:  # noqa: A002 - the name of the query parameter
+        return JSONResponse(read(id))
+
+    return get
 
 
-@_app.get("/partners/purchase")
-async def get_purchase(id: str) -> JSONResponse:  # noqa: A002 - the name of the query parameter
-    return JSONResponse(plain_reads.read_purchase(id))
+def _post(read: Callable[[int, int], Any]) -> Callable[..., Any]:
+    async def post(request: Request) -> JSONResponse:
+        body = await request.json()
+        return JSONResponse(read(body.get("limit", 10), body.get("page", 1)), 201)
+
+    return post
 
 
-@_app.get("/partners/contact-form")
-async def get_contact_form(id: str) -> JSONResponse:  # noqa: A002
-    return JSONResponse(plain_reads.read_contact_form(id))
-
-
-@_app.post("/partners/contact-form/list")
-async def post_contact_form_list(request: Request) -> JSONResponse:
-    return JSONResponse(plain_reads.list_contact_forms(*await _page(request)), 201)
-
-
-@_app.get("/partners/survey")
-async def get_survey(id: str) -> JSONResponse:  # noqa: A002
-    return JSONResponse(plain_reads.read_survey(id))
-
-
-@_app.post("/partners/survey/list")
-async def post_survey_list(request: Request) -> JSONResponse:
-    return JSONResponse(plain_reads.list_surveys(*await _page(request)), 201)
-
-
-@_app.get("/partners/customer")
-async def get_customer(id: str) -> JSONResponse:  # noqa: A002
-    return JSONResponse(plain_reads.read_customer(id))
-
-
-@_app.post("/partners/customer/list")
-async def post_customer_list(request: Request) -> JSONResponse:
-    return JSONResponse(plain_reads.list_customers(*await _page(request)), 201)
-
+for path, read in READS.items():
+    _app.get(path)(_get(read))
+for path, read_page in LISTS.items():
+    _app.post(path)(_post(read_page))
 
 handler: Final[Any] = Mangum(_app, lifespan="off")

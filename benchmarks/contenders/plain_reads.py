@@ -6,7 +6,8 @@ neither credentials nor input. They cache the names of stores and brands and the
 
 import json
 import zlib
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, Final
 
 import boto3
@@ -28,12 +29,14 @@ _TEXTS: Final = {
     "email": "email",
     "civility": "civility",
 } | {identifier: identifier for identifier in IDENTIFIERS}
+_IMAGES: Final = {
+    "logo", "footerLogo", "cover", "submissionImage", "emailLogo", "emailCover",
+}  # fmt: skip
 
 dynamodb: Final = boto3.client("dynamodb")
 
 
-def read_purchase(purchase_id: str) -> Document:
-    """Return one purchase with the data of its customer."""
+def _read_purchase(purchase_id: str) -> Document:
     item = _get("purchases", key=f"{ACCOUNT_ID}#{purchase_id}")
     store_id = item["store_id"]["S"]
     return {
@@ -42,7 +45,7 @@ def read_purchase(purchase_id: str) -> Document:
         "updatedAt": item["updated_at"]["S"],
         "storeId": store_id,
         "storeName": _place_names()[store_id],
-        "customer": read_customer(item["customer_id"]["S"]) if "customer_id" in item else None,
+        "customer": _read_customer(item["customer_id"]["S"]) if "customer_id" in item else None,
         "date": item["date"]["S"],
         "startDate": item["start_date"]["S"],
         "endDate": item["end_date"]["S"],
@@ -53,40 +56,24 @@ def read_purchase(purchase_id: str) -> Document:
     }
 
 
-def read_customer(customer_id: str) -> Document:
-    """Return one customer."""
+def _read_customer(customer_id: str) -> Document:
     return _customer(_get("customers", key=f"{ACCOUNT_ID}#{customer_id}"))
 
 
-def list_customers(limit: int, page: int) -> Document:
-    """Return a page of customers."""
-    total = _total("customers")
-    items = [_customer(item) for item in _page("customers", limit, page)]
-    return {"items": items, "meta": _meta(len(items), total, limit, page)}
-
-
-def read_contact_form(form_id: str) -> Document:
-    """Return one contact form."""
-    return _contact_form(*_form("contact-forms", form_id))
-
-
-def list_contact_forms(limit: int, page: int) -> Document:
-    """Return a page of contact forms."""
-    total = _total("contact-forms")
-    items = [_contact_form(*form) for form in _forms("contact-forms", limit, page)]
-    return {"items": items, "meta": _meta(len(items), total, limit, page)}
-
-
-def read_survey(survey_id: str) -> Document:
-    """Return one survey."""
-    return _survey(*_form("surveys", survey_id))
-
-
-def list_surveys(limit: int, page: int) -> Document:
-    """Return a page of surveys."""
-    total = _total("surveys")
-    items = [_survey(*form) for form in _forms("surveys", limit, page)]
-    return {"items": items, "meta": _meta(len(items), total, limit, page)}
+def _list(
+    table: str, items: Callable[[str, int, int], list[Document]], limit: int, page: int
+) -> Document:
+    """Return a page of records. Read the total first, as the app does."""
+    total = int(_get("counters", account_id=ACCOUNT_ID, kind=table)["total"]["N"])
+    found = items(table, limit, page)
+    meta = {
+        "itemCount": len(found),
+        "totalItems": total,
+        "itemsPerPage": limit,
+        "totalPages": -(-total // limit),
+        "currentPage": page,
+    }
+    return {"items": found, "meta": meta}
 
 
 def _table(name: str) -> str:
@@ -98,10 +85,6 @@ def _get(table: str, **key: str) -> Document:
     return dynamodb.get_item(TableName=_table(table), Key=typed_key)["Item"]
 
 
-def _total(kind: str) -> int:
-    return int(_get("counters", account_id=ACCOUNT_ID, kind=kind)["total"]["N"])
-
-
 def _page(table: str, limit: int, page: int) -> list[Any]:
     first, last = (page - 1) * limit + 1, page * limit
     items = []
@@ -109,8 +92,8 @@ def _page(table: str, limit: int, page: int) -> list[Any]:
         response = dynamodb.query(
             TableName=_table(table),
             IndexName="by_block",
-            KeyConditionExpression="list_block = :block AND #position BETWEEN :first AND :last",
-            ExpressionAttributeNames={"#position": "position"},
+            KeyConditionExpression="#block = :block AND #position BETWEEN :first AND :last",
+            ExpressionAttributeNames={"#block": "list_block", "#position": "position"},
             ExpressionAttributeValues={
                 ":block": {"S": f"{ACCOUNT_ID}#{block}"},
                 ":first": {"N": str(max(first, block * 100 + 1))},
@@ -121,34 +104,35 @@ def _page(table: str, limit: int, page: int) -> list[Any]:
     return items
 
 
-def _form(table: str, form_id: str) -> tuple[bytes, int]:
+def _customers(table: str, limit: int, page: int) -> list[Document]:
+    return [_customer(item) for item in _page(table, limit, page)]
+
+
+def _read_form(table: str, form_id: str) -> Document:
     response = dynamodb.query(
         TableName=_table(table),
-        KeyConditionExpression="form_id = :form",
+        KeyConditionExpression="#form = :form",
+        ExpressionAttributeNames={"#form": "form_id"},
         ExpressionAttributeValues={":form": {"S": form_id}},
     )
     rows = {item["part"]["S"]: item for item in response["Items"]}
-    return rows["document"]["document"]["B"], int(rows["summary"]["submission_count"]["N"])
+    return _form(rows["document"], rows["summary"])
 
 
-def _forms(table: str, limit: int, page: int) -> list[tuple[bytes, int]]:
-    counts = {
-        item["form_id"]["S"]: int(item["submission_count"]["N"])
-        for item in _page(table, limit, page)
-    }
-    keys = [{"form_id": {"S": form_id}, "part": {"S": "document"}} for form_id in counts]
+def _forms(table: str, limit: int, page: int) -> list[Document]:
+    summaries = _page(table, limit, page)
+    keys = [{"form_id": item["form_id"], "part": {"S": "document"}} for item in summaries]
     response = dynamodb.batch_get_item(RequestItems={_table(table): {"Keys": keys}})
-    documents = {
-        item["form_id"]["S"]: item["document"]["B"] for item in response["Responses"][_table(table)]
-    }
-    return [(documents[form_id], count) for form_id, count in counts.items()]
+    documents = {item["form_id"]["S"]: item for item in response["Responses"][_table(table)]}
+    return [_form(documents[summary["form_id"]["S"]], summary) for summary in summaries]
 
 
 @cache
 def _places() -> list[Any]:
     response = dynamodb.query(
         TableName=_table("places"),
-        KeyConditionExpression="account_id = :account",
+        KeyConditionExpression="#account = :account",
+        ExpressionAttributeNames={"#account": "account_id"},
         ExpressionAttributeValues={":account": {"S": ACCOUNT_ID}},
     )
     return response["Items"]
@@ -171,16 +155,6 @@ def _tags() -> dict[str, Document]:
         }
         for item in _places()
         if item["kind"]["S"] == "TAG"
-    }
-
-
-def _meta(count: int, total: int, limit: int, page: int) -> Document:
-    return {
-        "itemCount": count,
-        "totalItems": total,
-        "itemsPerPage": limit,
-        "totalPages": -(-total // limit),
-        "currentPage": page,
     }
 
 
@@ -227,30 +201,19 @@ def _customer(item: Document) -> Document:
     return customer
 
 
-def _common_form(document: bytes, count: int) -> Document:
-    form: Document = json.loads(zlib.decompress(document))
+def _form(stored: Document, summary: Document) -> Document:
+    form: Document = json.loads(zlib.decompress(stored["document"]["B"]))
     del form["translations"]
-    form["submissionCount"] = count
+    form["submissionCount"] = int(summary["submission_count"]["N"])
     for part in (*form["fields"], *form["fieldGroups"]):
         del part["key"]
-    for name in ("logo", "footerLogo", "cover", "submissionImage"):
+    for name in _IMAGES & form.keys():
         form[name] = _image(form[name])
-    return form
-
-
-def _contact_form(document: bytes, count: int) -> Document:
-    form = _common_form(document, count)
-    form["brandName"] = _place_names()[form["brandId"]]
-    return form
-
-
-def _survey(document: bytes, count: int) -> Document:
-    survey = _common_form(document, count)
-    for name in ("emailLogo", "emailCover"):
-        survey[name] = _image(survey[name])
-    for target in survey["targets"]:
+    if "brandId" in form:
+        form["brandName"] = _place_names()[form["brandId"]]
+    for target in form.get("targets", ()):
         target["targetName"] = _place_names()[target["targetId"]]
-    return survey
+    return form
 
 
 def _image(image: Document | None) -> Document | None:
@@ -261,3 +224,18 @@ def _image(image: Document | None) -> Document | None:
         "width": image["width"],
         "height": str(image["height"]),
     }
+
+
+READS: Final[dict[str, Callable[[str], Document]]] = {
+    "/partners/purchase": _read_purchase,
+    "/partners/customer": _read_customer,
+    "/partners/contact-form": partial(_read_form, "contact-forms"),
+    "/partners/survey": partial(_read_form, "surveys"),
+}
+"""Functions that return the record with an id, by path."""
+LISTS: Final[dict[str, Callable[[int, int], Document]]] = {
+    "/partners/customer/list": partial(_list, "customers", _customers),
+    "/partners/contact-form/list": partial(_list, "contact-forms", _forms),
+    "/partners/survey/list": partial(_list, "surveys", _forms),
+}
+"""Functions that return a page with a limit and a number, by path."""

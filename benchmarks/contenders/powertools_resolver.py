@@ -1,56 +1,31 @@
 """Serve the read endpoints with the REST resolver of Powertools for AWS Lambda."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
-from benchmarks.contenders import plain_reads
+from benchmarks.contenders.plain_reads import LISTS, READS
 
 _app: Final = APIGatewayRestResolver()
 
 
-def _id() -> str:
-    return _app.current_event.query_string_parameters["id"]
+def _get(read: Callable[[str], Any]) -> Callable[[], Any]:
+    return lambda: read(_app.current_event.query_string_parameters["id"])
 
 
-def _page() -> tuple[int, int]:
-    body = _app.current_event.json_body
-    return body.get("limit", 10), body.get("page", 1)
+def _post(read: Callable[[int, int], Any]) -> Callable[[], Any]:
+    def post() -> Any:
+        body = _app.current_event.json_body
+        return read(body.get("limit", 10), body.get("page", 1)), 201
+
+    return post
 
 
-@_app.get("/partners/purchase")
-def get_purchase() -> Any:
-    return plain_reads.read_purchase(_id())
-
-
-@_app.get("/partners/contact-form")
-def get_contact_form() -> Any:
-    return plain_reads.read_contact_form(_id())
-
-
-@_app.post("/partners/contact-form/list")
-def post_contact_form_list() -> Any:
-    return plain_reads.list_contact_forms(*_page()), 201
-
-
-@_app.get("/partners/survey")
-def get_survey() -> Any:
-    return plain_reads.read_survey(_id())
-
-
-@_app.post("/partners/survey/list")
-def post_survey_list() -> Any:
-    return plain_reads.list_surveys(*_page()), 201
-
-
-@_app.get("/partners/customer")
-def get_customer() -> Any:
-    return plain_reads.read_customer(_id())
-
-
-@_app.post("/partners/customer/list")
-def post_customer_list() -> Any:
-    return plain_reads.list_customers(*_page()), 201
+for path, read in READS.items():
+    _app.get(path)(_get(read))
+for path, read_page in LISTS.items():
+    _app.post(path)(_post(read_page))
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from datetime import date
 
-from benchmarks.report import Section, Table, document
+from benchmarks.report import Section, Table, document, met
 
 
-def test_section_renders_heading_text_and_table_in_order() -> None:
-    section = Section(
-        "Pages", ["Two pages.", Table(("page", "ms"), [("first", "1"), ("last", "2")])]
+def test_section_renders_heading_text_and_formatted_table_in_order() -> None:
+    table = Table({"page": "", "ms": ".1f"}, [("first", 1.25), ("last", None), ("none", "slow")])
+    assert Section("Pages", ["Two pages.", table]).markdown() == (
+        "## Pages\n\nTwo pages.\n\n| page | ms |\n| --- | ---: |\n| first | 1.2 |\n| last |  |\n"
+        "| none | slow |"
     )
-    assert section.markdown() == (
-        "## Pages\n\nTwo pages.\n\n| page | ms |\n| --- | ---: |\n| first | 1 |\n| last | 2 |"
-    )
+
+
+def test_targets_are_met_or_missed() -> None:
+    assert met({"one": True, "two": False}) == "one (met); two (missed)"
 
 
 def test_report_contains_date_and_machine() -> None:
