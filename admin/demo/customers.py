@@ -135,40 +135,37 @@ def _varied(attributes: list[dict[str, Any]], chance: Random) -> Iterator[dict[s
 def _external_fields(chance: Random, person: Person, number: int) -> dict[str, Any]:
     """Return a customer's fields about external systems: identifiers, metadata and data sources."""
     reference = f"{number:05d}"
-    document: dict[str, Any]
+    prefixes: dict[str, str] = {}
+    metadata: dict[str, Any] = {}
+    sources = ["Import"]
     match chance.randrange(6):
         case 0:
-            reservation = {"guestId": reference, "covers": chance.randint(1, 8), "noShows": 0}
-            document = {"theForkId": f"tf-{reference}", "metadata": {"theFork": reservation}}
-            sources = ["TheFork"]
+            prefixes, sources = {"theForkId": "tf"}, ["TheFork"]
+            covers = chance.randint(1, 8)
+            metadata["theFork"] = {"guestId": reference, "covers": covers, "noShows": 0}
         case 1:
-            profile = {
+            prefixes, sources = {"operaId": "op"}, ["Opera"]
+            metadata["opera"] = {
                 "profileId": reference,
                 "loyalty": {"level": chance.choice(["Silver", "Gold"]), "nights": number % 40},
                 "address": {"city": "Lyon", "country": "FR"},
             }
-            document = {"operaId": f"op-{reference}", "metadata": {"opera": profile}}
-            sources = ["Opera"]
         case 2:
-            orders = {"eaterId": reference, "orders": chance.randint(1, 30), "contactless": True}
-            document = {"uberEatsId": f"ue-{reference}", "metadata": {"uberEats": orders}}
-            sources = ["UberEats"]
+            prefixes, sources = {"uberEatsId": "ue"}, ["UberEats"]
+            orders = chance.randint(1, 30)
+            metadata["uberEats"] = {"eaterId": reference, "orders": orders, "contactless": True}
         case 3:
-            contact = {"vid": number, "properties": {"lifecyclestage": "customer", "score": 0.5}}
-            document = {"comoId": f"co-{reference}", "metadata": {"hubSpot": contact}}
-            sources = ["Como", "HubSpot"]
+            prefixes, sources = {"comoId": "co"}, ["Como", "HubSpot"]
+            properties = {"lifecyclestage": "customer", "score": 0.5}
+            metadata["hubSpot"] = {"vid": number, "properties": properties}
         case 4:
+            prefixes, sources = {"mewsId": "mw", "bookingId": "bk"}, ["Mews", "Booking"]
             guest = {"Id": reference, "LastName": person.last_name, "Classifications": ["Loyal"]}
-            document = {
-                "mewsId": f"mw-{reference}",
-                "bookingId": f"bk-{reference}",
-                "metadata": {"mews": guest, "booking": {"genius": number % 4}},
-            }
-            sources = ["Mews", "Booking"]
+            metadata = {"mews": guest, "booking": {"genius": number % 4}}
         case _:
-            document = {"metadata": {"import": {"file": "clients-2024.csv", "row": str(number)}}}
-            sources = ["Import"]
-    return document | {"dataSources": sources}
+            metadata["import"] = {"file": "clients-2024.csv", "row": str(number)}
+    ids = {name: f"{prefix}-{reference}" for name, prefix in prefixes.items()}
+    return {**ids, "metadata": metadata, "dataSources": sources}
 
 
 def _complete_customer() -> dict[str, Any]:

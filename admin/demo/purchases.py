@@ -23,6 +23,13 @@ _DELIVERED: Final = ("UberEats", "Deliveroo")
 _STAYED: Final = ("Opera", "Mews", "Booking", "Expedia", "Airbnb", "Agoda")
 _DISHES: Final = ("Tajine d’agneau", "Bouillabaisse", "天ぷら", "طاجين بالبرقوق", "Île flottante")
 
+_OCCASION: Final = {
+    "attribute": "Occasion",
+    "type": "SINGLE_SELECT",
+    "fromPossibleValue": "Birthday",
+    "value": "Birthday",
+}
+
 _SHOWN_NAME: Final = ("Opera", "demo-stay-0000")
 SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NAME[1])
 
@@ -90,14 +97,7 @@ def _meal(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
         },
     }
     if chance.random() < 0.3:
-        purchase["attributes"] = [
-            {
-                "attribute": "Occasion",
-                "type": "SINGLE_SELECT",
-                "fromPossibleValue": "Birthday",
-                "value": "Birthday",
-            }
-        ]
+        purchase["attributes"] = [_OCCASION]
     return purchase
 
 
@@ -133,12 +133,7 @@ def _complete_purchase(day: date) -> dict[str, Any]:
         "metadata": {"room": "214", "nights": 3, "guests": [{"name": "ليلى"}], "paid": True},
         "attributes": [
             {"attribute": "Nights", "type": "NUMBER", "value": "3"},
-            {
-                "attribute": "Occasion",
-                "type": "SINGLE_SELECT",
-                "fromPossibleValue": "Birthday",
-                "value": "Birthday",
-            },
+            _OCCASION,
             {"attribute": "Late arrival", "type": "BOOLEAN", "value": "true", "autoDetected": True},
         ],
     }

@@ -10,59 +10,43 @@ def main_workflows(url: str) -> list[dict[str, Any]]:
 
     All actions send webhooks to this URL.
     """
+    crm = {
+        "key": "crm",
+        "description": "Updates the CRM",
+        "url": url,
+        "headers": {
+            "Authorization": "Bearer demo",
+            "X-Team": "care",
+            # The service replaces these two custom headers with its system headers of the same
+            # name.
+            "user-agent": "Custom-Agent",
+            "x-service-webhook-signature": "sha256=custom",
+        },
+        "metadata": {"team": "care", "channel": "survey"},
+    }
+    helpdesk = {"key": "helpdesk", "description": "Opens a ticket", "url": url}
+    alert = {"key": "alert", "description": "Calls the manager on duty", "url": url, "attempts": 3}
+    visit, contact = demo_id("survey visit"), demo_id("contact-form lumen")
+    unhappy = (("rating", "$lte", "4"), ("brand", "$eq", demo_id("brand lumen")))
     return [
-        {
-            "id": demo_id("workflow visit"),
-            "name": "Rated visits",
-            "conditions": [
-                {"subject": "survey", "operator": "$eq", "value": demo_id("survey visit")}
-            ],
-            "actions": [
-                {
-                    "key": "crm",
-                    "description": "Updates the CRM",
-                    "url": url,
-                    "headers": {
-                        "Authorization": "Bearer demo",
-                        "X-Team": "care",
-                        # The service replaces these two custom headers with its system headers of
-                        # the same name.
-                        "user-agent": "Custom-Agent",
-                        "x-service-webhook-signature": "sha256=custom",
-                    },
-                    "metadata": {"team": "care", "channel": "survey"},
-                }
-            ],
-        },
-        {
-            "id": demo_id("workflow contact"),
-            "name": "Contact form messages",
-            "conditions": [
-                {"subject": "form", "operator": "$eq", "value": demo_id("contact-form lumen")}
-            ],
-            "actions": [
-                {
-                    "key": "helpdesk",
-                    "description": "Opens a ticket",
-                    "url": url,
-                    "metadata": {"queue": "contact"},
-                }
-            ],
-        },
-        {
-            "id": demo_id("workflow unhappy"),
-            "name": "Unhappy guests",
-            "conditions": [
-                {"subject": "rating", "operator": "$lte", "value": "4"},
-                {"subject": "brand", "operator": "$eq", "value": demo_id("brand lumen")},
-            ],
-            "actions": [
-                {
-                    "key": "alert",
-                    "description": "Calls the manager on duty",
-                    "url": url,
-                    "attempts": 3,
-                }
-            ],
-        },
+        _workflow("visit", "Rated visits", crm, ("survey", "$eq", visit)),
+        _workflow(
+            "contact",
+            "Contact form messages",
+            helpdesk | {"metadata": {"queue": "contact"}},
+            ("form", "$eq", contact),
+        ),
+        _workflow("unhappy", "Unhappy guests", alert, *unhappy),
     ]
+
+
+def _workflow(
+    key: str, name: str, action: dict[str, Any], *conditions: tuple[str, str, str]
+) -> dict[str, Any]:
+    names = ("subject", "operator", "value")
+    return {
+        "id": demo_id(f"workflow {key}"),
+        "name": name,
+        "conditions": [dict(zip(names, condition, strict=True)) for condition in conditions],
+        "actions": [action],
+    }
