@@ -1,6 +1,5 @@
 """Start a temporary local cloud for benchmarks."""
 
-import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +12,14 @@ from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_secret import forget_stage_secret
 from infrastructure.deployment import code_stack, data_stack
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator
+from infrastructure.local_cloud.emulator import Emulator, free_port
 
 
 @contextmanager
 def own_cloud() -> Iterator[Emulator]:
     """Start an emulator with empty tables, and configure this process to use it instead of AWS."""
     with tempfile.TemporaryDirectory(prefix="feedback-bench-") as folder:
-        emulator = Emulator(_free_port(), Path(folder))
+        emulator = Emulator(free_port(), Path(folder))
         process = emulator.start()
         try:
             local_identity.adopt(emulator.endpoint, code_stack.STAGE)
@@ -57,10 +56,3 @@ def _forget_connections() -> None:
     forget_connection()
     forget_client()
     forget_stage_secret()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
