@@ -83,4 +83,3 @@ def _open_account() -> tuple[str, str]:
     sample_account.save_places(account_id)
     form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
     return account_id, form.id
-
