@@ -42,7 +42,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop logs local deploy test check e2e $(E2E_PARTS) fuzz bench format generate catalogues openapi lock licences audit clean
+.PHONY: help run up stop logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench format generate catalogues openapi lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ e2e-fuzz:
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz
+
+campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEEDS, FIRST_SEED)
+	@PYTHONHASHSEED=0 $(BIN)/python -m tests.campaign $(or $(SEEDS),200) $(or $(FIRST_SEED),0)
 
 bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks

@@ -1,0 +1,165 @@
+"""The rules that hold when the service has had time to finish its work."""
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+
+from chalicelib.domain.work import MAX_CLAIMS
+from chalicelib.services.customers.accept_batch import read_import
+from chalicelib.services.recount.recount import recount
+from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.storage.erasures import erasure_id
+from tests.campaign.simulation import Simulation
+from tests.campaign.tables import Item, Tables
+from tests.campaign.world import World
+
+_NOT_PERSONAL = ("executions",)
+
+
+def due_times(tables: Tables) -> Iterator[float]:
+    """Yield the due time of all unfinished work, in epoch seconds."""
+    for name, row in tables.all_rows():
+        if "work_shard" in row and row["work_shard"]["S"] != "parked":
+            due_at = int(row["due_at"]["N"])
+            yield due_at / 1000 if name == "customers" else due_at
+
+
+def broken(simulation: Simulation, world: World) -> Iterator[str]:
+    """Describe the broken rules."""
+    yield from _stuck(simulation, world)
+    yield from _left_in_queues(simulation)
+    yield from _miscounted(world)
+    yield from _lost(simulation, world)
+    yield from _undelivered(simulation, world)
+    yield from _unsuppressed(simulation, world)
+    yield from _not_erased(simulation, world)
+
+
+def _stuck(simulation: Simulation, world: World) -> Iterator[str]:
+    for name, row in simulation.tables.all_rows():
+        if "work_shard" not in row:
+            continue
+        if row["work_shard"]["S"] != "parked":
+            yield f"unfinished: {name} {_short(row)}"
+        elif int(row.get("claims", {"N": "0"})["N"]) < MAX_CLAIMS or "reason" not in row:
+            yield f"parked without eight failures and a reason: {name} {_short(row)}"
+        elif not world.has_accidents:
+            yield f"parked: {name} {_short(row)}"
+
+
+def _left_in_queues(simulation: Simulation) -> Iterator[str]:
+    for queue in simulation.queues.values():
+        for message in queue.messages:
+            yield f"left in the queue {queue.name}: {message.body[:200]}"
+        for body in queue.dead:
+            yield f"dead letter of {queue.name}: {body[:200]}"
+
+
+def _miscounted(world: World) -> Iterator[str]:
+    for account in world.accounts:
+        if world.has_accidents:
+            continue
+        for difference in recount(account.id, fix=False):
+            yield f"miscounted: {difference}"
+    for account_id, import_id, row_count in world.record.batches:
+        progress = read_import(account_id, import_id)
+        counted = progress.created + progress.filled + progress.unchanged + progress.failed
+        if (
+            progress.status != "COMPLETED"
+            or counted != row_count
+            or row_count != progress.row_count
+        ):
+            yield f"import {import_id}: {progress.status} {counted} of {row_count} rows"
+
+
+def _lost(simulation: Simulation, world: World) -> Iterator[str]:
+    feedback = simulation.tables.rows("feedback")
+    for feedback_id in world.record.submitted:
+        if (feedback_id,) not in feedback:
+            yield f"feedback {feedback_id} is lost"
+    solicitations = simulation.tables.rows("solicitations")
+    for account_id, purchase_id in world.record.purchases:
+        if (f"{account_id}#{purchase_id}",) not in simulation.tables.rows("purchases"):
+            yield f"purchase {purchase_id} is lost"
+        if (purchase_id,) not in solicitations:
+            yield f"purchase {purchase_id} has no solicitation"
+    documents = [json.loads(_text(row["document"])) for row in feedback.values()]
+    trackers = Counter(document.get("trackerId") for document in documents)
+    for tracker_id, number in trackers.items():
+        if tracker_id and number > 1:
+            yield f"{number} answers with the tracker {tracker_id}"
+
+
+def _undelivered(simulation: Simulation, world: World) -> Iterator[str]:
+    executions = simulation.tables.rows("executions")
+    accepted = {execution_id for execution_id, status in world.record.posts if status == 200}
+    requests = Counter(execution_id for execution_id, _ in world.record.posts)
+    attempts = Counter(key[0] for key in executions if key[1].startswith("attempt#"))
+    with_webhook = set()
+    for (execution_id, part), row in executions.items():
+        if part != "execution":
+            continue
+        with_webhook.add(row["feedback_id"]["S"])
+        if row["state"]["S"] == "SUCCEEDED" and execution_id not in accepted:
+            yield f"webhook {execution_id} succeeded without a request"
+        if row["state"]["S"] not in ("SUCCEEDED", "FAILED", "PARKED"):
+            yield f"webhook {execution_id} is {row['state']['S']}"
+        if requests[execution_id] > attempts[execution_id]:
+            yield f"webhook {execution_id}: {requests[execution_id]} requests, but fewer attempts"
+    for (feedback_id,), row in simulation.tables.rows("feedback").items():
+        if row["state"]["S"] == "DONE" and feedback_id not in with_webhook:
+            yield f"feedback {feedback_id} has no webhook"
+
+
+def _unsuppressed(simulation: Simulation, world: World) -> Iterator[str]:
+    contacts = simulation.tables.rows("contacts")
+    for mail in world.record.bounced:
+        person = world.recipient(mail)
+        keys = [email_key(person.account.id, email) for email in person.emails]
+        if not any("suppressed_email" in contacts.get((key or "",), {}) for key in keys):
+            yield f"bounce of {mail.to} is lost"
+    for account_id, address, channel in world.record.banned:
+        person = world.person_at[address]
+        if channel == "EMAIL":
+            key = email_key(account_id, person.address)
+            if "suppressed_email" not in contacts.get((key or "",), {}):
+                yield f"{address} is not suppressed"
+
+
+def _not_erased(simulation: Simulation, world: World) -> Iterator[str]:
+    texts = [
+        (name, " ".join(map(_text, row.values())))
+        for name, row in simulation.tables.all_rows()
+        if name not in _NOT_PERSONAL
+    ]
+    erasures = simulation.tables.rows("erasures")
+    for erasure in world.record.erasures:
+        account_id = erasure.person.account.id
+        stored = erasures.get((erasure_id(account_id, erasure.customer_id),))
+        if stored is None or stored["state"]["S"] != "DONE":
+            yield f"erasure of {erasure.customer_id} has not ended"
+            continue
+        if (f"{account_id}#{erasure.customer_id}",) not in simulation.tables.rows("customers"):
+            linked = {name for name, text in texts if erasure.customer_id in text}
+            if linked:
+                yield f"{linked} name the erased customer {erasure.customer_id}"
+        for sent in world.record.sent:
+            if sent.person is erasure.person and sent.ended_at <= erasure.started_at:
+                found = [name for name, text in texts if sent.token in text]
+                if found:
+                    yield (
+                        f"{sent.token} of {sent.person.address} from request {sent.ended_at}"
+                        f" is in {found} after the erasure at request {erasure.started_at}"
+                    )
+
+
+def _text(value: Item) -> str:
+    return zlib.decompress(value["B"]).decode() if "B" in value else json.dumps(value)
+
+
+def _short(row: Item) -> str:
+    names = ("part", "state", "claims", "deferrals", "reason", "due_at")
+    keys = [next(iter(value.values())) for value in list(row.values())[:1]]
+    values = {name: next(iter(row[name].values())) for name in names if name in row}
+    return f"{keys} {values}"

@@ -1,0 +1,589 @@
+"""The partners, customers and operators of a campaign, and a record of what they did."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from greenlet import getcurrent
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.outbound.webhook_http.connection import WebhookFailure
+from chalicelib.outbound.webhook_http.exchange import WebhookResponse
+from chalicelib.services.accounts.manage import create_account
+from chalicelib.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.accept_batch import accept_batch
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.customers.save import save_customer
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
+from chalicelib.services.feedback.submit import (
+    SubmissionMetadata,
+    submit_contact_form,
+    submit_survey,
+)
+from chalicelib.services.forms.save import save_contact_form, save_survey
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.solicitation.unsubscribe import unsubscribe
+from chalicelib.services.webhooks.secret import rotate_webhook_secret
+from chalicelib.services.workflows.manage import save_workflow
+from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.time_limits import invocation as time_limits
+from chalicelib.web.partner.batch_body import validate_batch
+from tests.campaign.simulation import Invocation, Killed, Mail, Simulation
+from tests.domain.forms import factories
+from tests.domain.forms.factories import field as form_field
+from tests.domain.workflows.factories import workflow_definition
+from tests.web.definitions import brand_definition, store_definition
+
+_MAX_SKEW_S: Final = 660
+_API_TIMEOUT_S: Final = 20.0
+_PEOPLE: Final = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """Somebody who buys, answers, unsubscribes and can be erased.
+
+    All input about a person contains the same e-mail address, in one of its spellings, and the same
+    phone number.
+    """
+
+    account: "Account"
+    emails: tuple[str, ...]
+    phone: str
+
+    @property
+    def address(self) -> str:
+        """The spelling by which the record of the campaign names the person."""
+        return self.emails[0]
+
+
+@dataclass
+class Account:
+    """An account with a store, a survey, a contact form and a webhook."""
+
+    id: str
+    store_id: str
+    survey_id: str
+    form_id: str
+    field_ids: dict[str, str]
+    delay_s: int
+    people: list[Person] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Input about a person. The token is a word in the input that occurs nowhere else.
+
+    Attributes:
+        ended_at: the number of the AWS request after which the service had the input.
+    """
+
+    person: Person
+    token: str
+    ended_at: int
+
+
+@dataclass(frozen=True)
+class RequestedErasure:
+    """An erasure that the service accepted.
+
+    Attributes:
+        started_at: the number of the last AWS request before the erasure.
+    """
+
+    person: Person
+    customer_id: str
+    started_at: int
+
+
+@dataclass
+class Record:
+    """What happened, as the participants know it.
+
+    Attributes:
+        banned: the number of the AWS request after which a channel of an address is suppressed.
+        violations: the rules that the service broke so far.
+    """
+
+    sent: list[Sent] = field(default_factory=list)
+    erasures: list[RequestedErasure] = field(default_factory=list)
+    banned: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    batches: list[tuple[str, str, int]] = field(default_factory=list)
+    purchases: list[tuple[str, str]] = field(default_factory=list)
+    submitted: list[str] = field(default_factory=list)
+    posts: list[tuple[str, int | None]] = field(default_factory=list)
+    bounced: list[Mail] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+
+
+class World:
+    """Everybody who uses the service during a campaign."""
+
+    def __init__(self, simulation: Simulation, *, has_accidents: bool) -> None:
+        self.simulation, self.random = simulation, simulation.random
+        self.record = Record()
+        self.has_accidents = has_accidents
+        self.missing_forms: set[str] = set()
+        self.killing: set[str] = set()
+        self.words = 0
+        self.open_words: dict[str, Person] = {}
+        self.person_at: dict[str, Person] = {}
+        self.accounts = [self._open_account(number) for number in range(2)]
+        self.external_ids: dict[str, list[str]] = {account.id: [] for account in self.accounts}
+        self.used_keys: list[tuple[Account, str, Any]] = []
+        simulation.on_send = self._receive_mail
+        simulation.poison = self._kills
+
+    def _open_account(self, number: int) -> Account:
+        account_id = create_account("Maison Lumen", self._id()).id
+        change_account_settings(account_id, {"defaultRegion": "FR"}, "operator")
+        brand = save_brand(account_id, brand_definition(id=self._id()))
+        store = save_store(account_id, store_definition(brand.id, id=self._id()))
+        fields = {key: self._id() for key in ("note", "mail", "phone", "nps")}
+        kinds = {"note": "LONG_TEXT", "mail": "EMAIL", "phone": "PHONE", "nps": "NPS"}
+        questions = [form_field(key, kinds[key], id=fields[key]) for key in fields]
+        account = Account(
+            account_id,
+            store.id,
+            self._id(),
+            self._id(),
+            fields,
+            delay_s=(30 * 86_400, 0)[number],
+        )
+        contact_form = {"id": account.form_id, "brandId": brand.id, "enabled": True}
+        save_contact_form(account_id, factories.contact_form(**contact_form, fields=questions))
+        save_survey(
+            account_id,
+            {
+                "id": account.survey_id,
+                "name": "After the visit",
+                "language": "en",
+                "enabled": True,
+                "sendingChannels": (["EMAIL"], ["SMS", "EMAIL"])[number],
+                "resolicitationDelay": account.delay_s,
+                "fields": questions,
+                "targets": [{"type": "STORE", "targetId": store.id, "enabled": True}],
+            },
+        )
+        rotate_webhook_secret(account_id, "operator")
+        save_workflow(account_id, workflow_definition(id=self._id()))
+        for person in range(_PEOPLE):
+            emails = (f"person{person}@shop{number}.test",)
+            if person == 0:
+                emails = (f"zo{number}@xn--mnchen-3ya.de", f"Zo{number}@MÜNCHEN.de")
+            phone = f"+3361{number}3456{person}8"
+            account.people.append(Person(account, emails, phone))
+            for address in (*emails, phone):
+                self.person_at[_canonical(address)] = account.people[-1]
+        return account
+
+    # Actions
+
+    def act(self) -> None:
+        """Start a random action of a random participant."""
+        actions: list[tuple[Callable[[Account], None], int]] = [
+            (self.send_purchase, 10),
+            (self.record_purchase, 3),
+            (self.accept_batch, 6),
+            (self.submit_form, 10),
+            (self.answer_survey, 5),
+            (self.unsubscribe, 2),
+            (self.revoke, 1),
+            (self.create_customer, 6),
+            (self.erase, 3),
+            (self.accident, 1 if self.has_accidents else 0),
+        ]
+        functions, weights = zip(*actions, strict=True)
+        self.random.choices(functions, weights)[0](self.random.choice(self.accounts))
+
+    def send_purchase(self, account: Account) -> None:
+        """Put a purchase into the queue."""
+        person = self.random.choice(account.people)
+        definition = self._purchase(person, self._word(person, is_sent=True))
+        body = json.dumps({"accountId": account.id, "purchase": definition})
+        external_id = definition["externalId"]
+        self.record.purchases.append((account.id, purchase_id(account.id, "Site", external_id)))
+        delay_s = self.random.choice([0, 0, 0, self.random.uniform(0, 900)])
+        self.simulation.send("purchases", body, delay_s=delay_s)
+
+    def record_purchase(self, account: Account) -> None:
+        """Import a purchase with the command line."""
+        person = self.random.choice(account.people)
+        word = self._word(person)
+        definition = self._purchase(person, word)
+        self._start(
+            "import purchase",
+            lambda _: record_purchase(account.id, definition, solicit=True),
+            word,
+        )
+
+    def _purchase(self, person: Person, word: str) -> dict[str, Any]:
+        known = self.external_ids[person.account.id]
+        if known and self.random.random() < 0.3:
+            external_id = self.random.choice(known)
+        else:
+            external_id = self._id()
+            known.append(external_id)
+        ahead = self.random.choice([timedelta(0), timedelta(0), timedelta(0), timedelta(hours=30)])
+        if self.has_accidents and self.random.random() < 0.1:
+            # The survey about this purchase always kills its process.
+            self.killing.add(purchase_id(person.account.id, "Site", external_id))
+        return {
+            "source": "Site",
+            "externalId": external_id,
+            "storeId": person.account.store_id,
+            "date": format_timestamp(clock.now() - timedelta(minutes=1) + ahead),
+            "customer": {
+                "email": self.random.choice(person.emails),
+                "phoneNumber": person.phone,
+                "firstName": word,
+                "emailOptin": self.random.random() < 0.8,
+                "smsOptin": self.random.random() < 0.8,
+            },
+            "metadata": {"note": word},
+        }
+
+    def accept_batch(self, account: Account) -> None:
+        """Send a batch of customers; repeat the request if there is no response."""
+        people = self.random.sample(account.people, self.random.randint(0, 3))
+        words = {person: self._word(person) for person in people}
+        rows = [
+            {
+                "email": self.random.choice(person.emails),
+                "phoneNumber": person.phone,
+                "firstName": word,
+                "emailOptin": True,
+            }
+            for person, word in words.items()
+        ]
+        rows += [{"email": f"{self._id()}@example.test"} for _ in range(self.random.randint(0, 4))]
+        if self.random.random() < 0.3:
+            rows.append({"company": "Lumen"})
+        rows = rows or [{"company": "Lumen"}]
+        self.random.shuffle(rows)
+        key = self._id()
+        if self.has_accidents and self.used_keys and self.random.random() < 0.4:
+            self._send_again_after_expiry(account)
+            return
+        self.used_keys.append((account, key, rows))
+        self._send_batch(account, rows, key, *words.values())
+
+    def _send_batch(self, account: Account, rows: Any, key: str, *words: str) -> None:
+        def send(_: Invocation) -> None:
+            accepted = accept_batch(account.id, validate_batch({"batch": rows}, partial=False), key)
+            self.record.batches.append((account.id, accepted.id, len(rows)))
+
+        self._start("accept batch", send, *words, attempts=3)
+
+    def _send_again_after_expiry(self, account: Account) -> None:
+        """Reuse an idempotency key after DynamoDB has deleted its import."""
+        rows = self.simulation.tables.rows("imports")
+        is_running = any("due_at" in row for row in rows.values())
+        batches = [each for each in self.used_keys if each[0] is account]
+        if is_running or not batches or self.simulation.invocations:
+            return
+        for key in list(rows):
+            self.simulation.tables.delete_row("imports", key)
+        self.record.batches.clear()
+        _, key_of_batch, batch_rows = self.random.choice(batches)
+        # Rows about people would be new input with an old word.
+        addresses = {email for person in account.people for email in person.emails}
+        if not any(row.get("email") in addresses for row in batch_rows):
+            self._send_batch(account, batch_rows, key_of_batch)
+
+    def submit_form(self, account: Account) -> None:
+        """Submit the contact form; repeat the request if there is no response."""
+        person = self.random.choice(account.people)
+        word = self._word(person)
+        values = {
+            "note": word,
+            "mail": self.random.choice(person.emails),
+            "phone": person.phone,
+            "nps": str(self.random.randint(0, 10)),
+        }
+        if self.random.random() < 0.2:
+            values = {"nps": "7"}
+        body = {"id": account.form_id, "fields": self._answers(account, values)}
+        metadata = SubmissionMetadata(idempotency_key=self._id())
+
+        def submit(_: Invocation) -> None:
+            stored = submit_contact_form(parse(body, ContactFormSubmission), metadata)
+            self.record.submitted.append(stored.id)
+
+        self._start("submit form", submit, word, attempts=3)
+
+    def answer_survey(self, account: Account) -> None:
+        """Answer a survey that a customer of the account has received."""
+        mails = [mail for mail in self.simulation.mails if self.recipient(mail).account is account]
+        if not mails:
+            return
+        mail = self.random.choice(mails)
+        person = self.recipient(mail)
+        word = self._word(person)
+        body = {
+            "id": account.survey_id,
+            "tracker": mail.tracker_id,
+            "fields": self._answers(account, {"note": word, "nps": "9"}),
+        }
+        metadata = SubmissionMetadata(idempotency_key=self._id())
+
+        def submit(_: Invocation) -> None:
+            stored = submit_survey(parse(body, SurveySubmission), metadata)
+            self.record.submitted.append(stored.id)
+
+        self._start("answer survey", submit, word, attempts=3)
+
+    def unsubscribe(self, account: Account) -> None:
+        """Follow the unsubscribe link of a person; repeat the request if there is no response."""
+        person = self.random.choice(account.people)
+        contact_hash = email_hash(account.id, self.random.choice(person.emails))
+        assert contact_hash
+        token = UnsubscribeToken(account.id, contact_hash, Channel.EMAIL).signed(stage_secret())
+
+        def follow(_: Invocation) -> None:
+            unsubscribe(token)
+            self._ban(person, "EMAIL")
+
+        self._start("unsubscribe", follow, attempts=3)
+
+    def revoke(self, account: Account) -> None:
+        """Replace a customer by one without opt-ins."""
+        person = self.random.choice(account.people)
+        customer_id = self.customer_of(person)
+        if customer_id is None:
+            return
+        word = self._word(person)
+        definition = {
+            "id": customer_id,
+            "email": self.random.choice(person.emails),
+            "phoneNumber": person.phone,
+            "firstName": word,
+        }
+        self._start("revoke", lambda _: save_customer(account.id, definition), word)
+
+    def create_customer(self, account: Account) -> None:
+        """Create several customers at the same time."""
+        for _ in range(self.random.choice([1, 1, 1, 6])):
+            body = parse({"email": f"{self._id()}@example.test"}, CustomerBody)
+            key = self._id()
+            self._start(
+                "create customer",
+                lambda _, body=body, key=key: create_customer(account.id, body, key),
+                attempts=3,
+            )
+
+    def erase(self, account: Account) -> None:
+        """Erase a person; repeat the command if it fails."""
+        person = self.random.choice(account.people)
+        customer_id = self.customer_of(person)
+        if customer_id is None:
+            return
+        started_at = self.simulation.number
+
+        def run(_: Invocation) -> None:
+            with suppress(NotFound):
+                erasure = start_erasure(account.id, customer_id, "operator")
+                self.record.erasures.append(RequestedErasure(person, customer_id, started_at))
+                self._ban(person, "EMAIL")
+                self._ban(person, "SMS")
+                continue_erasure(erasure.pointer)
+
+        self._start("erase", run, attempts=2)
+
+    def accident(self, account: Account) -> None:
+        """Damage data as a restore from a backup can."""
+        tables = self.simulation.tables
+        if self.random.random() < 0.5:
+            for key in list(tables.rows("contact-forms")):
+                if key[0] == account.form_id:
+                    self.missing_forms.add(account.form_id)
+                    tables.delete_row("contact-forms", key)
+        else:
+            key = (account.id, "customers")
+            counter = tables.rows("counters").get(key)
+            if counter:
+                total = int(counter["total"]["N"]) + 1
+                tables.change_row("counters", key, total={"N": str(total)})
+
+    def customer_of(self, person: Person) -> str | None:
+        """Return the id of a customer with the person's phone number."""
+        for row in self.simulation.tables.rows("customers").values():
+            is_own = row["account_id"]["S"] == person.account.id
+            if is_own and row.get("phone_number", {}).get("S") == person.phone:
+                return str(row["id"]["S"])
+        return None
+
+    # The outside
+
+    def post(
+        self, url: str, headers: dict[str, str], body: bytes, *, allow_private: bool
+    ) -> WebhookResponse:
+        """Receive a webhook, as `post` of the service."""
+        simulation, chance = self.simulation, self.random.random
+        simulation.now += self.random.uniform(0.01, 0.3)
+        execution_id = headers["X-Service-Webhook-Id"]
+        rates = simulation.rates
+        if chance() < rates.lost:
+            return WebhookResponse(
+                5_000, was_sent=False, error=WebhookFailure.NO_CONNECTION, detail="Refused."
+            )
+        status = 200 if chance() > 10 * rates.lost else self.random.choice([500, 503])
+        is_killed = chance() < rates.killed
+        is_lost = is_killed or chance() < rates.lost
+        self._check_post(execution_id)
+        self.record.posts.append((execution_id, status))
+        if is_killed:
+            raise Killed
+        if is_lost:
+            simulation.now += 10
+            return WebhookResponse(
+                10_000, was_sent=True, error=WebhookFailure.TIMEOUT, detail="No response."
+            )
+        return WebhookResponse(12, was_sent=True, status=status)
+
+    def _check_post(self, execution_id: str) -> None:
+        seen = getcurrent().seen["executions"]
+        row = seen[(execution_id, "execution")]
+        if row["state"]["S"] != "PENDING":
+            self.record.violations.append(f"webhook {execution_id} sent as {row['state']['S']}")
+
+    def recipient(self, mail: Mail) -> Person:
+        """Return the person who received a message."""
+        return self.person_at[_canonical(mail.to)]
+
+    def _receive_mail(self, mail: Mail) -> None:
+        self.record.violations += self._violations_of(mail)
+        if mail.channel == "EMAIL" and self.random.random() < 0.15:
+            self._bounce(mail)
+
+    def _violations_of(self, mail: Mail) -> Iterator[str]:
+        """Compare a message with what its sender knew after its last request."""
+        seen, person = mail.invocation.seen, self.recipient(mail)
+        where = f"{mail.channel} to {mail.to} at request {self.simulation.number}"
+        banned_at = self.record.banned.get((person.account.id, person.address, mail.channel))
+        if banned_at is not None and banned_at < mail.invocation.seen_at["contacts"]:
+            yield f"{where}: suppressed at request {banned_at}"
+        for earlier in self.simulation.mails[:-1]:
+            if earlier.tracker_id == mail.tracker_id:
+                yield f"{where}: second message of a tracker"
+            elif (
+                self.recipient(earlier) is person
+                and mail.at - earlier.at < person.account.delay_s - _MAX_SKEW_S
+            ):
+                yield f"{where}: second survey within the delay"
+        tracker = seen["trackers"].get((mail.tracker_id,))
+        if tracker is None:
+            yield f"{where}: no tracker"
+            return
+        key = f"{person.account.id}#{tracker['purchase_id']['S']}"
+        buyer = seen["purchases"][(key,)].get("customer_id", {}).get("S")
+        customer = seen["customers"].get((f"{person.account.id}#{buyer}",))
+        optin = "email_optin" if mail.channel == "EMAIL" else "sms_optin"
+        if customer is None:
+            yield f"{where}: the purchase has no customer"
+        elif not self._has_address(customer, mail):
+            yield f"{where}: not the address of the customer"
+        elif not customer.get(optin, {}).get("BOOL"):
+            yield f"{where}: no consent"
+
+    def _has_address(self, customer: Any, mail: Mail) -> bool:
+        name = "email" if mail.channel == "EMAIL" else "phone_number"
+        stored = customer.get(name, {}).get("S", "")
+        return _canonical(stored) == _canonical(mail.to)
+
+    def _bounce(self, mail: Mail) -> None:
+        headers = [{"name": name, "value": value} for name, value in mail.headers]
+        body = {
+            "notificationType": "Bounce",
+            "mail": {"messageId": mail.message_id, "headersTruncated": False, "headers": headers},
+            "bounce": {
+                "bounceType": "Permanent",
+                "bouncedRecipients": [{"emailAddress": mail.to}],
+            },
+        }
+        self.record.bounced.append(mail)
+        delay_s = self.random.choice([0, 0, 5, 300])
+        self.simulation.send("message-events", json.dumps(body), delay_s=delay_s)
+
+    def _kills(self, invocation: Invocation, arguments: Any) -> bool:
+        """Return whether this is the claim of a survey that always kills its process."""
+        if not self.killing or invocation.name != "solicitations":
+            return False
+        writes = [next(iter(each.values())) for each in arguments.get("TransactItems", ())]
+        keys = [write.get("Key", {}).get("solicitation_id", {}).get("S") for write in writes]
+        return bool(self.killing & set(keys))
+
+    # The record
+
+    def _ban(self, person: Person, channel: str) -> None:
+        key = (person.account.id, person.address, channel)
+        self.record.banned.setdefault(key, self.simulation.number)
+
+    def _start(
+        self,
+        name: str,
+        run: Callable[[Invocation], object],
+        *words: str,
+        attempts: int = 1,
+    ) -> None:
+        """Start a request of a client, who repeats it if it fails."""
+
+        def request(invocation: Invocation) -> None:
+            is_done = False
+            try:
+                with time_limits(invocation):
+                    run(invocation)
+                is_done = True
+            except Exception as error:  # the client gets an error response
+                self.simulation.faults[f"{name}: {type(error).__name__}"] += 1
+            finally:
+                if not is_done and attempts > 1:
+                    self._start(name, run, *words, attempts=attempts - 1)
+                else:
+                    self._end(*words)
+
+        self.simulation.start(name, request, _API_TIMEOUT_S, None)
+
+    def _word(self, person: Person, *, is_sent: bool = False) -> str:
+        """Return a new word for input about a person."""
+        self.words += 1
+        word = f"Word{self.words}x"
+        self.open_words[word] = person
+        if is_sent:
+            self._end(word)
+        return word
+
+    def _end(self, *words: str) -> None:
+        for word in words:
+            person = self.open_words.pop(word)
+            self.record.sent.append(Sent(person, word, self.simulation.number))
+
+    def _answers(self, account: Account, values: dict[str, str]) -> list[dict[str, Any]]:
+        return [{"id": account.field_ids[key], "values": [value]} for key, value in values.items()]
+
+    def _id(self) -> str:
+        return str(UUID(int=self.random.getrandbits(128), version=4))
+
+    def new_process(self) -> None:
+        """Start with empty caches."""
+        clear_caches()
+
+
+def _canonical(address: str) -> str:
+    local, at, domain = address.lower().rpartition("@")
+    return f"{local}{at}{domain.encode('idna').decode()}" if at else address
