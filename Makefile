@@ -1,6 +1,8 @@
 # make creates all environments on first use. A machine needs make and any Python from 3.8 on.
+# PYTHON_VERSION chooses the Python of the environments. They keep it until you choose another one.
 
 PYTHON ?= python3
+PYTHONS := 3.13 3.14 3.12 3.11
 PORT ?= 4566
 STATE_DIR ?= .local
 LOCAL_PORT ?= 8000
@@ -10,7 +12,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP_AUDIT := 2.9.0
 UV := .tools/uv/bin/uv
-LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11
+LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate
+VERSION := .tools/python-version
 VENV := .venv/.requirements
 EMULATOR := .tools/ministack/.requirements
 BIN := .venv/bin
@@ -28,17 +31,36 @@ e2e-load := imports public_load injected_faults webhooks
 e2e-other := $(filter-out $(e2e-delivery) $(e2e-load),$(patsubst tests/e2e/test_%.py,%,$(wildcard tests/e2e/test_*.py)))
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-# Create the environment $(1) with an installed or downloaded Python 3.11, and install the requirements
-# file $(2) into the environment. If a download fails, retry with the system's certificate store, because
-# some networks require a certificate that only this store contains.
+# uv searches the PATH. The interpreters of pyenv are there only if pyenv has selected them.
+empty :=
+PYENV := $(wildcard $(foreach version,$(PYTHONS),$(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/$(version).*/bin))
+FIND := PATH="$$PATH$(subst $(empty) $(empty),,$(PYENV:%=:%))" $(UV)
+
+# Images of Python set PYTHON_VERSION to a complete version, such as 3.13.1.
+PARTS := $(subst ., ,$(PYTHON_VERSION))
+CHOSEN := $(filter $(PYTHONS),$(word 1,$(PARTS)).$(word 2,$(PARTS)))
+ifneq ($(PYTHON_VERSION),)
+ifeq ($(CHOSEN)$(filter environment,$(origin PYTHON_VERSION)),)
+$(error Python $(PYTHON_VERSION) is not supported. Set PYTHON_VERSION to 3.11, 3.12, 3.13 or 3.14)
+endif
+endif
+ifneq ($(CHOSEN),)
+ifneq ($(CHOSEN),$(file < $(VERSION)))
+.PHONY: $(VERSION)
+endif
+endif
+
+# Create the environment $(1) with the installed or downloaded Python, and install the requirements file
+# $(2) into the environment. If a download fails, retry with the system's certificate store, because some
+# networks require a certificate that only this store contains.
 define environment
-	@[ -x $(1)/bin/python ] \
-		|| $(UV) venv --quiet --clear --python 3.11 $(1) 2>/dev/null \
-		|| $(UV) venv --quiet --clear --python 3.11 --system-certs $(1) 2>/dev/null \
-		|| { echo "Cannot find or download Python 3.11. Install it, then run make again." >&2; exit 1; }
+	@version=$$(cat $(VERSION)) && { [ "$$(cat $@ 2>/dev/null)" = "$$version" ] \
+		|| $(FIND) venv --quiet --clear --python $$version $(1) 2>/dev/null \
+		|| $(FIND) venv --quiet --clear --python $$version --system-certs $(1) 2>/dev/null \
+		|| { echo "Cannot find or download Python $$version. Install it, then run make again." >&2; exit 1; }; }
 	@$(UV) pip sync --quiet --require-hashes --python $(1)/bin/python $(2) 2>/dev/null \
 		|| $(UV) pip sync --quiet --require-hashes --system-certs --python $(1)/bin/python $(2)
-	@touch $@
+	@cp $(VERSION) $@
 endef
 
 .DEFAULT_GOAL := help
@@ -115,10 +137,14 @@ openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
 	@$(BIN)/python -m infrastructure.openapi
 
 lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
-	@$(LOCK) --upgrade --group dev pyproject.toml --output-file requirements-dev.txt
-	@$(LOCK) --constraints requirements-dev.txt pyproject.toml --output-file requirements.txt
-	@$(LOCK) --upgrade --group emulator --output-file infrastructure/local_cloud/requirements.txt
-	@$(LOCK) --upgrade --group uv --output-file requirements-uv.txt
+	@$(LOCK) --upgrade --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt
+	@$(LOCK) --python-version 3.11 --constraints requirements-dev.txt pyproject.toml --output-file requirements.txt
+	@$(LOCK) --upgrade --python-version 3.11 --group emulator --output-file infrastructure/local_cloud/requirements.txt
+	@$(LOCK) --upgrade --python-version 3.11 --group uv --output-file requirements-uv.txt
+	@for version in 3.12 3.13 3.14; do \
+		$(LOCK) --python-version $$version --constraints requirements-dev.txt --group dev pyproject.toml \
+			| cmp - requirements-dev.txt || { echo "Python $$version needs other packages." >&2; exit 1; }; \
+	done
 
 licences: $(VENV) ## List the licences of all packages in docs/licences.md
 	@$(BIN)/python -m infrastructure.licences
@@ -142,8 +168,14 @@ $(UV): requirements-uv.txt
 	@.tools/uv/bin/pip install -qq --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@
 
-$(VENV): requirements-dev.txt | $(UV)
+$(VERSION): | $(UV)
+	@for version in $(or $(CHOSEN),$(PYTHONS)); do \
+		! $(FIND) python find --quiet --system --no-project --no-python-downloads $$version >/dev/null 2>&1 || break; \
+		version=; \
+	done; echo $${version:-$(or $(CHOSEN),3.13)} > $@
+
+$(VENV): requirements-dev.txt $(VERSION) | $(UV)
 	$(call environment,.venv,$<)
 
-$(EMULATOR): infrastructure/local_cloud/requirements.txt | $(UV)
+$(EMULATOR): infrastructure/local_cloud/requirements.txt $(VERSION) | $(UV)
 	$(call environment,$(@D),$<)

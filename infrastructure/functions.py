@@ -7,7 +7,7 @@ This module also defines the stages. `make generate` generates `.chalice/config.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from chalicelib.queues import (
     ERASURES,
@@ -51,6 +51,8 @@ class Stage:
 
     Attributes:
         is_emulated: whether the stage runs on the emulator and is never deployed to AWS.
+        python: the version of Python in which the functions run on AWS. A deployment builds for it,
+            whatever Python it runs in. On the emulator, functions run in the emulator's Python.
         environment: environment variables of all functions, in addition to ``STAGE``.
         memory_mb: memory by function, for functions whose memory differs from `Function.memory_mb`.
         reserved_concurrency: reserved concurrency by function. Do not set it for a function with a
@@ -61,6 +63,7 @@ class Stage:
 
     name: str
     is_emulated: bool = False
+    python: Literal["3.11", "3.12", "3.13", "3.14"] = "3.13"
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_mb: Mapping[str, int] = field(default_factory=dict)
     reserved_concurrency: Mapping[str, int] = field(default_factory=dict)

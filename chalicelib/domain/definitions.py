@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError, model_validator
 
@@ -11,6 +11,9 @@ from chalicelib.domain.input_errors import MAX_ERRORS, InputError, errors_of
 from chalicelib.domain.schema import WHITE_SPACE, Input
 
 _Definition = TypeVar("_Definition", bound=Input)
+
+MAX_LEVELS: Final = 200
+"""Maximum number of nested objects and arrays in a definition."""
 
 
 class NormalizedInput(Input):
@@ -31,14 +34,12 @@ def parse_definition(definition: Any, model: type[_Definition]) -> _Definition:
 
     Raises:
         InvalidInput: the definition does not match the model. Lists every error, at most
-            `MAX_ERRORS`.
+            `MAX_ERRORS`. If the definition is nested too deeply, this is the only error.
     """
     try:
         return model.model_validate(definition, extra="forbid", by_alias=True, by_name=False)
     except ValidationError as error:
         raise InvalidInput(errors_of(error)) from None
-    except RecursionError:
-        raise InvalidInput([InputError("", "too_deep", "Nested too deeply.")]) from None
 
 
 def parse_and_validate(
@@ -59,12 +60,13 @@ def parse_and_validate(
     return parsed
 
 
-def _normalized(value: Any) -> Any:
-    match value:
-        case str():
-            return value.strip(WHITE_SPACE)
-        case list():
-            return [_normalized(item) for item in value]
-        case dict():
-            return {key: _normalized(item) for key, item in value.items() if item is not None}
-    return value
+def _normalized(value: Any, levels: int = MAX_LEVELS) -> Any:
+    if isinstance(value, str):
+        return value.strip(WHITE_SPACE)
+    if not isinstance(value, list | dict):
+        return value
+    if not levels:
+        raise InvalidInput([InputError("", "too_deep", "Nested too deeply.")])
+    if isinstance(value, list):
+        return [_normalized(item, levels - 1) for item in value]
+    return {key: _normalized(item, levels - 1) for key, item in value.items() if item is not None}

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from infrastructure.deployment import dependencies, gateway_responses, stacks, trim
-from infrastructure.deployment.dependencies import LAMBDA, Runtime
+from infrastructure.deployment.dependencies import THIS_MACHINE, Runtime
 from infrastructure.deployment.progress import DeploymentError
 
 PROJECT = Path(__file__).resolve().parents[2]
+_CHALICE = Path(__file__).with_name("chalice_for_python.py")
 _DEPLOYED_FILES = (
     "app.py",
     "chalicelib",
@@ -64,17 +65,19 @@ def is_source_path(path: Path) -> bool:
 def source_hash() -> str:
     """Return a hash of everything that the code stack depends on.
 
-    These are the source files, the locked packages, the code that builds the archive, and Chalice's
-    version.
+    These are the source files, the locked packages, the code that builds the archive, and the
+    versions of Chalice and Python.
     """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
     builders = [
         dependencies.REQUIREMENTS,
         Path(__file__),
+        _CHALICE,
         *(Path(str(module.__file__)) for module in (dependencies, gateway_responses, trim)),
     ]
-    return stacks.content_hash([*names, *files, *builders, version("chalice")])
+    versions = [version("chalice"), THIS_MACHINE.python_version]
+    return stacks.content_hash([*names, *files, *builders, *versions])
 
 
 def copy_source(folder: Path) -> None:
@@ -87,14 +90,21 @@ def copy_source(folder: Path) -> None:
         shutil.copyfile(file, copy)
 
 
-def run_chalice(*arguments: str, folder: Path) -> None:
+def run_chalice(
+    *arguments: str, folder: Path, python_version: str = THIS_MACHINE.python_version
+) -> None:
     """Run Chalice in a folder that contains a copy of the source.
+
+    Args:
+        folder: the folder with the copy.
+        python_version: the minor version of Python in which the functions run.
 
     Raises:
         DeploymentError: Chalice failed. The message contains the last line of its output.
     """
     process = subprocess.run(
-        [Path(sys.executable).with_name("chalice"), *arguments],
+        # With -P, Python does not import modules from the folder of the script.
+        [sys.executable, "-P", _CHALICE, python_version, *arguments],
         cwd=folder,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
@@ -110,7 +120,7 @@ def run_chalice(*arguments: str, folder: Path) -> None:
         raise DeploymentError(f"chalice {arguments[0]} failed: {last} (complete output in {log})")
 
 
-def package(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> CodePackage:
+def package(stage: str, folder: Path, runtime: Runtime) -> CodePackage:
     """Package the app for a stage in a folder. Later calls reuse the folder.
 
     The archive contains only files that the functions use. The same sources and packages result in
@@ -133,7 +143,11 @@ def package(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> CodePackage:
         archive.unlink()
     earlier = _archives(folder)
     try:
-        run_chalice("package", "--stage", stage, "package", folder=folder)
+        run_chalice(
+            *("package", "--stage", stage, "package"),
+            folder=folder,
+            python_version=runtime.python_version,
+        )
         template = json.loads((folder / "package" / "sam.json").read_text())
         archive = _archives(folder)[-1]
         trim.trim_archive(archive)
@@ -146,7 +160,7 @@ def package(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> CodePackage:
     return CodePackage(template=template, archive=archive)
 
 
-def deploy(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> None:
+def deploy(stage: str, folder: Path, runtime: Runtime) -> None:
     """Package the app for a stage and a runtime, and deploy the archive with Chalice.
 
     Raises:
@@ -154,7 +168,7 @@ def deploy(stage: str, folder: Path, runtime: Runtime = LAMBDA) -> None:
     """
     package(stage, folder, runtime)
     packaged = _archives(folder)
-    run_chalice("deploy", "--stage", stage, folder=folder)
+    run_chalice("deploy", "--stage", stage, folder=folder, python_version=runtime.python_version)
     # Chalice reuses the archive if it computes the same file name. Otherwise it builds another one.
     if _archives(folder) != packaged:
         raise DeploymentError(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from infrastructure.deployment.progress import DeploymentError
+from infrastructure.functions import Stage
 
 _PROJECT: Final = Path(__file__).resolve().parents[2]
 REQUIREMENTS: Final = _PROJECT / "requirements.txt"
@@ -24,7 +25,7 @@ class Runtime:
     """The environment in which the functions of a stage run.
 
     Attributes:
-        python_version: the minor version of Python, for example ``"3.11"``.
+        python_version: the minor version of Python, for example ``"3.13"``.
         platform: the platform in the notation of uv. None means the platform of this machine.
     """
 
@@ -32,8 +33,17 @@ class Runtime:
     platform: str | None
 
 
-LAMBDA: Final = Runtime("3.11", "x86_64-manylinux2014")
 THIS_MACHINE: Final = Runtime(".".join(platform.python_version_tuple()[:2]), None)
+
+
+def runtime_of(stage: Stage) -> Runtime:
+    """Return the runtime of a stage.
+
+    The emulator runs functions on this machine, in the same version of Python as this process.
+    """
+    if stage.is_emulated:
+        return THIS_MACHINE
+    return Runtime(stage.python, "x86_64-manylinux2014")
 
 
 def install(folder: Path, runtime: Runtime, *, requirements: Path = REQUIREMENTS) -> None:

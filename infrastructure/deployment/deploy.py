@@ -23,7 +23,7 @@ from infrastructure.deployment import (
     gateway_stage,
     public_address,
 )
-from infrastructure.deployment.dependencies import LAMBDA, THIS_MACHINE, Runtime
+from infrastructure.deployment.dependencies import Runtime, runtime_of
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
 from infrastructure.functions import STAGES, Stage
@@ -90,7 +90,7 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
         shown.outcome = data_stack.deploy(stage_name, alarm_email=alarm_email, firewall=firewall)
     outputs = data_stack.outputs(stage_name)
     with step("Functions and routes"):
-        runtime = THIS_MACHINE if stage.is_emulated else LAMBDA
+        runtime = runtime_of(stage)
         resources = _chalice_deploy(stage_name, outputs.deployment_bucket, runtime)
     with step("Event sources") as shown:
         mappings = [r["event_uuid"] for r in resources if r["resource_type"] == "sqs_event"]

@@ -19,6 +19,12 @@ FILES: Final = (
 COMMANDS: Final = ("cat", "chmod", "cp", "mkdir", "touch")
 
 UV: Final = """#!/bin/sh
+case "$*" in
+  "python find"*)
+    for last; do :; done
+    case " $UV_HAS $PATH " in *" $last "*|*"/$last."*) exit 0 ;; esac
+    exit 2 ;;
+esac
 echo "uv $*" >> "$LOG"
 case "$*" in
   venv*--system-certs*) [ "$UV_FINDS" != never ] || exit 2 ;;
@@ -76,6 +82,8 @@ class Machine:
                 "PATH": str(self.stubs),
                 "STUBS": str(self.stubs),
                 "LOG": str(self.project / "log"),
+                "HOME": str(self.stubs),
+                "UV_HAS": "3.11 3.13",
                 "UV_FINDS": "at-once",
                 "UV_SYNCS": "at-once",
                 "PYTHON_IS": "good",
@@ -110,7 +118,7 @@ def machine(tmp_path: Path) -> Machine:
 INSTALL_UV: Final = (
     "pip install -qq --disable-pip-version-check --require-hashes --requirement requirements-uv.txt"
 )
-VENV: Final = "uv venv --quiet --clear --python 3.11 .venv"
+VENV: Final = "uv venv --quiet --clear --python 3.13 .venv"
 SYNC: Final = "uv pip sync --quiet --require-hashes --python .venv/bin/python requirements-dev.txt"
 
 
@@ -138,10 +146,57 @@ def test_emulator_is_installed_into_separate_environment(machine: Machine) -> No
     assert machine.make(".tools/ministack/.requirements") == (0, "")
     assert machine.calls == [
         INSTALL_UV,
-        "uv venv --quiet --clear --python 3.11 .tools/ministack",
+        "uv venv --quiet --clear --python 3.13 .tools/ministack",
         "uv pip sync --quiet --require-hashes --python .tools/ministack/bin/python"
         " infrastructure/local_cloud/requirements.txt",
     ]
+
+
+@pytest.mark.parametrize(
+    ("has", "pyenv", "chosen", "version"),
+    [
+        ("3.11 3.12 3.13 3.14", None, None, "3.13"),
+        ("3.11 3.12 3.14", None, None, "3.14"),
+        ("3.11 3.12", None, None, "3.12"),
+        ("3.11", None, None, "3.11"),
+        ("", None, None, "3.13"),
+        ("3.11", "3.13.2", None, "3.13"),
+        ("3.11 3.12 3.13 3.14", None, "3.11", "3.11"),
+        ("", None, "3.12", "3.12"),
+        ("", None, "3.12.7", "3.12"),  # the environment of an image of Python
+    ],
+)
+def test_make_prefers_python_3_13_and_then_newest_python(
+    machine: Machine, has: str, pyenv: str | None, chosen: str | None, version: str
+) -> None:
+    if pyenv:
+        (machine.stubs / ".pyenv" / "versions" / pyenv / "bin").mkdir(parents=True)
+    variables = {"PYTHON_VERSION": chosen} if chosen else {}
+    assert machine.make(UV_HAS=has, **variables) == (0, "")
+    assert machine.calls[1] == f"uv venv --quiet --clear --python {version} .venv"
+
+
+def test_both_environments_keep_their_python_until_another_one_is_chosen(machine: Machine) -> None:
+    emulator = ".tools/ministack/.requirements"
+    machine.make(PYTHON_VERSION="3.12")
+    machine.make(emulator)
+    machine.make(emulator, PYTHON_VERSION="3.11")
+    machine.make()
+    created = [call.split()[-2:] for call in machine.calls if call.startswith("uv venv")]
+    assert created == [
+        ["3.12", ".venv"],
+        ["3.12", ".tools/ministack"],
+        ["3.11", ".tools/ministack"],
+        ["3.11", ".venv"],
+    ]
+
+
+def test_unsupported_python_is_refused(machine: Machine) -> None:
+    result = machine._run(".venv/.requirements", "PYTHON_VERSION=3.10")
+    assert "Python 3.10 is not supported. Set PYTHON_VERSION to 3.11, 3.12, 3.13 or 3.14" in (
+        result.stderr
+    )
+    assert machine.calls == []
 
 
 def test_python_download_is_retried_with_system_certificates(machine: Machine) -> None:
@@ -149,7 +204,7 @@ def test_python_download_is_retried_with_system_certificates(machine: Machine) -
     assert machine.calls == [
         INSTALL_UV,
         VENV,
-        "uv venv --quiet --clear --python 3.11 --system-certs .venv",
+        "uv venv --quiet --clear --python 3.13 --system-certs .venv",
         SYNC,
     ]
 
@@ -169,7 +224,11 @@ def test_installation_is_retried_with_system_certificates(machine: Machine) -> N
     [
         (
             {"UV_FINDS": "never"},
-            "Cannot find or download Python 3.11. Install it, then run make again.",
+            "Cannot find or download Python 3.13. Install it, then run make again.",
+        ),
+        (
+            {"UV_FINDS": "never", "PYTHON_VERSION": "3.14"},
+            "Cannot find or download Python 3.14. Install it, then run make again.",
         ),
         (
             {"PYTHON_IS": "old"},

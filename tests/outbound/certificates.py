@@ -1,4 +1,8 @@
-"""Create certificates for test receivers, either signed by a test authority or self-signed."""
+"""Create certificates for test receivers, either signed by a test authority or self-signed.
+
+The authority's certificate has no key identifier and no key usage, as those of some public
+authorities.
+"""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -11,6 +15,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from chalicelib.outbound.webhook_http.connection import verifying_tls
 
 _AUTHORITY = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tests")])
 _RECEIVER = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
@@ -29,7 +35,7 @@ def authority() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
 def client_tls() -> ssl.SSLContext:
     """Return a client TLS context that trusts only the test authority and checks host names."""
     pem = authority()[1].public_bytes(serialization.Encoding.PEM).decode()
-    return ssl.create_default_context(cadata=pem)
+    return verifying_tls(pem)
 
 
 def server_tls(name: str, *, self_signed: bool = False, expired: bool = False) -> ssl.SSLContext:

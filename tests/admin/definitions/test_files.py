@@ -111,7 +111,7 @@ def test_csv_row_is_read_as_purchase(tmp_path: Path) -> None:
         ("a.yaml", "a: !!set {b}", "Invalid YAML: line 1: could not "),
         ("a.json", f'{{"a": {"1" * 5_000}}}', "A number has too many digits."),
         ("a.jsonl", f'{{"a": {"1" * 5_000}}}', "A number has too many digits."),
-        ("a.json", '{"a": 1,\n}', "Invalid JSON: line 2: "),
+        ("a.json", '{"a":\n1 2}', "Invalid JSON: line 2: "),
         ("a.json", '{"a": 1, "a": 2}', "Duplicate property 'a' in an object."),
         ("a.json", "[" * 100_000, "Nested too deeply."),
         ("a.json", b'{"a": "\xff"}', "Invalid UTF-8."),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from infrastructure.deployment import code_package, dependencies
+from infrastructure.deployment.dependencies import THIS_MACHINE
 from infrastructure.deployment.progress import DeploymentError
 
 Chalice = Callable[[str, Path], None]
@@ -28,7 +29,7 @@ def write_package(folder: Path, name: str) -> None:
 
 
 def use_chalice(monkeypatch: pytest.MonkeyPatch, chalice: Chalice) -> None:
-    def run(command: str, *_: str, folder: Path) -> None:
+    def run(command: str, *_: str, folder: Path, python_version: str) -> None:
         chalice(command, folder)
 
     monkeypatch.setattr(code_package, "run_chalice", run)
@@ -50,7 +51,7 @@ def test_archive_is_deleted_if_chalice_fails(
     use_chalice(monkeypatch, fail)
     write_archive(tmp_path, "earlier.zip")
     with pytest.raises(type(error)):
-        code_package.package("dev", tmp_path)
+        code_package.package("dev", tmp_path, THIS_MACHINE)
     assert archives(tmp_path) == ["earlier.zip"]
 
 
@@ -63,7 +64,7 @@ def test_archive_is_deleted_if_it_cannot_be_trimmed(
 
     use_chalice(monkeypatch, truncate)
     with pytest.raises(zipfile.BadZipFile):
-        code_package.package("dev", tmp_path)
+        code_package.package("dev", tmp_path, THIS_MACHINE)
     assert archives(tmp_path) == []
 
 
@@ -72,12 +73,12 @@ def test_deployment_fails_if_chalice_deploys_another_archive(
 ) -> None:
     use_chalice(monkeypatch, lambda command, folder: write_package(folder, f"{command}.zip"))
     with pytest.raises(DeploymentError, match="another archive"):
-        code_package.deploy("dev", tmp_path)
+        code_package.deploy("dev", tmp_path, THIS_MACHINE)
 
 
 def test_deployment_succeeds_if_chalice_reuses_trimmed_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_chalice(monkeypatch, lambda _, folder: write_package(folder, "same.zip"))
-    code_package.deploy("dev", tmp_path)
+    code_package.deploy("dev", tmp_path, THIS_MACHINE)
     assert archives(tmp_path) == ["same.zip"]

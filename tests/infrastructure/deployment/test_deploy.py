@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 from chalice.awsclient import TypedAWSClient
 from chalice.cli import cli as chalice
+from chalice.config import Config
 from moto import mock_aws
 
 import app
@@ -30,7 +32,7 @@ from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage, T
 BY_NAME = {stage.name: stage for stage in STAGES}
 THROTTLING = Throttling(rate=10, burst=20, submit_rate=3, submit_burst=4)
 # The app is imported for the stage `test`, so only this stage can be deployed.
-STAGE = replace(BY_NAME["test"], is_emulated=False, throttling=THROTTLING)
+STAGE = replace(BY_NAME["test"], is_emulated=False, throttling=THROTTLING, python="3.12")
 
 
 @pytest.fixture
@@ -54,8 +56,10 @@ def create_api(*_: Any, **__: Any) -> str:
 def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path.cwd())  # The Chalice command line changes the working directory.
 
-    def run(*arguments: str, folder: Path) -> None:
-        with monkeypatch.context() as patch:
+    def run(*arguments: str, folder: Path, python_version: str) -> None:
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "You are currently running python")
+            patch.setattr(Config, "lambda_python_version", f"python{python_version}")
             patch.setattr(sys, "path", list(sys.path))
             patch.setattr(os, "environ", dict(os.environ))
             chalice(["--project-dir", str(folder), *arguments], obj={}, standalone_mode=False)
@@ -79,6 +83,8 @@ def test_repeated_deployment_updates_same_resources() -> None:
     mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
     assert len(mappings) == sum(1 for function in FUNCTIONS if function.queue)
     assert {mapping["State"] for mapping in mappings} == {"Enabled"}
+    functions = boto3.client("lambda").list_functions()["Functions"]
+    assert {function["Runtime"] for function in functions} == {"python3.12"}
     assert resource_types_of_record() >= {"rest_api", "sqs_event"}
     assert_stage_is_throttled()
 
@@ -109,7 +115,7 @@ def assert_stage_is_throttled() -> None:
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
 def test_deployment_record_is_saved_when_chalice_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: str, folder: Path) -> None:
+    def fail(*_: str, folder: Path, **__: str) -> None:
         deployed = folder / ".chalice" / "deployed"
         deployed.mkdir()
         (deployed / "test.json").write_text('{"resources": []}')

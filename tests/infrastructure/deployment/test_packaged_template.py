@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[3]
 CODE_URI = "s3://bucket/code.zip"
 # Resource names contain the stage. The tests compare the names with those in the data stack.
 STAGE = "prod"
+# The tests run in any supported version, so at least one of their runs builds for another one.
+PYTHON = "3.14"
 
 Event = dict[str, Any]
 
@@ -26,7 +28,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     code_package.copy_source(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STAGE", STAGE)
-        code_package.run_chalice("package", "--stage", STAGE, "out", folder=folder)
+        code_package.run_chalice(
+            "package", "--stage", STAGE, "out", folder=folder, python_version=PYTHON
+        )
     packaged = json.loads((folder / "out" / "sam.json").read_text())
     return code_package.complete(packaged, CODE_URI)
 
@@ -162,6 +166,10 @@ def test_copied_source_contains_no_bytecode(tmp_path: Path) -> None:
     assert "app.py" in names
     assert "settings.py" in names
     assert "__pycache__" not in names
+
+
+def test_functions_have_python_of_stage(template: dict[str, Any]) -> None:
+    assert {function["Runtime"] for function in functions(template).values()} == {"python3.14"}
 
 
 def test_source_copy_deletes_removed_files(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def _create_function(expected: DeployedStage, function: Function) -> None:
     iam.put_role_policy(RoleName=role_name, PolicyName=role_name, PolicyDocument=policy)
     arn = functions.create_function(
         FunctionName=name,
-        Runtime="python3.11",
+        Runtime="python3.13",
         Role=role,
         Handler="app.app",
         Code={"ZipFile": _empty_zip()},
