@@ -16,8 +16,8 @@ def map_concurrently(
     The calls can read the context variables of the caller. If a call raises an exception, the other
     calls still run.
     """
-    if len(items) == 1:
-        return [function(items[0])]
+    if len(items) <= 1:
+        return [function(item) for item in items]
     # Imported on first use, because most processes never call functions concurrently.
     from concurrent.futures import ThreadPoolExecutor
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from chalicelib.settings import settings
 
-_UNITS: Final = {"duration": "Milliseconds"}
+_UNITS: Final = {"duration": "Milliseconds", "oldest": "Seconds"}
 """Units by metric name. The unit of all other metrics is ``Count``."""
 
 

@@ -129,6 +129,20 @@ STAGES: Final = (
     ),
 )
 
+MAX_WORK_AGE_S: Final = {
+    "import": 1800,
+    "listing": 900,
+    "feedback": 900,
+    "webhook": 7200,
+    "solicitation": 3600,
+    "erasure": 3600,
+}
+"""By kind of work: the age of the oldest unfinished record at which an alarm fires.
+
+The age counts from the time at which the record could first be processed. The delays between the
+attempts of a webhook, held surveys and the next pass of an erasure are planned and do not count.
+"""
+
 PUBLIC_SUBMITS: Final = ("/public/contact-form/submit", "/public/survey/submit")
 
 FUNCTIONS: Final = (

@@ -14,7 +14,7 @@ from typing import Any, Final
 import yaml
 
 from chalicelib.queues import MAX_RECEIVES, Queue
-from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
+from infrastructure.functions import FUNCTIONS, MAX_WORK_AGE_S, STAGES, Function, Stage
 
 _PROJECT: Final = Path(__file__).resolve().parent.parent
 CONFIG: Final = _PROJECT / ".chalice" / "config.json"
@@ -146,7 +146,7 @@ def function_resources() -> Json:
         if function.queue:
             resources |= _queue_resources(function, function.queue)
         resources |= _log_group(function) | _invocation_alarms(function)
-    return resources | {"Dashboard": dashboard()}
+    return resources | _age_alarms() | {"Dashboard": dashboard()}
 
 
 def _function_config(function: Function, stage: Stage) -> Json:
@@ -249,6 +249,24 @@ def _work_alarms(title: str, name: str, work: str) -> Json:
     }
 
 
+def _age_alarms() -> Json:
+    # A record that failed several times is due, and therefore measured, once per hour.
+    return {
+        f"Old{_title(kind)}Alarm": _alarm(
+            f"old-{kind}",
+            f"The oldest unfinished work of kind {kind} is older than {max_age_s} seconds.",
+            "old-work",
+            _for_stage(),
+            "oldest",
+            {"service": "feedback", "work": kind},
+            Statistic="Maximum",
+            Period=3600,
+            Threshold=max_age_s,
+        )
+        for kind, max_age_s in MAX_WORK_AGE_S.items()
+    }
+
+
 def _log_group(function: Function) -> Json:
     # Lambda creates a missing log group without an expiry.
     return {
@@ -340,6 +358,9 @@ def dashboard() -> Json:
         "Surveys": [work(outcome, "solicitation") for outcome in _OUTCOMES],
         "Exceptions of work": [work("exceptions", kind) for kind in kinds],
         "Parked work": [work("parked", kind) for kind in kinds],
+        "Age of the oldest work (s)": [
+            [*work("oldest", kind), {"stat": "Maximum"}] for kind in MAX_WORK_AGE_S
+        ],
         "Requeued work": [work("swept", kind) for kind in kinds],
         "Transaction conflicts": [
             ["AWS/DynamoDB", "TransactionConflict", "TableName", f"{stage}-{name}"]

@@ -10,7 +10,10 @@ FeedbackError
 ├── IdempotencyKeyReused     the idempotency key was used with different input
 ├── TooManyRequests          rate limit exceeded: retry after ``retry_after`` seconds
 └── Unavailable              throttling or continued contention: retry after ``retry_after`` seconds
+    └── Blocked              a state that does not change by itself prevents the operation
 """
+
+from datetime import timedelta
 
 from chalicelib.domain.input_errors import InputError
 
@@ -108,3 +111,15 @@ class Unavailable(FeedbackError):
     def __init__(self, reason: str, retry_after: int = 2) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+
+
+class Blocked(Unavailable):
+    """A state prevents the operation, and no other process is changing this state.
+
+    Attributes:
+        counts_after: the time for which work must be blocked before its attempts count as failures.
+    """
+
+    def __init__(self, reason: str, counts_after: timedelta = timedelta(0)) -> None:
+        super().__init__(reason)
+        self.counts_after = counts_after

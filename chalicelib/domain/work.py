@@ -7,6 +7,7 @@ overdue work.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 from zlib import crc32
 
@@ -31,12 +32,23 @@ FIRST_DEFERRAL: Final = timedelta(seconds=5)
 MAX_DEFERRAL: Final = timedelta(minutes=5)
 MAX_DELAY: Final = timedelta(hours=1)
 
-MAX_RUN: Final = timedelta(seconds=75)
+MAX_WAIT: Final = timedelta(minutes=10)
+"""The time after which waiting for an index counts as a failure."""
+
+MAX_RUN: Final = timedelta(seconds=100)
 """The time after which a start that has no outcome counts as a failure.
 
 A start is recorded when a worker begins to process a redelivered record. This time is longer than
 the time-out of each worker and shorter than the visibility time-out of each queue.
 """
+
+
+class Interruption(StrEnum):
+    """The result of an attempt that raised an exception or was interrupted."""
+
+    DEFERRED = "deferred"
+    RESCHEDULED = "retry scheduled"
+    PARKED = "parked"
 
 
 @dataclass(frozen=True)

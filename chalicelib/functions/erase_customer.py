@@ -1,30 +1,22 @@
 """Process the queue of erasures: one pass of an erasure per message."""
 
-from enum import Enum
+from typing import Final
 
 from chalice.app import SQSEvent
 
 from chalicelib.domain.erasure import ErasurePointer
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.work import Interruption
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import ERASURES
-from chalicelib.services.erasure.erase import (
-    continue_erasure,
-    defer,
-    record_failure,
-    record_start,
-)
+from chalicelib.services.erasure.erase import attempt_erasure
 
-
-class _Result(Enum):
-    """The result of processing one message. The enum value is the log event."""
-
-    CONTINUED = "erasure continued"
-    RESCHEDULED = "erasure rescheduled"
-    DEFERRED = "erasure deferred"
-    PARKED = "erasure parked"
+_LOG_EVENTS: Final = {
+    Interruption.DEFERRED: "erasure deferred",
+    Interruption.RESCHEDULED: "erasure rescheduled",
+    Interruption.PARKED: "erasure parked",
+}
 
 
 def erase_customer(event: SQSEvent) -> Response:
@@ -38,34 +30,16 @@ def erase_customer(event: SQSEvent) -> Response:
 
 def _process(message: Message[ErasurePointer]) -> None:
     pointer = message.pointer
-    result = _process_one(pointer, is_redelivery=message.is_redelivery)
+    result = attempt_erasure(pointer, is_redelivery=message.is_redelivery)
+    interruption = result if isinstance(result, Interruption) else None
     logger.info(
-        result.value,
+        _LOG_EVENTS[interruption] if interruption else "erasure continued",
         account_id=pointer.account_id,
         erasure_id=pointer.erasure_id,
         **metric_fields(
             "work",
             "erasure",
-            parked=int(result is _Result.PARKED),
-            done=int(result is _Result.CONTINUED),
+            parked=int(interruption is Interruption.PARKED),
+            done=int(interruption is None),
         ),
     )
-
-
-def _process_one(pointer: ErasurePointer, *, is_redelivery: bool) -> _Result:
-    try:
-        if is_redelivery and record_start(pointer):
-            return _Result.PARKED
-        continue_erasure(pointer)
-    except Unavailable:
-        defer(pointer)
-        return _Result.DEFERRED
-    except Exception as error:
-        logger.exception(
-            "erasure raised an exception",
-            erasure_id=pointer.erasure_id,
-            **metric_fields("work", "erasure", exceptions=1),
-        )
-        is_parked = record_failure(pointer, type(error).__name__)
-        return _Result.PARKED if is_parked else _Result.RESCHEDULED
-    return _Result.CONTINUED

@@ -5,18 +5,11 @@ from typing import Final
 from chalice.app import SQSEvent
 
 from chalicelib.domain.customers.import_batch import ChunkPointer
-from chalicelib.domain.errors import Unavailable
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import IMPORTS
-from chalicelib.services.customers.import_chunk import (
-    ChunkOutcome,
-    defer,
-    import_chunk,
-    record_failure,
-    record_start,
-)
+from chalicelib.services.customers.import_chunk import ChunkOutcome, attempt_chunk
 
 _LOG_EVENTS: Final = {
     ChunkOutcome.DONE: "import chunk done",
@@ -39,7 +32,7 @@ def import_customers(event: SQSEvent) -> Response:
 
 def _process(message: Message[ChunkPointer]) -> None:
     pointer = message.pointer
-    outcome = _import(pointer, is_redelivery=message.is_redelivery)
+    outcome = attempt_chunk(pointer, is_redelivery=message.is_redelivery)
     logger.info(
         _LOG_EVENTS[outcome],
         account_id=pointer.account_id,
@@ -48,19 +41,3 @@ def _process(message: Message[ChunkPointer]) -> None:
         outcome=outcome.value,
         **metric_fields("work", "import", parked=int(outcome is ChunkOutcome.PARKED)),
     )
-
-
-def _import(pointer: ChunkPointer, *, is_redelivery: bool) -> ChunkOutcome:
-    try:
-        if is_redelivery and record_start(pointer):
-            return ChunkOutcome.PARKED
-        return import_chunk(pointer)
-    except Unavailable:
-        return defer(pointer)
-    except Exception as error:
-        logger.exception(
-            "import chunk raised an exception",
-            import_id=pointer.import_id,
-            **metric_fields("work", "import", exceptions=1),
-        )
-        return record_failure(pointer, type(error).__name__)

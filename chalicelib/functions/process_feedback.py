@@ -1,28 +1,25 @@
 """Process the feedback queue: one feedback record per message, one transaction per batch."""
 
 from collections.abc import Collection, Sequence
-from enum import Enum
+from typing import Final
 
 from chalice.app import SQSEvent
 
-from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import FEEDBACK
-from chalicelib.services.feedback.process import defer, record_failure, record_start
+from chalicelib.services.feedback.process import FeedbackOutcome, attempt_feedback
 from chalicelib.services.feedback.process import process_feedback as process
 
-
-class _Result(Enum):
-    """The result of processing one message. The enum value is the log event."""
-
-    PROCESSED = "feedback processed"
-    SKIPPED = "feedback skipped"
-    RESCHEDULED = "feedback rescheduled"
-    DEFERRED = "feedback deferred"
-    PARKED = "feedback parked"
+_LOG_EVENTS: Final = {
+    FeedbackOutcome.PROCESSED: "feedback processed",
+    FeedbackOutcome.SKIPPED: "feedback skipped",
+    FeedbackOutcome.TO_BE_RETRIED: "feedback rescheduled",
+    FeedbackOutcome.DEFERRED: "feedback deferred",
+    FeedbackOutcome.PARKED: "feedback parked",
+}
 
 
 def process_feedback(event: SQSEvent) -> Response:
@@ -59,33 +56,15 @@ def _process_new_messages(
 
 def _process(message: Message[FeedbackPointer]) -> None:
     pointer = message.pointer
-    result = _process_one(pointer.feedback_id, is_redelivery=message.is_redelivery)
+    outcome = attempt_feedback(pointer.feedback_id, is_redelivery=message.is_redelivery)
     logger.info(
-        result.value,
+        _LOG_EVENTS[outcome],
         account_id=pointer.account_id,
         feedback_id=pointer.feedback_id,
         **metric_fields(
             "work",
             "feedback",
-            parked=int(result is _Result.PARKED),
-            done=int(result is _Result.PROCESSED),
+            parked=int(outcome is FeedbackOutcome.PARKED),
+            done=int(outcome is FeedbackOutcome.PROCESSED),
         ),
     )
-
-
-def _process_one(feedback_id: str, *, is_redelivery: bool) -> _Result:
-    try:
-        if is_redelivery and record_start(feedback_id):
-            return _Result.PARKED
-        return _Result.PROCESSED if process([feedback_id]) else _Result.SKIPPED
-    except Unavailable:
-        defer(feedback_id)
-        return _Result.DEFERRED
-    except Exception as error:
-        logger.exception(
-            "feedback raised an exception",
-            feedback_id=feedback_id,
-            **metric_fields("work", "feedback", exceptions=1),
-        )
-        is_parked = record_failure(feedback_id, type(error).__name__)
-        return _Result.PARKED if is_parked else _Result.RESCHEDULED

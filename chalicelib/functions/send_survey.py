@@ -3,12 +3,11 @@
 The messages of a batch are processed concurrently.
 """
 
-from contextlib import suppress
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from chalice.app import SQSEvent
 
-from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.solicitation import SolicitationPointer
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
@@ -47,14 +46,25 @@ def send_survey(event: SQSEvent) -> Response:
         SOLICITATIONS,
         SolicitationPointer,
         _process,
-        run=surveys.send_concurrently,
+        run=_run,
         min_time_s=surveys.MIN_SOLICITATION_S,
     )
 
 
+def _run(is_done: Callable[[Any], bool], entries: Sequence[Any]) -> list[bool]:
+    """Process new messages concurrently, then redelivered messages one by one.
+
+    A redelivered message may have stopped the function. If it does so again, no other message has
+    been started that would count this as a failure.
+    """
+    new = [entry for entry in entries if not (entry[1] and entry[1].is_redelivery)]
+    results = dict(zip(map(id, new), surveys.send_concurrently(is_done, new), strict=True))
+    return [results[id(entry)] if id(entry) in results else is_done(entry) for entry in entries]
+
+
 def _process(message: Message[SolicitationPointer]) -> None:
     pointer = message.pointer
-    outcome = _send(pointer)
+    outcome = surveys.attempt_survey(pointer, is_redelivery=message.is_redelivery)
     logger.info(
         _LOG_EVENTS[outcome],
         account_id=pointer.account_id,
@@ -67,23 +77,3 @@ def _process(message: Message[SolicitationPointer]) -> None:
             failed=int(outcome in _FAILED),
         ),
     )
-
-
-def _send(pointer: SolicitationPointer) -> SendingOutcome:
-    solicitation_id = pointer.solicitation_id
-    try:
-        return surveys.send_survey(pointer)
-    except Unavailable as error:
-        logger.warning("database unavailable", solicitation_id=solicitation_id, reason=str(error))
-        # A claimed solicitation is not deferred: its outcome is UNKNOWN when the lease ends.
-        with suppress(Unavailable):
-            surveys.defer(solicitation_id)
-        return SendingOutcome.DEFERRED
-    except Exception as error:
-        logger.exception(
-            "survey raised an exception",
-            solicitation_id=solicitation_id,
-            **metric_fields("work", "solicitation", exceptions=1),
-        )
-        is_parked = surveys.record_failure(solicitation_id, type(error).__name__)
-        return SendingOutcome.PARKED if is_parked else SendingOutcome.TO_BE_RETRIED

@@ -4,12 +4,10 @@ The messages of a batch are processed concurrently.
 """
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from typing import Final
 
 from chalice.app import SQSEvent
 
-from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.webhooks.execution import ExecutionPointer
 from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
@@ -62,7 +60,7 @@ def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[Execu
 
 def _process(message: Message[ExecutionPointer]) -> None:
     pointer = message.pointer
-    outcome = _deliver(pointer)
+    outcome = deliveries.attempt_delivery(pointer)
     logger.info(
         _LOG_EVENTS[outcome],
         account_id=pointer.account_id,
@@ -76,22 +74,3 @@ def _process(message: Message[ExecutionPointer]) -> None:
             failed=int(outcome is DeliveryOutcome.FAILED),
         ),
     )
-
-
-def _deliver(pointer: ExecutionPointer) -> DeliveryOutcome:
-    try:
-        return deliveries.send_webhook(pointer)
-    except Unavailable as error:
-        logger.warning("database unavailable", execution_id=pointer.execution_id, reason=str(error))
-        # A claimed execution is not deferred: it becomes due when the lease expires.
-        with suppress(Unavailable):
-            deliveries.defer(pointer.execution_id)
-        return DeliveryOutcome.DEFERRED
-    except Exception as error:
-        logger.exception(
-            "webhook raised an exception",
-            execution_id=pointer.execution_id,
-            **metric_fields("work", "webhook", exceptions=1),
-        )
-        is_parked = deliveries.record_failure(pointer.execution_id, type(error).__name__)
-        return DeliveryOutcome.PARKED if is_parked else DeliveryOutcome.TO_BE_RETRIED

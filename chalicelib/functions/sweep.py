@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from chalice.app import CloudWatchEvent
 
@@ -12,6 +13,7 @@ from chalicelib.services.customers.request_positions import request_overdue_posi
 from chalicelib.services.feedback.retention import anonymize_old_feedback
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 from chalicelib.services.work.sweep import sweep as sweep_work
+from chalicelib.services.work.swept import Swept
 from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
 
 
@@ -43,18 +45,22 @@ def _sweep_kind(work: KindOfWork) -> Exception | None:
     except Exception as error:
         logger.exception("sweep failed", work=kind)
         return error
-    logger.info("overdue work requeued", **metric_fields("work", kind, swept=swept))
+    logger.info("overdue work requeued", **_metrics(kind, swept))
     return None
 
 
 def _sweep_listing() -> Exception | None:
     try:
-        accounts = request_overdue_positions(lambda: time_left_s() >= MIN_WORK_S)
+        swept = request_overdue_positions(lambda: time_left_s() >= MIN_WORK_S)
     except Exception as error:
         logger.exception("sweep failed", work="listing")
         return error
-    logger.info("overdue positions requested", **metric_fields("work", "listing", swept=accounts))
+    logger.info("overdue positions requested", **_metrics("listing", swept))
     return None
+
+
+def _metrics(kind: str, swept: Swept) -> dict[str, Any]:
+    return metric_fields("work", kind, swept=swept.records, oldest=swept.oldest_s)
 
 
 def _anonymize_old_feedback() -> Exception | None:

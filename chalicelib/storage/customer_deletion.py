@@ -14,7 +14,9 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.errors import Blocked
 from chalicelib.domain.paging import block_of
+from chalicelib.domain.work import MAX_WAIT
 from chalicelib.storage import counters, customers, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow
@@ -97,7 +99,8 @@ def _load_at(account_id: str, position: int) -> Any:
     key = lists.block_key(account_id, block_of(position))
     for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
         return row
-    raise Contention(condition_failed=False)  # The index is not up to date.
+    blocked = Blocked(f"no customer at position {position}", MAX_WAIT)
+    raise Contention(condition_failed=False, blocked=blocked)
 
 
 def _next_holder(account_id: str, row: Any, pair: CustomerPair) -> Any:

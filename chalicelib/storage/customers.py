@@ -6,7 +6,7 @@ oldest customer with this pair.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
@@ -411,14 +411,15 @@ def find_unlisted(account_id: str) -> list[str]:
     return [key for _, key in sorted(entries)]
 
 
-def find_accounts_with_overdue(now: datetime) -> Iterator[str]:
-    """Yield the accounts with customers that lack a position two minutes after their creation.
+def find_accounts_with_overdue(now: datetime) -> Iterator[tuple[str, datetime]]:
+    """Yield the account and the creation time of customers that lack a position two minutes later.
 
     An account can occur several times.
     """
     for shard in open_shards():
         for row in CustomerRow.due.query(shard, CustomerRow.due_at <= _milliseconds(now)):
-            yield row.key.partition("#")[0]
+            due_at = datetime.fromtimestamp(row.due_at / 1000, UTC)
+            yield row.key.partition("#")[0], due_at - FIRST_DELAY
 
 
 def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:

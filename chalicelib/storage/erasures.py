@@ -28,6 +28,7 @@ from chalicelib.storage.dynamodb.work_records import (
     WorkRow,
     leave_index,
     pending_attributes,
+    plan,
 )
 from chalicelib.storage.stage_secret import stage_secret
 
@@ -214,11 +215,7 @@ def count(
 def schedule(erasure: Erasure, at: datetime) -> None:
     """Make the next pass of a pending erasure due at this time. One request."""
     row = ErasureRow(erasure.id)
-    actions: list[Action] = [
-        ErasureRow.due_at.set(ceil(at.timestamp())),
-        ErasureRow.requeues.remove(),
-        ErasureRow.started_at.remove(),
-    ]
+    actions = [*plan(ErasureRow, ceil(at.timestamp())), ErasureRow.requeues.remove()]
     try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))
 
 

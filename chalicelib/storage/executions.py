@@ -46,6 +46,7 @@ from chalicelib.storage.dynamodb.work_records import (
     leave_index,
     park,
     pending_attributes,
+    plan,
 )
 
 LEASE: Final = timedelta(seconds=45)
@@ -397,7 +398,11 @@ def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
             *actions,
             ExecutionRow.claims.set(0),
             ExecutionRow.not_before.set(retry_at),
-            ExecutionRow.due_at.set(retry_at),
+            *(
+                plan(ExecutionRow, retry_at)
+                if retry_at > now.timestamp()
+                else [ExecutionRow.due_at.set(retry_at)]
+            ),
         ]
     if outcome.state is ExecutionState.PARKED:
         return [*actions, *park(ExecutionRow, now)]

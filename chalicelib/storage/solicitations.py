@@ -45,8 +45,10 @@ from chalicelib.storage.dynamodb.transactions import (
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
     WorkRow,
+    leave_attempt,
     leave_index,
     pending_attributes,
+    plan,
 )
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
@@ -198,6 +200,7 @@ def decide_again(
         actions=[
             SolicitationRow.revision.set(solicitation.revision + 1),
             SolicitationRow.due_at.set(first_due(now)),
+            SolicitationRow.ready_at.set(int(now.timestamp())),
             customer.set(customer_id) if customer_id else customer.remove(),
             SolicitationRow.processed_at.remove(),
             SolicitationRow.held_until.remove(),
@@ -227,8 +230,10 @@ def find_with_purchase(
     if pointer.customer_id:
         keys.append((CustomerRow, account_key(account_id, pointer.customer_id)))
     row, purchase_row, customer_row = (*read_together(*keys), None)[:3]
-    if row is None or row.account_id != account_id or purchase_row is None:
+    if row is None or row.account_id != account_id:
         return None, None, None
+    if purchase_row is None:
+        return build_solicitation(row), None, None
     purchase = build_purchase_from(purchase_row)
     if purchase.customer_id != pointer.customer_id:
         found = purchase.customer_id and read_together(
@@ -275,7 +280,8 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
     held_until = SolicitationRow.held_until.set(format_timestamp(until))
-    _decide_later(solicitation, ceil(until.timestamp()), reason, now, held_until)
+    planned = plan(SolicitationRow, ceil(until.timestamp()))
+    _decide_later(solicitation, reason, now, held_until, *planned)
 
 
 def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
@@ -287,22 +293,20 @@ def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
     deferrals = solicitation.deferrals + 1
     _decide_later(
         solicitation,
-        due_after_deferral(now, deferrals),
         reason,
         now,
+        SolicitationRow.due_at.set(due_after_deferral(now, deferrals)),
         SolicitationRow.held_until.remove(),
+        *leave_attempt(SolicitationRow),
         SolicitationRow.deferrals.set(deferrals),
     )
 
 
-def _decide_later(
-    solicitation: Solicitation, due_at: int, reason: str, now: datetime, *also: Action
-) -> None:
+def _decide_later(solicitation: Solicitation, reason: str, now: datetime, *also: Action) -> None:
     row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
     actions: list[Action] = [
         SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
         SolicitationRow.reason.set(reason),
-        SolicitationRow.due_at.set(due_at),
         *also,
     ]
     if not try_write(lambda: row.update(actions, condition=unchanged)):
@@ -332,6 +336,7 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
             SolicitationRow.leased_until.set(lease_end),
             SolicitationRow.due_at.set(lease_end),
             SolicitationRow.requeues.remove(),
+            *leave_attempt(SolicitationRow),
             SolicitationRow.processed_at.set(format_timestamp(claimed.processed_at or now)),
             SolicitationRow.held_until.remove(),
             SolicitationRow.reason.remove(),
@@ -353,6 +358,7 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
         SolicitationRow.reason.set(reason),
         SolicitationRow.deferrals.set(claimed.deferrals + 1),
         SolicitationRow.due_at.set(due_after_deferral(now, claimed.deferrals + 1)),
+        *leave_attempt(SolicitationRow),
     ]
     return _settle(claimed, actions, SolicitationState.PENDING)
 

@@ -1,5 +1,6 @@
 """Read the mailbox of the local cloud, and the command that the demo data prints."""
 
+import os
 import re
 import subprocess
 import sys
@@ -29,3 +30,25 @@ def printed_command(cloud: Cloud) -> str:
     )
     (command,) = re.findall("^echo .*$", result.stdout, re.MULTILINE)
     return str(command)
+
+
+def unsent_surveys(cloud: Cloud, owner_id: str) -> list[tuple[str, str, str]]:
+    """Return the external id, the state and the reason of purchases whose survey is never sent.
+
+    Args:
+        owner_id: the id of an account, or the external id of a purchase.
+    """
+    table = cloud.resource_name("solicitations")
+    pages = cloud.client("dynamodb").get_paginator("scan").paginate(TableName=table)
+    rows = [{name: value.get("S") for name, value in r.items()} for p in pages for r in p["Items"]]
+    return [
+        (row["external_id"], row["state"], row.get("reason", ""))
+        for row in rows
+        if owner_id in (row["account_id"], row["external_id"])
+        and row["state"] not in ("PENDING", "SENT")
+    ]
+
+
+def new_mobile_number() -> str:
+    """Return a random French mobile number. Each number of this block is valid."""
+    return f"+33612{int.from_bytes(os.urandom(4)) % 10**6:06d}"

@@ -1,7 +1,6 @@
 """Test the dispatch of a survey in the demo: purchase, message, page and submission."""
 
 import json
-import os
 import re
 import subprocess
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from chalicelib.domain.ids import new_id
 from tests.docs.blocks import ROOT
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
-from tests.e2e.demo_messages import messages, printed_command
+from tests.e2e.demo_messages import messages, new_mobile_number, printed_command, unsent_surveys
 from tests.e2e.public_forms import wait_until
 
 
@@ -58,10 +57,10 @@ def test_submission_after_printed_command_counts_for_its_purchase(cloud: Cloud) 
 
 
 def test_text_message_opens_survey_with_short_link(cloud: Cloud, tmp_path: Path) -> None:
-    number = f"+336{int.from_bytes(os.urandom(4)) % 10**8:08d}"
+    number, external_id = new_mobile_number(), new_id()
     purchase = {
         "source": "Site",
-        "externalId": new_id(),
+        "externalId": external_id,
         "storeId": cloud.demo["storeIds"][0],
         "date": datetime.now(UTC).isoformat(),
         "customer": {"phoneNumber": number, "smsOptin": True},
@@ -73,7 +72,7 @@ def test_text_message_opens_survey_with_short_link(cloud: Cloud, tmp_path: Path)
     def received() -> list[dict[str, Any]]:
         return [message for message in messages(cloud) if message["to"] == number]
 
-    wait_until(lambda: len(received()) == 1)
+    wait_until(lambda: len(received()) == 1, opposite=lambda: unsent_surveys(cloud, external_id))
     (text,) = received()
     (link,) = text["links"]
     assert text["channel"] == "SMS"

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from tests.domain.forms.factories import field
 from tests.e2e.admin import admin
 from tests.e2e.browser import open_page
 from tests.e2e.cloud import TIMEOUT_S, Cloud
+from tests.e2e.demo_messages import new_mobile_number
 from tests.e2e.public_forms import wait_until
 
 RATED = {"NPS": 11, "BINARY": 2}
@@ -84,7 +84,7 @@ def mailing(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Mailing:
     folder = tmp_path_factory.mktemp("scanner")
     demo, own = cloud.demo["accountId"], admin(cloud, "account", "create", "Scanner").split()[-1]
     lyon, paris = cloud.demo["storeIds"][:2]
-    phone_number = f"+33612{int.from_bytes(os.urandom(4)) % 10**6:06d}"
+    phone_number = new_mobile_number()
     rating_stores = _create_rating_surveys(cloud, folder, own)
     purchases = {
         demo: {f"{new_id()}@example.test": lyon, phone_number: paris},

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from chalice.app import SQSEvent
 
+from chalicelib.domain.work import Interruption
 from chalicelib.functions import (
     erase_customer,
     import_customers,
@@ -13,49 +14,47 @@ from chalicelib.functions import (
     send_survey,
     send_webhook,
 )
-from chalicelib.services.customers.import_chunk import ChunkOutcome
+from chalicelib.services.customers import import_chunk
+from chalicelib.services.erasure import erase
+from chalicelib.services.feedback import process
+from chalicelib.storage.dynamodb.work_records import WorkRecords
 from infrastructure.functions import FUNCTIONS
 
 ACCOUNT = {"accountId": "a"}
-WORKERS: dict[str, tuple[Any, Any, str, Any, dict[str, Any]]] = {
+WORKERS: dict[str, tuple[Any, Any, str, dict[str, Any]]] = {
     "import": (
         import_customers.import_customers,
-        import_customers,
+        import_chunk,
         "import_chunk",
-        ChunkOutcome.FAILED,
         {"importId": "i", "part": "p", "pairs": [], "queuedAt": 0},
     ),
     "feedback": (
         process_feedback.process_feedback,
-        process_feedback,
-        "process",
-        False,
+        process,
+        "process_feedback",
         {"feedbackId": "f"},
     ),
     "webhook": (
         send_webhook.send_webhook,
         send_webhook.deliveries,
         "send_webhook",
-        False,
         {"executionId": "e", "workflowId": "w", "actionId": "a"},
     ),
     "solicitation": (
         send_survey.send_survey,
         send_survey.surveys,
         "send_survey",
-        False,
         {"solicitationId": "s", "customerId": "c"},
     ),
     "erasure": (
         erase_customer.erase_customer,
-        erase_customer,
+        erase,
         "continue_erasure",
-        False,
         {"erasureId": "e"},
     ),
 }
-"""By kind of work: the handler, the module to patch, its function that does the work, the result of
-`record_failure`, and the content of a message."""
+"""By kind of work: the handler, the module to patch, its function that does the work, and the
+content of a message."""
 
 
 def test_workers_cover_every_kind_of_work() -> None:
@@ -69,9 +68,9 @@ def test_exception_of_work_is_published_as_metric(
     def fail(*_: object) -> None:
         raise RuntimeError("defect")
 
-    handler, module, work, recorded, content = WORKERS[kind]
+    handler, module, work, content = WORKERS[kind]
     monkeypatch.setattr(module, work, fail)
-    monkeypatch.setattr(module, "record_failure", lambda *_: recorded)
+    monkeypatch.setattr(WorkRecords, "interrupt", lambda *_: Interruption.RESCHEDULED)
     monkeypatch.setattr(send_webhook.deliveries, "prefetch", lambda _: None)
     record = {"messageId": "1", "body": json.dumps(ACCOUNT | content), "attributes": {}}
     assert handler(SQSEvent({"Records": [record]}, None)) == {"batchItemFailures": []}

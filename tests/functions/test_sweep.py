@@ -13,6 +13,7 @@ from chalice.app import CloudWatchEvent
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.work import DueWork, open_shards
 from chalicelib.domain.workflows.workflow import new_execution
@@ -20,11 +21,14 @@ from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK, WEBHOOKS
 from chalicelib.services.work.sweep import LISTED_PER_SHARD
 from chalicelib.services.work.sweep import sweep as sweep_kind
-from chalicelib.storage import executions
+from chalicelib.services.work.swept import Swept
+from chalicelib.storage import customers, executions
 from chalicelib.storage.dynamodb import work_records
+from chalicelib.storage.dynamodb.transactions import transaction
+from infrastructure.functions import MAX_WORK_AGE_S
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
-from tests.services.moved_time import Time
+from tests.services.moved_time import Time, move_time
 from tests.services.queues import WEBHOOK_QUEUE
 
 EVENT = dict.fromkeys(
@@ -96,7 +100,7 @@ def test_sweep_stops_before_timeout_and_next_sweep_continues(account: str) -> No
     sweep_once(0)
     assert queued_for(account) == 0
     time_checks = iter([True, True, False, False])
-    assert sweep_kind(WEBHOOKS, lambda: next(time_checks)) == 20
+    assert sweep_kind(WEBHOOKS, lambda: next(time_checks)).records == 20
     first = queued_for(account)
     assert 0 < first < 30
     sweep_once(10_000)
@@ -146,7 +150,7 @@ def test_outdated_index_entries_do_not_hide_overdue_work(
     list(WEBHOOKS.records.reschedule_all(rescheduled, clock.now()))
     # The index still lists the earlier due times.
     monkeypatch.setattr(WEBHOOKS.records, "overdue", lambda *_: iter(listed))
-    assert sweep_kind(WEBHOOKS) == len(current)
+    assert sweep_kind(WEBHOOKS).records == len(current)
     assert queued_for(account) == len(current)
 
 
@@ -163,7 +167,7 @@ def test_record_that_changes_during_sweep_is_skipped(
         return real()
 
     monkeypatch.setattr(work_records, "transaction", transaction_after_change)
-    assert sweep_kind(WEBHOOKS) == len(others)
+    assert sweep_kind(WEBHOOKS).records == len(others)
     assert queued_for(account) == len(others)
 
 
@@ -179,6 +183,61 @@ def test_20_records_are_requeued_in_four_requests(account: str) -> None:
         "dynamodb.TransactWriteItems": 1,
         "sqs.SendMessageBatch": 2,
     }
+
+
+def published_ages(caplog: pytest.LogCaptureFixture) -> dict[str, int]:
+    """Return the metric ``oldest`` of each kind of work, from the log lines of a sweep."""
+    return {
+        fields["work"]: fields["oldest"]
+        for record in caplog.records
+        if "oldest" in (fields := vars(record))
+    }
+
+
+def test_sweep_publishes_age_of_oldest_work_of_every_kind(
+    account: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_overdue(account, 1)
+    customer = Customer(
+        id=new_id(), created_at=clock.now() - timedelta(hours=2), updated_at=clock.now()
+    )
+    with transaction() as write:
+        customers.add(write, account, customer, None, None)
+    sweep_once(10_000)
+    ages = published_ages(caplog)
+    assert set(ages) == set(MAX_WORK_AGE_S)
+    assert set(ages) == {work.records.kind for work in ALL_WORK} | {"listing"}
+    assert 3600 <= ages["webhook"] < 3700
+    assert 7200 <= ages["listing"] < 7300
+
+
+def test_age_of_work_grows_while_it_is_deferred_or_fails(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time = move_time(monkeypatch)
+    make_overdue(account, 1)
+    (due,) = WEBHOOKS.records.overdue(clock.now(), 1)
+    assert 3600 <= sweep_kind(WEBHOOKS).oldest_s < 3700
+    WEBHOOKS.records.defer(due.owner_id, due.part, clock.now())
+    time.ahead += timedelta(minutes=6)
+    assert 3960 <= sweep_kind(WEBHOOKS).oldest_s < 4060
+    WEBHOOKS.records.record_failure(due.owner_id, due.part, "Defect", clock.now())
+    time.ahead += timedelta(minutes=6)
+    assert 4320 <= sweep_kind(WEBHOOKS).oldest_s < 4420
+
+
+def test_age_of_work_counts_from_planned_time(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time = move_time(monkeypatch)
+    make_overdue(account, 1)
+    (due,) = WEBHOOKS.records.overdue(clock.now(), 1)
+    planned = int(clock.now().timestamp()) + 600
+    executions.ExecutionRow(due.owner_id, due.part).update(
+        work_records.plan(executions.ExecutionRow, planned)
+    )
+    time.ahead += timedelta(minutes=11)
+    assert sweep_kind(WEBHOOKS).oldest_s in range(60, 120)
 
 
 def test_failure_of_one_kind_does_not_stop_other_kinds(
@@ -206,17 +265,17 @@ def test_failure_of_one_kind_does_not_stop_other_kinds(
 def test_backlog_of_work_does_not_delay_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     requested = Event()
 
-    def request_positions(_: Callable[[], bool]) -> int:
+    def request_positions(_: Callable[[], bool]) -> Swept:
         requested.set()
-        return 1
+        return Swept(1)
 
     monkeypatch.setattr("chalicelib.functions.sweep.request_overdue_positions", request_positions)
     monkeypatch.setattr("chalicelib.functions.sweep.anonymize_old_feedback", lambda _: 0)
     waited: list[bool] = []
 
-    def sweep_until_requested(*_: object) -> int:
+    def sweep_until_requested(*_: object) -> Swept:
         waited.append(requested.wait(1))
-        return 0
+        return Swept()
 
     monkeypatch.setattr("chalicelib.functions.sweep.sweep_work", sweep_until_requested)
     sweep_once(10_000)

@@ -10,15 +10,16 @@ from cfnlint.decode import cfn_yaml
 from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from app import app
-from chalicelib.domain.work import MAX_RUN
+from chalicelib.domain.work import MAX_DELAY, MAX_RUN
 from chalicelib.outbound import queues
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks.send import MIN_DELIVERY_S
+from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.storage.dynamodb.client import dynamodb_client
 from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, MIN_WORK_S
 from infrastructure import generate
 from infrastructure.deployment import data_stack
-from infrastructure.functions import FUNCTIONS, STAGES, Function, Stage
+from infrastructure.functions import FUNCTIONS, MAX_WORK_AGE_S, STAGES, Function, Stage
 
 MESSAGING = ("ses:SendRawEmail", "sns:Publish")
 EVERY_POLICY = [
@@ -170,6 +171,19 @@ def test_every_kind_of_work_has_alarm_on_exceptions_and_parked_work(metric: str)
     assert alarms == [[service, {"Name": "work", "Value": f.work}] for f in FUNCTIONS if f.work]
 
 
+def test_every_kind_of_work_has_alarm_on_age_of_oldest_record() -> None:
+    thresholds = {
+        alarm["Properties"]["Dimensions"][1]["Value"]: alarm["Properties"]["Threshold"]
+        for alarm in generate.function_resources().values()
+        if alarm["Properties"].get("MetricName") == "oldest"
+    }
+    assert thresholds == MAX_WORK_AGE_S
+    assert set(thresholds) == {work.records.kind for work in ALL_WORK} | {"listing"}
+    # The longest delay after a failure is within the period, so each record is measured in it.
+    period_s = generate.function_resources()["OldImportAlarm"]["Properties"]["Period"]
+    assert period_s >= MAX_DELAY.total_seconds()
+
+
 def test_every_function_has_log_group_that_expires() -> None:
     groups = {
         group["Properties"]["LogGroupName"]["Fn::Sub"]: group["Properties"]["RetentionInDays"]
@@ -212,7 +226,9 @@ def test_function_timeout_leaves_time_for_slowest_call(function: Function) -> No
         assert function.timeout_s - MIN_CALL_S >= function.timeout_s / 4
 
 
-@pytest.mark.parametrize("name", ["import_customers", "process_feedback"])
+@pytest.mark.parametrize(
+    "name", ["import_customers", "process_feedback", "send_survey", "erase_customer"]
+)
 def test_start_counts_as_failure_after_function_timeout_and_before_visibility_timeout(
     name: str,
 ) -> None:

@@ -31,6 +31,7 @@ from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
 from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.work.attempt import attempt_work
 from chalicelib.storage import customers, imports
 from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.counters import Listed, increment_total
@@ -54,8 +55,21 @@ class ChunkOutcome(StrEnum):
     DONE = "done"
     NOTHING_TO_DO = "nothing to do"
     DEFERRED = "deferred"
-    FAILED = "failed"
+    FAILED = "retry scheduled"
     PARKED = "parked"
+
+
+def attempt_chunk(pointer: ChunkPointer, *, is_redelivery: bool) -> ChunkOutcome:
+    """Import the chunk. If the attempt raises an exception, reschedule or park the chunk."""
+    return ChunkOutcome(
+        attempt_work(
+            imports.WORK,
+            pointer.import_id,
+            pointer.part,
+            lambda: import_chunk(pointer),
+            is_redelivery=is_redelivery,
+        )
+    )
 
 
 def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
@@ -68,29 +82,6 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
         Unavailable: the database throttles, or contention persists. Nothing is written.
     """
     return retry_on_contention(lambda: _attempt(pointer))
-
-
-def defer(pointer: ChunkPointer) -> ChunkOutcome:
-    """Defer the chunk for seconds to minutes without recording a failure."""
-    imports.WORK.defer(pointer.import_id, pointer.part, clock.now())
-    return ChunkOutcome.DEFERRED
-
-
-def record_start(pointer: ChunkPointer) -> bool:
-    """Record the start of a redelivered chunk. Return True if the chunk is parked.
-
-    An earlier start without an outcome counts as a failure.
-    """
-    return imports.WORK.record_start(pointer.import_id, pointer.part, clock.now())
-
-
-def record_failure(pointer: ChunkPointer, reason: str) -> ChunkOutcome:
-    """Record a failed attempt of importing a chunk.
-
-    Reschedule the chunk, or park it after the last allowed attempt.
-    """
-    is_parked = imports.WORK.record_failure(pointer.import_id, pointer.part, reason, clock.now())
-    return ChunkOutcome.PARKED if is_parked else ChunkOutcome.FAILED
 
 
 @dataclass(frozen=True)
@@ -175,7 +166,8 @@ def _plan(
     # If the customer was erased after the pair was read, the customer is missing.
     existing = customers_by_id.get(existing_id) if existing_id else None
     base = existing or Customer(
-        id=derived_id(chunk.row.import_id, str(group.first_index)),
+        # An idempotency key can be used for another batch after 90 days. The edition is different.
+        id=derived_id(chunk.row.import_id, chunk.row.edition, str(group.first_index)),
         # An erasure keeps customers that are newer than the erasure.
         created_at=header.created_at,
         updated_at=now,

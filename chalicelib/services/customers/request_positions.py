@@ -8,6 +8,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.listing import REQUEST_INTERVAL, listing_request
 from chalicelib.outbound.queues import send
 from chalicelib.queues import LISTING
+from chalicelib.services.work.swept import Swept
 from chalicelib.storage import customers
 
 _MAX_ACCOUNTS: Final = 1_000
@@ -40,14 +41,19 @@ def _is_recent(account_id: str, now: datetime) -> bool:
     return last is not None and timedelta(0) <= now - last < REQUEST_INTERVAL
 
 
-def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) -> int:
-    """Queue one request for each account with overdue customers. Return the number of requests."""
+def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) -> Swept:
+    """Queue one request for each account with overdue customers.
+
+    Return the number of requests and the age of the oldest customer without a position.
+    """
     now = clock.now()
     requested: set[str] = set()
-    for account_id in customers.find_accounts_with_overdue(now):
+    oldest = now
+    for account_id, created_at in customers.find_accounts_with_overdue(now):
         if not has_time_left():
             break
+        oldest = min(oldest, created_at)
         if account_id not in requested:
             requested.add(account_id)
             send(LISTING, [listing_request(account_id, now)])
-    return len(requested)
+    return Swept(len(requested), int((now - oldest).total_seconds()))

@@ -23,8 +23,10 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.work import Interruption
 from chalicelib.services.customers.find import find_with_same_address
 from chalicelib.services.solicitation.contact_keys import address_keys, pair_keys
+from chalicelib.services.work.attempt import attempt_work
 from chalicelib.settings import settings
 from chalicelib.storage import (
     account_changes,
@@ -144,6 +146,19 @@ def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Era
     return erasure
 
 
+def attempt_erasure(
+    pointer: ErasurePointer, *, is_redelivery: bool = False
+) -> Erasure | Interruption | None:
+    """Run one pass. If the attempt raises an exception, reschedule or park the erasure."""
+    return attempt_work(
+        erasures.WORK,
+        pointer.erasure_id,
+        erasures.PART,
+        lambda: continue_erasure(pointer),
+        is_redelivery=is_redelivery,
+    )
+
+
 def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     """Run one pass of an erasure, then finish it or schedule the next pass.
 
@@ -165,21 +180,6 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     else:
         erasures.finish(erasure, clock.now())
     return erasures.find(pointer.erasure_id)
-
-
-def record_start(pointer: ErasurePointer) -> bool:
-    """Record the start of a redelivered erasure. Return True if the erasure is parked."""
-    return erasures.WORK.record_start(pointer.erasure_id, erasures.PART, clock.now())
-
-
-def record_failure(pointer: ErasurePointer, reason: str) -> bool:
-    """Record a failed pass and schedule the next one. Return True if the erasure is parked."""
-    return erasures.WORK.record_failure(pointer.erasure_id, erasures.PART, reason, clock.now())
-
-
-def defer(pointer: ErasurePointer) -> None:
-    """Defer the erasure for seconds to minutes without recording a failure."""
-    erasures.WORK.defer(pointer.erasure_id, erasures.PART, clock.now())
 
 
 def _run_pass(erasure: Erasure, customer_id: str) -> int:

@@ -11,7 +11,7 @@ from functools import partial
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.erasure import Erasure
-from chalicelib.services.erasure.erase import continue_erasure, start_erasure
+from chalicelib.services.erasure.erase import attempt_erasure, start_erasure
 from chalicelib.storage import accounts, contacts, erasures, feedback, imports, persons
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -40,7 +40,9 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     by_id = {erasure.id: erasure.erased_at for erasure in recorded}
     for account_id, customer_id in _find_restored(by_id, on_read):
         started = start_erasure(account_id, customer_id, None, is_replay=True)
-        repeated.append(continue_erasure(started.pointer) or started)
+        # If the pass is blocked or fails, the worker continues the erasure.
+        attempt_erasure(started.pointer)
+        repeated.append(erasures.find(started.id) or started)
     _anonymize_unlinked(erased_at)
     return repeated
 

@@ -9,6 +9,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain import clock
@@ -22,6 +23,7 @@ from chalicelib.queues import WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.forms.tables import TABLES
+from chalicelib.services.work.attempt import attempt_work
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import counters, customers, executions, feedback
 from chalicelib.storage.counters import Counted
@@ -32,6 +34,30 @@ MAX_BATCH_SIZE: Final = 25
 
 A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
 """
+
+
+class FeedbackOutcome(StrEnum):
+    """The result of processing one queue message."""
+
+    PROCESSED = "processed"
+    SKIPPED = "skipped"
+    DEFERRED = "deferred"
+    TO_BE_RETRIED = "retry scheduled"
+    PARKED = "parked"
+
+
+def attempt_feedback(feedback_id: str, *, is_redelivery: bool) -> FeedbackOutcome:
+    """Process one record. If the attempt raises an exception, reschedule or park the record."""
+
+    def process() -> FeedbackOutcome:
+        is_processed = process_feedback([feedback_id])
+        return FeedbackOutcome.PROCESSED if is_processed else FeedbackOutcome.SKIPPED
+
+    return FeedbackOutcome(
+        attempt_work(
+            feedback.WORK, feedback_id, feedback.PART, process, is_redelivery=is_redelivery
+        )
+    )
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
@@ -51,24 +77,6 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     processed = retry_on_contention(lambda: _attempt(feedback_ids, created))
     send(WEBHOOKS, [execution.pointer for batch in created.values() for execution in batch])
     return processed
-
-
-def defer(feedback_id: str) -> None:
-    """Defer the record for seconds to minutes without recording a failure."""
-    feedback.WORK.defer(feedback_id, feedback.PART, clock.now())
-
-
-def record_start(feedback_id: str) -> bool:
-    """Record the start of a redelivered record. Return True if the record is parked.
-
-    An earlier start without an outcome counts as a failure.
-    """
-    return feedback.WORK.record_start(feedback_id, feedback.PART, clock.now())
-
-
-def record_failure(feedback_id: str, reason: str) -> bool:
-    """Record a failed attempt and schedule the next one. Return True if the record is parked."""
-    return feedback.WORK.record_failure(feedback_id, feedback.PART, reason, clock.now())
 
 
 def _attempt(feedback_ids: Collection[str], created: dict[str, list[Execution]]) -> int:

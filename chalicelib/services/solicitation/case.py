@@ -5,9 +5,14 @@ from dataclasses import dataclass
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import customer_hash
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.errors import Blocked
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.decide import Facts, Recipient
-from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
+from chalicelib.domain.solicitation.solicitation import (
+    Solicitation,
+    SolicitationPointer,
+    SolicitationState,
+)
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.contact_keys import email_keys, phone_key, valid_number
@@ -23,14 +28,27 @@ class Case:
     facts: Facts
 
 
+class MissingPurchase(Blocked):
+    """A solicitation has no purchase, for example after an incomplete restore."""
+
+    def __init__(self, solicitation: Solicitation) -> None:
+        super().__init__("purchase missing")
+        self.solicitation = solicitation
+
+
 def load_case(pointer: SolicitationPointer) -> Case | None:
-    """Load a solicitation and its facts. Return None if the solicitation does not exist.
+    """Load a solicitation and its facts. Return None if the solicitation is not pending.
 
     Two AWS requests if surveys, places and settings are cached; one request without a customer.
+
+    Raises:
+        MissingPurchase: the solicitation has no purchase.
     """
     solicitation, purchase, customer = solicitations.find_with_purchase(pointer)
-    if solicitation is None or purchase is None:
+    if solicitation is None or solicitation.state is not SolicitationState.PENDING:
         return None
+    if purchase is None:
+        raise MissingPurchase(solicitation)
     return Case(solicitation, _facts(solicitation, purchase, customer))
 
 

@@ -33,10 +33,15 @@ from chalicelib.domain.solicitation.solicitation import (
 )
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
-from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.invite import build_invitation
+from chalicelib.services.work.attempt import attempt_work
 from chalicelib.storage import contacts, customers, solicitations, trackers
-from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.dynamodb.transactions import (
+    Contention,
+    retry_on_contention,
+    transaction,
+)
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.public_address import public_base_url
 from chalicelib.storage.trackers import TrackerRow
@@ -86,6 +91,22 @@ def send_concurrently(process: Callable[[Item], Result], items: Sequence[Item]) 
     return map_concurrently(process, items, MAX_CONCURRENCY)
 
 
+def attempt_survey(pointer: SolicitationPointer, *, is_redelivery: bool) -> SendingOutcome:
+    """Process one solicitation. If the attempt raises an exception, reschedule or park it.
+
+    A claimed solicitation is not deferred: its outcome is UNKNOWN when the lease ends.
+    """
+    return SendingOutcome(
+        attempt_work(
+            solicitations.WORK,
+            pointer.solicitation_id,
+            solicitations.PART,
+            lambda: send_survey(pointer),
+            is_redelivery=is_redelivery,
+        )
+    )
+
+
 def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
     """Decide about a pending solicitation, and send its message if the decision is to send now.
 
@@ -98,32 +119,13 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
             happens after the claim, the outcome becomes UNKNOWN when the lease ends.
     """
     claims: dict[str, _Claimed] = {}
-    backoff = Backoff()
-    while True:
-        try:
-            result = _decide(pointer, claims)
-            break
-        except (Contention, Unavailable) as error:
-            # The facts have changed, or the response to the claim was lost. Read the facts again.
-            if not backoff.pause():
-                raise Unavailable("The solicitation cannot be claimed.") from error
+    # The facts have changed, or the response to the claim was lost. Read the facts again.
+    result = retry_on_contention(lambda: _decide(pointer, claims), Unavailable)
     if not isinstance(result, _Claimed):
         return result
     # The outcome of a sent message is stored even if too little time is left for another message.
     with reserve(MIN_CALL_S):
         return _send(result)
-
-
-def defer(solicitation_id: str) -> None:
-    """Defer the solicitation for seconds to minutes without recording a failure."""
-    solicitations.WORK.defer(solicitation_id, solicitations.PART, clock.now())
-
-
-def record_failure(solicitation_id: str, reason: str) -> bool:
-    """Record a failed attempt and schedule the next one. Return True if the record is parked."""
-    return solicitations.WORK.record_failure(
-        solicitation_id, solicitations.PART, reason, clock.now()
-    )
 
 
 def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claimed | SendingOutcome:
@@ -132,8 +134,13 @@ def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claim
     Args:
         claims: the claims that this call has tried, by fencing token. A new claim is added.
     """
-    case = load_case(pointer)
-    if case is None or case.solicitation.state is not SolicitationState.PENDING:
+    try:
+        case = load_case(pointer)
+    except MissingPurchase as error:
+        if error.solicitation.is_open:
+            raise
+        return _expire(error.solicitation, clock.now())
+    if case is None:
         return SendingOutcome.NOTHING_TO_DO
     solicitation, now = case.solicitation, case.facts.now
     if solicitation.leased_until is not None:
@@ -155,7 +162,7 @@ def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claim
         solicitations.postpone(solicitation, "public base URL unavailable", now)
         return SendingOutcome.DEFERRED
     if time_left_s() < _CLAIM_S:
-        return SendingOutcome.DEFERRED
+        raise Unavailable("Too little time is left.")
     return _claim_unanswered(case, decision, claims)
 
 

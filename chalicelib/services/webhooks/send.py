@@ -28,6 +28,7 @@ from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
+from chalicelib.services.work.attempt import attempt_work
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, workflows
@@ -105,6 +106,18 @@ def prefetch(account_ids: set[str]) -> None:
         signing_secrets_of(account_id)
 
 
+def attempt_delivery(pointer: ExecutionPointer) -> DeliveryOutcome:
+    """Make one attempt. If it raises an exception, reschedule or park the execution.
+
+    A claimed execution is not deferred: it becomes due when the lease expires.
+    """
+    return DeliveryOutcome(
+        attempt_work(
+            executions.WORK, pointer.execution_id, executions.PART, lambda: send_webhook(pointer)
+        )
+    )
+
+
 def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     """Make the next attempt of an execution if it is due and enough time is left.
 
@@ -144,16 +157,6 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
         retry_after=retry_after,
     )
     return _settle(execution, [attempt], outcome)
-
-
-def defer(execution_id: str) -> None:
-    """Defer the execution for seconds to minutes without recording a failure."""
-    executions.WORK.defer(execution_id, executions.PART, clock.now())
-
-
-def record_failure(execution_id: str, reason: str) -> bool:
-    """Record a failed attempt and schedule the next one. Return True if the record is parked."""
-    return executions.WORK.record_failure(execution_id, executions.PART, reason, clock.now())
 
 
 def _delivery(pointer: ExecutionPointer) -> _Delivery:

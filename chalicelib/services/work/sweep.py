@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.work import DueWork
 from chalicelib.services.work.kinds import KindOfWork
+from chalicelib.services.work.swept import Swept
+from chalicelib.storage.dynamodb.work_records import Requeued
 
 LISTED_PER_SHARD: Final = 100
 MAX_CONCURRENCY: Final = 16
@@ -17,8 +19,8 @@ _GROUP: Final = 20
 _WAVE: Final = 2 * MAX_CONCURRENCY * _GROUP
 
 
-def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> int:
-    """Requeue overdue work of one kind. Return the number of requeued records.
+def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) -> Swept:
+    """Requeue overdue work of one kind. Return the number of requeued records and their age.
 
     The function alternates between the shards, so that a backlog in one shard does not delay
     others. Each record is rescheduled before it is queued, so that concurrent sweeps do not queue
@@ -30,23 +32,26 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
     now = clock.now()
     overdue = work.records.overdue(now, LISTED_PER_SHARD)
     requeue = partial(_requeue, work, now, has_time_left)
-    swept = 0
+    swept = Swept()
     while has_time_left() and (wave := list(islice(overdue, _WAVE))):
         groups = [wave[n : n + _GROUP] for n in range(0, len(wave), _GROUP)]
-        swept += sum(map_concurrently(requeue, groups, MAX_CONCURRENCY))
+        for part in map_concurrently(requeue, groups, MAX_CONCURRENCY):
+            swept = Swept(swept.records + part.records, max(swept.oldest_s, part.oldest_s))
     return swept
 
 
 def _requeue(
     work: KindOfWork, now: datetime, has_time_left: Callable[[], bool], group: Sequence[DueWork]
-) -> int:
-    pointers: list[Any] = []
+) -> Swept:
+    requeued: list[Requeued] = []
     if not has_time_left():
-        return 0
+        return Swept()
     try:
-        pointers.extend(work.records.reschedule_all(group, now))
+        requeued.extend(work.records.reschedule_all(group, now))
     finally:
         # If the database fails, still queue the records that are already rescheduled.
-        if pointers:
-            work.queue(pointers)
-    return len(pointers)
+        if requeued:
+            work.queue([record.pointer for record in requeued])
+    now_s = int(now.timestamp())
+    oldest_s = max((now_s - record.ready_at for record in requeued), default=0)
+    return Swept(len(requeued), oldest_s)

@@ -23,6 +23,7 @@ from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.client import dynamodb_client
+from chalicelib.storage.dynamodb.read_rows import record_response
 from chalicelib.time_limits import has_time_for_call
 
 _TRANSIENT_ERRORS: Final = frozenset(
@@ -67,7 +68,9 @@ class SharedConnection(Connection):
         backoff: Backoff | None = None
         while has_time_for_call():
             try:
-                return self._make_api_call(operation_name, operation_kwargs)
+                response = self._make_api_call(operation_name, operation_kwargs)
+                record_response(operation_name, operation_kwargs, response)
+                return response
             except ClientError as error:
                 if not _is_transient(error, operation_kwargs):
                     raise

@@ -4,13 +4,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-from pynamodb.exceptions import PutError, TransactWriteError, UpdateError, VerboseClientError
+from pynamodb.exceptions import (
+    CancellationReason,
+    PutError,
+    TransactWriteError,
+    UpdateError,
+    VerboseClientError,
+)
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.backoff import Backoff
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.errors import Blocked, Unavailable
+from chalicelib.domain.work import MAX_WAIT
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import read_rows
 from chalicelib.storage.dynamodb.table import THROTTLING_REASONS, Table, connection
 
 CONDITION_FAILED: Final = "ConditionalCheckFailed"
@@ -33,6 +42,8 @@ class Contention(Exception):
             throttled tables are the only reasons.
         failed_writes: the writes that failed, as sent in the request, each with its reason code.
             Empty if unknown.
+        blocked: the error of an operation whose last attempt ended with this contention. None if
+            other processes are changing the rows.
     """
 
     def __init__(
@@ -40,8 +51,10 @@ class Contention(Exception):
         *,
         condition_failed: bool,
         failed_writes: Sequence[tuple[Mapping[str, Any], str]] = (),
+        blocked: Blocked | None = None,
     ) -> None:
         super().__init__()
+        self.blocked = blocked
         self.condition_failed = condition_failed
         self.failed_writes = failed_writes
 
@@ -62,31 +75,61 @@ def transaction() -> Iterator[TransactWrite]:
     try:
         with TransactWrite(connection=connection()) as write:
             yield write
+            if read_rows.current():
+                for sent in _sent(write):
+                    if "ConditionExpression" in sent:
+                        sent["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     except TransactWriteError as error:
-        codes = {reason.code for reason in error.cancellation_reasons if reason}
+        failed = [
+            (sent, reason)
+            for sent, reason in zip(_sent(write), error.cancellation_reasons, strict=False)
+            if reason
+        ]
+        codes = {reason.code for _, reason in failed}
         if codes & _CONTENTION_REASONS:
             raise Contention(
                 condition_failed=CONDITION_FAILED in codes,
-                failed_writes=_failed_writes(write, error),
+                failed_writes=[(sent, reason.code) for sent, reason in failed],
+                blocked=_blocked(failed) if codes == {CONDITION_FAILED} else None,
             ) from error
         raise
 
 
-def _failed_writes(
-    write: TransactWrite, error: TransactWriteError
-) -> list[tuple[Mapping[str, Any], str]]:
+def _sent(write: TransactWrite) -> list[dict[str, Any]]:
     # PynamoDB sends the writes in this order, and DynamoDB returns the reasons in the same order.
-    sent = (
+    return [
         *write._condition_check_items,
         *write._delete_items,
         *write._put_items,
         *write._update_items,
-    )
-    return [
-        (item, reason.code)
-        for item, reason in zip(sent, error.cancellation_reasons, strict=False)
-        if reason
     ]
+
+
+def _blocked(failed: Sequence[tuple[Mapping[str, Any], CancellationReason]]) -> Blocked | None:
+    """Return an error if all conditions failed for rows that no other process changes.
+
+    If this attempt has read the rows as they are, its conditions are false for them. If an earlier
+    attempt failed on the same rows and this attempt has not read them, an index can be the cause.
+    """
+    known = read_rows.current()
+    if known is None:
+        return None
+    rows = [(sent["TableName"], _key_of(sent), reason.raw_item) for sent, reason in failed]
+    is_read, is_known = known.compare(rows)
+    if not is_known:
+        return None
+    tables = sorted({table.removeprefix(settings().resource_name("")) for table, _, _ in rows})
+    reason = f"blocked by a row of {', '.join(tables)}"
+    return Blocked(reason) if is_read else Blocked(reason, MAX_WAIT)
+
+
+def _key_of(write: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "Key" in write:
+        key: Mapping[str, Any] = write["Key"]
+        return key
+    schema = connection().get_meta_table(write["TableName"])
+    names = (schema.hash_keyname, schema.range_keyname)
+    return {name: write["Item"][name] for name in names if name}
 
 
 def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any]) -> None:
@@ -171,16 +214,30 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
     return True
 
 
-def retry_on_contention(attempt: Callable[[], Result]) -> Result:
+def retry_on_contention(attempt: Callable[[], Result], *also: type[Unavailable]) -> Result:
     """Call ``attempt`` until it succeeds, with a short random pause after each `Contention`.
 
+    Args:
+        also: other errors after which ``attempt`` is called again.
+
     Raises:
+        Blocked: the time for retries ends, and the last attempt failed because of rows that no
+            other process changes.
         Unavailable: the contention lasts until the time for retries ends.
     """
     backoff = Backoff()
-    while True:
-        try:
-            return attempt()
-        except Contention as contention:
-            if not backoff.pause():
-                raise Unavailable("Too many concurrent writes to this account.") from contention
+    retried: tuple[type[Exception], ...] = (Contention, *also)
+    with read_rows.remember_rows() as rows:
+        while True:
+            rows.start_attempt()
+            try:
+                return attempt()
+            except Blocked:
+                raise
+            except retried as error:
+                if backoff.pause():
+                    continue
+                if isinstance(error, Contention):
+                    busy = Unavailable("Too many concurrent writes to this account.")
+                    raise error.blocked or busy from error
+                raise

@@ -6,7 +6,7 @@ The models of tables that contain work records derive from `WorkRow` and overrid
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
@@ -14,7 +14,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Blocked, NotFound, Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import (
     MAX_CLAIMS,
@@ -23,6 +23,7 @@ from chalicelib.domain.work import (
     PARKED_SHARD,
     PENDING,
     DueWork,
+    Interruption,
     ParkedWork,
     due_after_deferral,
     due_after_failure,
@@ -64,7 +65,9 @@ class WorkRow(Table):
     claimed, deferred or reopened, or since it failed.
 
     ``started_at`` is the time in epoch seconds at which a worker started a redelivered record.
-    Storing the outcome removes this attribute.
+    Storing the outcome removes this attribute. ``ready_at`` is the time in epoch seconds from which
+    the record can be processed; a delay after a failure or a deferral does not change it.
+    ``waits_since`` is the time in epoch seconds from which the record waits for an index.
     """
 
     part: Any
@@ -76,6 +79,8 @@ class WorkRow(Table):
     deferrals = IntegerAttribute(null=True)
     requeues = IntegerAttribute(null=True)
     started_at = IntegerAttribute(null=True)
+    ready_at = IntegerAttribute(null=True)
+    waits_since = IntegerAttribute(null=True)
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
     due_at = IntegerAttribute(null=True)
@@ -115,12 +120,35 @@ def pending_attributes(
         "state": PENDING,
         "work_shard": shard_of(account_id, owner_id, part),
         "due_at": first_due(created_at),
+        "ready_at": int(created_at.timestamp()),
     }
 
 
 def leave_index(row: type[WorkRow]) -> list[Action]:
     """Return the update actions that remove an ended record from the index."""
-    return [row.work_shard.remove(), row.due_at.remove(), row.started_at.remove()]
+    return [row.work_shard.remove(), row.due_at.remove(), *leave_attempt(row)]
+
+
+def leave_attempt(row: type[WorkRow]) -> list[Action]:
+    """Return the update actions that end an attempt that was not interrupted."""
+    return [row.started_at.remove(), row.waits_since.remove()]
+
+
+def plan(row: type[WorkRow], due_at: int) -> list[Action]:
+    """Return the update actions that make a record ready at a planned time in epoch seconds."""
+    return [row.due_at.set(due_at), row.ready_at.set(due_at), *leave_attempt(row)]
+
+
+class Requeued(NamedTuple):
+    """A rescheduled record.
+
+    Attributes:
+        pointer: the pointer to queue.
+        ready_at: the time in epoch seconds from which the record can be processed.
+    """
+
+    pointer: Any
+    ready_at: int
 
 
 def park(row: type[WorkRow], now: datetime) -> list[Action]:
@@ -130,7 +158,7 @@ def park(row: type[WorkRow], now: datetime) -> list[Action]:
         row.ended_at.set(format_timestamp(now)),
         row.work_shard.set(PARKED_SHARD),
         row.due_at.set(int(now.timestamp())),
-        row.started_at.remove(),
+        *leave_attempt(row),
     ]
 
 
@@ -162,8 +190,8 @@ class WorkRecords(Generic[Pointer]):
                 yield from records
             shards = [shard for shard, records in listed if len(records) == at_once]
 
-    def reschedule_all(self, overdue: Sequence[DueWork], now: datetime) -> Iterator[Pointer]:
-        """Reschedule up to 100 overdue records. Yield the pointers of the rescheduled records.
+    def reschedule_all(self, overdue: Sequence[DueWork], now: datetime) -> Iterator[Requeued]:
+        """Reschedule up to 100 overdue records, and yield them.
 
         The caller queues the pointers. Records that have ended or were rescheduled in the meantime
         are skipped. Two requests; if the transaction fails, one more per record.
@@ -183,15 +211,15 @@ class WorkRecords(Generic[Pointer]):
         except (Contention, TransactWriteError):
             # A record changed after it was read, or all records together are too large.
             for due, row in current:
-                pointer = self.reschedule(due, now, row.requeues or 0)
-                if pointer is not None:
-                    yield pointer
+                requeued = self.reschedule(due, now, row.requeues or 0)
+                if requeued:
+                    yield requeued
             return
-        for _, row in current:
-            yield self._pointer(row, now)
+        for due, row in current:
+            yield Requeued(self._pointer(row, now), row.ready_at or due.due_at)
 
-    def reschedule(self, due: DueWork, now: datetime, requeues: int = 0) -> Pointer | None:
-        """Reschedule an overdue record and return its pointer. The caller queues the pointer.
+    def reschedule(self, due: DueWork, now: datetime, requeues: int = 0) -> Requeued | None:
+        """Reschedule an overdue record and return it. The caller queues the pointer.
 
         Return None if the record has ended or was rescheduled in the meantime.
 
@@ -199,29 +227,69 @@ class WorkRecords(Generic[Pointer]):
             requeues: the number of times that the record was requeued since its last attempt.
         """
         row = self._at(due.owner_id, due.part)
-        return self._pointer(row, now) if _update(row, *self._requeue(due, requeues, now)) else None
+        if not _update(row, *self._requeue(due, requeues, now)):
+            return None
+        return Requeued(self._pointer(row, now), row.ready_at)
 
     def _requeue(
         self, due: DueWork, requeues: int, now: datetime
     ) -> tuple[list[Action], Condition]:
         unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
-        due_at = due_after_requeue(now, requeues)
-        return [self._row.due_at.set(due_at), self._row.requeues.set(requeues + 1)], unchanged
+        return [
+            self._row.due_at.set(due_after_requeue(now, requeues)),
+            self._row.requeues.set(requeues + 1),
+            # Records of an earlier version do not have this attribute.
+            self._row.ready_at.set(self._row.ready_at | due.due_at),
+        ], unchanged
 
-    def defer(self, owner_id: str, part: str, now: datetime) -> None:
+    def interrupt(self, owner_id: str, part: str, error: Exception, now: datetime) -> Interruption:
+        """Reschedule or park a record whose attempt raised an exception.
+
+        Contention, throttling and too little time do not count as failures. A state that blocks
+        the work counts, for some states only after the record has waited long enough.
+        """
+        blocked = error if isinstance(error, Blocked) else None
+        reason = str(blocked) if blocked else type(error).__name__
+        if isinstance(error, Unavailable) and (blocked is None or blocked.counts_after):
+            since = self.defer(owner_id, part, now, reason=reason if blocked else None)
+            if blocked is None or since is None:
+                return Interruption.DEFERRED
+            if now.timestamp() < since + blocked.counts_after.total_seconds():
+                return Interruption.DEFERRED
+        is_parked = self.record_failure(owner_id, part, reason, now)
+        return Interruption.PARKED if is_parked else Interruption.RESCHEDULED
+
+    def defer(
+        self, owner_id: str, part: str, now: datetime, *, reason: str | None = None
+    ) -> int | None:
         """Reschedule a record without recording a failure, with exponential backoff.
 
-        One request for the first deferral of a record, otherwise two.
+        Return the time in epoch seconds from which the record waits, or None if it does not wait,
+        has ended, is claimed or is deferred. One request for the first deferral of a record,
+        otherwise two.
+
+        Args:
+            reason: the reason for waiting, if the record waits for a state to change.
         """
         row, free = self._at(owner_id, part), self._row.is_free(now)
+        since, seconds = self._row.waits_since, int(now.timestamp())
         actions: list[Action] = [
             self._row.deferrals.add(1),
             self._row.due_at.set(due_after_deferral(now, 1)),
             self._row.requeues.remove(),
             self._row.started_at.remove(),
+            *(
+                [since.set(since | seconds), self._row.reason.set(reason)]
+                if reason
+                else [since.remove()]
+            ),
         ]
-        if _update(row, actions, free) and row.deferrals > 1:
+        if not _update(row, actions, free):
+            return None
+        if row.deferrals > 1:
             _update(row, [self._row.due_at.set(due_after_deferral(now, row.deferrals))], free)
+        waits_since: int | None = row.waits_since
+        return waits_since
 
     def record_start(self, owner_id: str, part: str, now: datetime) -> bool:
         """Record that a worker starts to process a redelivered record.
@@ -325,6 +393,7 @@ class WorkRecords(Generic[Pointer]):
             self._row.state.set(PENDING),
             self._row.work_shard.set(shard_of(row.account_id, owner_id, part)),
             self._row.due_at.set(first_due(now)),
+            self._row.ready_at.set(int(now.timestamp())),
             self._row.ended_at.remove(),
             self._row.claims.remove(),
             self._row.deferrals.remove(),

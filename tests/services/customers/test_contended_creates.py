@@ -494,7 +494,7 @@ def test_sweeper_sends_one_message_per_account_with_unlisted_customers(
     request_overdue_positions()
     assert LISTING_QUEUE.queued_messages(account) == []
     time.ahead += timedelta(minutes=2)
-    assert request_overdue_positions(lambda: False) == 0
+    assert request_overdue_positions(lambda: False).records == 0
     request_overdue_positions()
     assert len(LISTING_QUEUE.queued_messages(account)) == 1
 

@@ -1,0 +1,1 @@
+"""Tests of background work of any kind."""
