@@ -56,5 +56,5 @@ def _sweep() -> tuple[float, float]:
     started, cpu = time.perf_counter(), time.process_time()
     swept = sweep(FEEDBACK)
     seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
-    assert swept == RECORDS, swept
+    assert swept.records == RECORDS, swept
     return RECORDS / seconds, cpu_s / RECORDS * 1e6
