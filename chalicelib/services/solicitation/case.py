@@ -37,18 +37,20 @@ class MissingPurchase(Blocked):
 
 
 def load_case(pointer: SolicitationPointer) -> Case | None:
-    """Load a solicitation and its facts. Return None if the solicitation is not pending.
+    """Load a solicitation and its facts. Return None if the solicitation does not exist.
 
     Two AWS requests if surveys, places and settings are cached; one request without a customer.
 
     Raises:
-        MissingPurchase: the solicitation has no purchase.
+        MissingPurchase: the solicitation is pending and has no purchase.
     """
     solicitation, purchase, customer = solicitations.find_with_purchase(pointer)
-    if solicitation is None or solicitation.state is not SolicitationState.PENDING:
+    if solicitation is None:
         return None
     if purchase is None:
-        raise MissingPurchase(solicitation)
+        if solicitation.state is SolicitationState.PENDING:
+            raise MissingPurchase(solicitation)
+        return None
     return Case(solicitation, _facts(solicitation, purchase, customer))
 
 

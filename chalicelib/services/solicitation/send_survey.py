@@ -140,7 +140,7 @@ def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claim
         if error.solicitation.is_open:
             raise
         return _expire(error.solicitation, clock.now())
-    if case is None:
+    if case is None or case.solicitation.state is not SolicitationState.PENDING:
         return SendingOutcome.NOTHING_TO_DO
     solicitation, now = case.solicitation, case.facts.now
     if solicitation.leased_until is not None:

@@ -314,11 +314,11 @@ def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(
     reschedule = IMPORTS.records.reschedule
     seen: list[Any] = []
 
-    def fail_third_reschedule(due: Any, now: datetime) -> Any:
+    def fail_third_reschedule(due: Any, now: datetime, requeues: int) -> Any:
         seen.append(due)
         if len(seen) == 3:
             raise Unavailable("busy")
-        return reschedule(due, now)
+        return reschedule(due, now, requeues)
 
     def conflict() -> Any:
         raise Contention(condition_failed=False)
