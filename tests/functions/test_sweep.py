@@ -69,7 +69,7 @@ def make_only_overdue(account_id: str, monkeypatch: pytest.MonkeyPatch) -> DueWo
     """Create an execution that has been due for an hour. Sweeps find no other execution."""
     make_overdue(account_id, 1)
     all_overdue = WEBHOOKS.records.overdue
-    (execution,) = executions.list_for_account(account_id)
+    (execution,) = executions.list_for_account(account_id, state=None, at_most=1)
 
     def overdue(now: datetime, at_once: int) -> Iterator[DueWork]:
         return (due for due in all_overdue(now, at_once) if due.owner_id == execution.id)
