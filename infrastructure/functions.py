@@ -271,6 +271,8 @@ FUNCTIONS: Final = (
             "solicitations": ("BatchGetItem", "UpdateItem"),
             "trackers": ("PutItem",),
             "messages": ("PutItem",),
+            "rate-limits": ("BatchGetItem", "UpdateItem"),
+            "customers/by_phone": ("Query",),
         },
     ),
     Function(

@@ -23,7 +23,12 @@ from admin.terminal import (
     show_table,
 )
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.accounts.settings import MAX_RETENTION_DAYS, MAX_SEGMENT_PRICE, Weekday
+from chalicelib.domain.accounts.settings import (
+    MAX_DAILY_TEXTS,
+    MAX_RETENTION_DAYS,
+    MAX_SEGMENT_PRICE,
+    Weekday,
+)
 from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts import manage
@@ -42,6 +47,7 @@ app = typer.Typer(
 )
 
 _OFF: Final = "off"
+_NONE: Final = "none"
 _SHOWN_CHANGES: Final = 20
 
 
@@ -156,6 +162,14 @@ def _days_or_off(text: str) -> int | str:
     return int(text)
 
 
+def _number_or_off(text: str) -> int | str:
+    if text == _OFF:
+        return text
+    if not re.fullmatch(r"[0-9]{1,7}", text) or not 1 <= int(text) <= MAX_DAILY_TEXTS:
+        raise typer.BadParameter(f"Must be a number from 1 to {MAX_DAILY_TEXTS:,}, or off.")
+    return int(text)
+
+
 def _price_or_off(text: str) -> float | str:
     if text == _OFF:
         return text
@@ -220,13 +234,30 @@ def change(
             parser=_price_or_off,
         ),
     ] = None,
+    sms_countries: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COUNTRIES|none|off",
+            help="The countries whose phone numbers receive text messages, such as FR,BE. "
+            "Default: the default region.",
+        ),
+    ] = None,
+    sms_daily_limit: Annotated[
+        Any,
+        typer.Option(
+            metavar="NUMBER|off",
+            help="The maximum number of text messages of a day (UTC).",
+            parser=_number_or_off,
+        ),
+    ] = None,
     yes: YesOption = False,
 ) -> None:
     """Change settings of the account. Functions use the new values within a minute.
 
     The value off restores the default of a setting: no region, UTC, no sending hours, no
-    retention period, no price. A retention period needs a confirmation, because anonymized answers
-    cannot be restored. The question contains the number of records that are older now.
+    retention period, no price, text messages only to the default region, no daily limit. A
+    retention period needs a confirmation, because anonymized answers cannot be restored. The
+    question contains the number of records that are older now.
 
     Cost: three AWS requests. To confirm a retention period, three more, and one more per 5,000
     older records, up to 10,000.
@@ -239,6 +270,8 @@ def change(
         "sendingHours": sending_hours and _sending_hours(sending_hours),
         "retentionDays": retention_days,
         "smsSegmentPrice": sms_segment_price,
+        "smsCountries": sms_countries and _countries(sms_countries),
+        "smsDailyLimit": sms_daily_limit,
     }
     values = {
         setting: None if value == _OFF and setting != "name" else value
@@ -277,6 +310,12 @@ def _change(account: str, values: Mapping[str, Any]) -> list[AccountChange]:
         raise typer.BadParameter(first.detail, param_hint=f"--{option}") from None
 
 
+def _countries(text: str) -> str | list[str]:
+    if text == _OFF:
+        return text
+    return [] if text == _NONE else [code.strip().upper() for code in text.split(",")]
+
+
 def _sending_hours(text: str) -> str | dict[str, Any]:
     if text == _OFF:
         return text
@@ -292,6 +331,8 @@ def _text(value: Any) -> str:
             return _OFF
         case str():
             return value
+        case list():
+            return ",".join(value) or _NONE
         case Mapping():
             days = value["weekdays"]
             hours = f"{value['start']}-{value['end']}"

@@ -1,6 +1,6 @@
 """The command ``solicitation``: list, explain and resend surveys about purchases."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Final
@@ -25,6 +25,7 @@ from chalicelib.domain.solicitation.decide import (
     SkipReason,
     decide,
 )
+from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.manage import (
@@ -179,6 +180,8 @@ def _facts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
     yield "Store", [f"{store.name if store else 'deleted'} ({purchase.store_id})"]
     yield "Surveys", list(_surveys(facts)) or ["none"]
     yield from _recipient(facts.recipient)
+    if facts.text_limit is not None:
+        yield "Text messages", [f"{facts.text_count} of {facts.text_limit} reserved today (UTC)"]
     span = f"{hours.start:%H:%M} to {hours.end:%H:%M}" if hours else "any time"
     yield "Sending hours", [f"{span} ({facts.time_zone})"]
 
@@ -218,10 +221,17 @@ def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:
         [
             f"{number or ('invalid' if customer.phone_number else 'none')},"
             f" opt-in {cell_text(customer.sms_optin)}",
+            *(_number_facts(number, recipient.text_countries) if number else ()),
             *(_contact(recipient.phone) if recipient.phone else ()),
         ],
     )
     yield "Customer record", list(_contact(recipient.record)) or ["no survey yet"]
+
+
+def _number_facts(number: str, countries: Collection[str]) -> Iterator[str]:
+    kind = "mobile" if is_mobile(number) else "not mobile"
+    allowed = ", ".join(sorted(countries)) or "none"
+    yield f"country {region_of(number)}, {kind}; countries that receive text messages: {allowed}"
 
 
 def _contact(contact: Contact) -> Iterator[str]:

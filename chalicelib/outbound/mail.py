@@ -63,7 +63,7 @@ def send_mail(mail: Mail) -> str:
     """
     sender, recipient = _configured_address(mail.sender), _address(mail.to)
     content = mime(mail)
-    with sending_errors():
+    with sending_errors(recipient.addr_spec):
         response = provider_client("ses").send_raw_email(
             Source=sender.addr_spec,
             Destinations=[recipient.addr_spec],

@@ -25,6 +25,8 @@ from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
     OutcomeUnknown,
+    RecipientNotVerified,
+    RecipientOptedOut,
     SendingError,
 )
 from chalicelib.settings import settings
@@ -80,24 +82,36 @@ _AMBIGUOUS_ERRORS: Final = (HTTPClientError, IncompleteReadError, SSLError)
 If an error prevents a connection or a request, its class is another subclass of `BotoCoreError`.
 """
 
+_OPTED_OUT: Final = "optedout"
+"""A part of the error codes for phone numbers that opted out."""
+
+_INVALID_NUMBER_CODES: Final = ("InvalidParameter", "InvalidParameterException")
+"""The codes of SNS for phone numbers to which it sends no messages."""
+
+_NOT_VERIFIED: Final = "address is not verified"
+
 _last_use: Final[dict[str, float]] = {}
 
 
 @contextmanager
-def sending_errors() -> Iterator[None]:
-    """Convert each error of the ``with`` block into one of the subclasses of `SendingError`."""
+def sending_errors(recipient: str) -> Iterator[None]:
+    """Convert each error of the ``with`` block into one of the subclasses of `SendingError`.
+
+    Args:
+        recipient: the address of the recipient, as sent to the provider.
+    """
     try:
         yield
     except SendingError:
         raise
     except Exception as error:
-        raise sending_error(error) from error
+        raise sending_error(error, recipient) from error
 
 
-def sending_error(error: Exception) -> SendingError:
+def sending_error(error: Exception, recipient: str) -> SendingError:
     """Return the `SendingError` for an error of a client."""
     if isinstance(error, ClientError):
-        return _response_error(error)
+        return _response_error(error, recipient)
     name = type(error).__name__
     if isinstance(error, BotoCoreError) and not isinstance(error, _AMBIGUOUS_ERRORS):
         return MessageNotSent(name)
@@ -119,15 +133,27 @@ def forget_clients() -> None:
     _last_use.clear()
 
 
-def _response_error(error: ClientError) -> SendingError:
+def _response_error(error: ClientError, recipient: str) -> SendingError:
     # The message of the error can contain an address, so the reason is only the code.
     code = str(error.response.get("Error", {}).get("Code", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500))
     if code in _NOT_SENT_CODES or status == 429:
         return MessageNotSent(code)
+    text = str(error.response.get("Error", {}).get("Message", "")).lower()
+    if _OPTED_OUT in code.lower() or (code in _INVALID_NUMBER_CODES and "opted out" in text):
+        return RecipientOptedOut(code)
+    # SES verifies recipients only in its sandbox. Otherwise, it names only senders.
+    if code == "MessageRejected" and _NOT_VERIFIED in text and _names(text, recipient):
+        return RecipientNotVerified("recipient is not verified (SES sandbox)")
     if 400 <= status < 500 and code != "RequestTimeout":
         return MessageRejected(code)
     return OutcomeUnknown(code or str(status))
+
+
+def _names(text: str, address: str) -> bool:
+    """Return whether the list at the end of an error text contains this address."""
+    listed = text.rpartition(": ")[2]
+    return address.lower() in (identity.strip(" .") for identity in listed.split(","))
 
 
 @cache

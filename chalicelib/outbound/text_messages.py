@@ -21,7 +21,7 @@ def send_text_message(phone_number: str, text: str, sender_id: str = "") -> str:
     attributes = {"AWS.SNS.SMS.SMSType": _string("Transactional")}
     if sender_id:
         attributes["AWS.SNS.SMS.SenderID"] = _string(sender_id)
-    with sending_errors():
+    with sending_errors(phone_number):
         response = provider_client("sns").publish(
             PhoneNumber=phone_number, Message=text, MessageAttributes=attributes
         )

@@ -23,6 +23,7 @@ from chalicelib.domain.solicitation.contact import (
 )
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_secret import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
@@ -75,6 +76,13 @@ def find_many(keys: Collection[str]) -> dict[str, Contact]:
     """Load contacts by key. A contact without a row has revision 0. One consistent request."""
     rows = read_together(*((ContactRow, key) for key in keys))
     return {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
+
+
+def find_with_text_count(keys: Collection[str], text_key: str) -> tuple[dict[str, Contact], int]:
+    """Load contacts by key, and the number of text messages of a day. One consistent request."""
+    *rows, texts = read_together(*((ContactRow, key) for key in keys), (RateLimitRow, text_key))
+    found = {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
+    return found, texts.request_count if texts else 0
 
 
 def suppress(

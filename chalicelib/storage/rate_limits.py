@@ -1,18 +1,21 @@
-"""The table of rate limits: the number of requests per time window.
+"""The table of rate limits: the number of requests or messages per time window.
 
 A row expires an hour after its window ends.
 """
 
+from datetime import UTC, datetime
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, connection
 
 _RETENTION_AFTER_END_S: Final = 3600
+_DAY_S: Final = 24 * 3600
 
 
 class RateLimitRow(Table):
@@ -51,3 +54,27 @@ def count(key: str, ends_at: int) -> int:
     except (ClientError, BotoCoreError) as error:
         raise Unavailable("The request count could not be incremented.") from error
     return int(response["Attributes"]["request_count"]["N"])
+
+
+def text_key(account_id: str, now: datetime) -> str:
+    """Return the key of the number of text messages that the account sends on this day (UTC)."""
+    return f"texts/{account_id}/{day_of(now)}"
+
+
+def day_of(now: datetime) -> str:
+    """Return the day in UTC, in ISO 8601."""
+    return now.astimezone(UTC).date().isoformat()
+
+
+def reserve_text(write: TransactWrite, account_id: str, limit: int, now: datetime) -> None:
+    """Count a text message of this day in this transaction.
+
+    The transaction fails if the limit is reached.
+    """
+    count = RateLimitRow.request_count
+    ends_at = (int(now.timestamp()) // _DAY_S + 1) * _DAY_S
+    write.update(
+        RateLimitRow(text_key(account_id, now)),
+        actions=[count.add(1), RateLimitRow.expires_at.set(ends_at + _RETENTION_AFTER_END_S)],
+        condition=count.does_not_exist() | (count < limit),
+    )

@@ -118,6 +118,8 @@ class SolicitationRow(WorkRow):
     survey_id = UnicodeAttribute(null=True)
     channel = UnicodeAttribute(null=True)
     tracker_id = UnicodeAttribute(null=True)
+    text_day = UnicodeAttribute(null=True)
+    deferred_since = UnicodeAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
     sent_at = UnicodeAttribute(null=True)
     by_account = _ByAccount()
@@ -141,6 +143,8 @@ class SolicitationRow(WorkRow):
             SolicitationRow.leased_until.remove(),
             SolicitationRow.held_until.remove(),
             SolicitationRow.reason.remove(),
+            SolicitationRow.text_day.remove(),
+            SolicitationRow.deferred_since.remove(),
         ]
 
 
@@ -343,6 +347,7 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
             SolicitationRow.survey_id.set(claimed.survey_id),
             SolicitationRow.channel.set(claimed.channel.value),
             SolicitationRow.tracker_id.set(claimed.tracker_id),
+            *([SolicitationRow.text_day.set(claimed.text_day)] if claimed.text_day else ()),
         ],
         condition=_is_unchanged(claimed),
     )
@@ -356,6 +361,7 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
     actions: list[Action] = [
         SolicitationRow.leased_until.remove(),
         SolicitationRow.reason.set(reason),
+        SolicitationRow.deferred_since.set(format_timestamp(claimed.deferred_since or now)),
         SolicitationRow.deferrals.set(claimed.deferrals + 1),
         SolicitationRow.due_at.set(due_after_deferral(now, claimed.deferrals + 1)),
         *leave_attempt(SolicitationRow),
@@ -539,7 +545,7 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
     fields = row.attribute_values
     times = {
         name: datetime.fromisoformat(fields[name])
-        for name in ("processed_at", "held_until", "sent_at")
+        for name in ("processed_at", "held_until", "sent_at", "deferred_since")
         if name in fields
     }
     return Solicitation(
@@ -558,6 +564,7 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         channel=Channel(row.channel) if row.channel else None,
         survey_id=row.survey_id,
         tracker_id=row.tracker_id,
+        text_day=row.text_day,
         message_id=row.message_id,
         deferrals=row.deferrals or 0,
         due_at=row.due_at,

@@ -16,6 +16,8 @@ from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
     OutcomeUnknown,
+    RecipientNotVerified,
+    RecipientOptedOut,
     SendingError,
 )
 from chalicelib.outbound import providers
@@ -23,6 +25,7 @@ from chalicelib.outbound.providers import provider_client, sending_error, sendin
 from chalicelib.outbound.text_messages import send_text_message
 from chalicelib.time_limits import MAX_SEND_S
 
+RECIPIENT = "zoe@example.com"
 UNKNOWN = {
     # The connection was open, so the request may have been received.
     "ConnectionClosedError",
@@ -98,10 +101,44 @@ def response_error(code: str, status: int) -> ClientError:
 def test_error_response_determines_outcome(
     code: str, status: int, expected: type[SendingError]
 ) -> None:
-    error = sending_error(response_error(code, status))
+    error = sending_error(response_error(code, status), RECIPIENT)
     assert type(error) is expected
     assert error.reason == (code or str(status))
     assert "zoe@example.com" not in str(error)
+
+
+def rejection(code: str, text: str) -> ClientError:
+    error = response_error(code, 400)
+    error.response["Error"]["Message"] = text
+    return error
+
+
+NOT_VERIFIED = (
+    "Email address is not verified. The following identities failed the check in region EU-WEST-1:"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("MessageRejected", f"{NOT_VERIFIED} {RECIPIENT}", RecipientNotVerified),
+        (
+            "MessageRejected",
+            f"{NOT_VERIFIED} a@b.example, {RECIPIENT.upper()}",
+            RecipientNotVerified,
+        ),
+        ("MessageRejected", f"{NOT_VERIFIED} surveys@feedback.example", MessageRejected),
+        ("MessageRejected", f"{NOT_VERIFIED} another-{RECIPIENT}", MessageRejected),
+        ("MessageRejected", f"Invalid content: {RECIPIENT}", MessageRejected),
+        ("InvalidParameter", "Invalid parameter: phone number is opted out", RecipientOptedOut),
+        ("OptedOutException", "", RecipientOptedOut),
+        ("InvalidParameter", "Invalid parameter: not valid to publish to", MessageRejected),
+    ],
+)
+def test_rejection_of_recipient_determines_outcome(
+    code: str, text: str, expected: type[SendingError]
+) -> None:
+    assert type(sending_error(rejection(code, text), RECIPIENT)) is expected
 
 
 @pytest.mark.parametrize("service", ["ses", "sns"])
@@ -113,7 +150,7 @@ def test_every_documented_error_of_sending_has_known_outcome(service: str) -> No
         status = shape.metadata.get("error", {}).get("httpStatusCode", 400)
         if code in KMS_CODES:
             continue
-        error = sending_error(response_error(code, status))
+        error = sending_error(response_error(code, status), RECIPIENT)
         if code in REJECTED_CODES:
             assert type(error) is MessageRejected, code
         elif status >= 500:
@@ -134,17 +171,17 @@ def test_every_documented_error_of_sending_has_known_outcome(service: str) -> No
 def test_error_of_open_connection_has_unknown_outcome(kind: type[BotoCoreError]) -> None:
     error = kind.__new__(kind)
     expected = OutcomeUnknown if kind.__name__ in UNKNOWN else MessageNotSent
-    assert type(sending_error(error)) is expected
+    assert type(sending_error(error, RECIPIENT)) is expected
 
 
 @pytest.mark.parametrize("error", [ValueError("no XML"), OSError(), RuntimeError()])
 def test_unexpected_exception_while_sending_has_unknown_outcome(error: Exception) -> None:
-    with pytest.raises(OutcomeUnknown), sending_errors():
+    with pytest.raises(OutcomeUnknown), sending_errors(RECIPIENT):
         raise error
 
 
 def test_sending_error_is_raised_unchanged() -> None:
-    with pytest.raises(MessageRejected, match="invalid address"), sending_errors():
+    with pytest.raises(MessageRejected, match="invalid address"), sending_errors(RECIPIENT):
         raise MessageRejected("invalid address")
 
 

@@ -17,6 +17,8 @@ MAX_RETENTION_DAYS: Final = 3_650
 """Maximum value of `AccountSettings.retention_days`: about ten years."""
 MAX_SEGMENT_PRICE: Final = 1_000
 """Maximum value of `AccountSettings.sms_segment_price`."""
+MAX_DAILY_TEXTS: Final = 1_000_000
+"""Maximum value of `AccountSettings.sms_daily_limit`."""
 
 
 class Weekday(StrEnum):
@@ -88,6 +90,9 @@ class AccountSettings(Input):
             means never.
         sms_segment_price: the price of a segment of a text message, in the currency of the
             operator. None if it is unknown. Only ``solicitation explain`` uses it.
+        sms_countries: the countries whose phone numbers receive text messages. None means only the
+            default region. See `text_countries`.
+        sms_daily_limit: the maximum number of text messages of a day (UTC). None means no limit.
     """
 
     name: str = Field(min_length=1, max_length=255)
@@ -97,6 +102,15 @@ class AccountSettings(Input):
     sending_hours: SendingHours | None = None
     retention_days: int | None = Field(default=None, ge=1, le=MAX_RETENTION_DAYS)
     sms_segment_price: float | None = Field(default=None, ge=0, le=MAX_SEGMENT_PRICE)
+    sms_countries: list[CountryCode] | None = None
+    sms_daily_limit: int | None = Field(default=None, ge=1, le=MAX_DAILY_TEXTS)
+
+    @property
+    def text_countries(self) -> frozenset[str]:
+        """The countries whose phone numbers receive text messages."""
+        if self.sms_countries is not None:
+            return frozenset(self.sms_countries)
+        return frozenset({self.default_region} if self.default_region else ())
 
 
 def change_settings(

@@ -5,9 +5,9 @@ when a held or deferred message becomes due. The command ``solicitation explain`
 facts and the same decision.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -19,6 +19,7 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason, scopes_of
 from chalicelib.domain.solicitation.mail_domain import can_be_sent_to
+from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.sending_hours import hold_until
 
 
@@ -36,6 +37,7 @@ class SkipReason(StrEnum):
     BOUNCED = "BOUNCED"
     ERASED = "ERASED"
     NOT_REQUESTED = "NOT_REQUESTED"
+    COUNTRY = "COUNTRY"
 
 
 class HoldReason(StrEnum):
@@ -43,6 +45,7 @@ class HoldReason(StrEnum):
 
     FUTURE_PURCHASE = "FUTURE_PURCHASE"
     SENDING_HOURS = "SENDING_HOURS"
+    DAILY_LIMIT = "DAILY_LIMIT"
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Recipient:
         earlier_emails: the contacts of the e-mail address that earlier versions of the service may
             have stored under other spellings of its international domain.
         phone_number: the phone number in the format E.164; None if it is missing or invalid.
+        text_countries: the countries whose phone numbers receive text messages.
     """
 
     customer: Customer
@@ -64,6 +68,7 @@ class Recipient:
     phone: Contact | None = None
     phone_number: str | None = None
     earlier_emails: tuple[Contact, ...] = ()
+    text_countries: Collection[str] = ()
 
     @property
     def contacts(self) -> list[Contact]:
@@ -116,6 +121,10 @@ class Facts:
         time_zone: the IANA name of the store's time zone.
         was_claimed: whether the solicitation was claimed before, and its message was not sent or
             its outcome is unknown.
+        text_limit: the maximum number of text messages of the account on this day (UTC); None
+            without a limit.
+        text_count: the number of text messages that the account has reserved on this day.
+        has_reserved_text: whether one of them is reserved for this solicitation.
     """
 
     now: datetime
@@ -128,6 +137,15 @@ class Facts:
     sending_hours: SendingHours | None = None
     time_zone: str = "UTC"
     was_claimed: bool = False
+    text_limit: int | None = None
+    text_count: int = 0
+    has_reserved_text: bool = False
+
+    @property
+    def is_text_limit_reached(self) -> bool:
+        """Whether the account can send no further text message on this day."""
+        has_limit = self.text_limit is not None and not self.has_reserved_text
+        return has_limit and self.text_count >= (self.text_limit or 0)
 
 
 @dataclass(frozen=True)
@@ -171,7 +189,13 @@ def decide(facts: Facts) -> Decision:
         return Skip(SkipReason.TOO_OLD)
     if _is_solicited(facts, facts.recipient, survey):
         return Skip(SkipReason.ALREADY_SOLICITED)
-    channel = _choose_channel(facts.recipient, _sending_channels(survey))
+    channels = _sending_channels(survey)
+    channel = _choose_channel(facts.recipient, channels)
+    if channel is Channel.SMS and facts.is_text_limit_reached:
+        others = [other for other in channels if other is not Channel.SMS]
+        channel = _choose_channel(facts.recipient, others)
+        if isinstance(channel, SkipReason):
+            return Hold(_next_day(facts.now), HoldReason.DAILY_LIMIT)
     if isinstance(channel, SkipReason):
         return Skip(channel)
     if facts.sending_hours:
@@ -179,6 +203,11 @@ def decide(facts: Facts) -> Decision:
         if until:
             return Hold(until, HoldReason.SENDING_HOURS)
     return Send(survey, channel)
+
+
+def _next_day(now: datetime) -> datetime:
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight + timedelta(days=1)
 
 
 def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
@@ -271,12 +300,25 @@ def obstacle(recipient: Recipient, channel: Channel) -> SkipReason | None:
         has_address = bool(recipient.phone_number)
     if not contact or not has_address:
         return SkipReason.NO_CHANNEL
+    if channel is Channel.SMS and (reason := _text_obstacle(recipient)):
+        return reason
     suppression = recipient.suppression(channel)
     if suppression:
         return _SKIP_REASONS.get(suppression, SkipReason.SUPPRESSED)
     if channel is Channel.EMAIL and customer.email_bounced:
         return SkipReason.BOUNCED
     return None if has_optin else SkipReason.NO_CONSENT
+
+
+def _text_obstacle(recipient: Recipient) -> SkipReason | None:
+    """Return why the customer's phone number receives no text messages, or None.
+
+    Fraudsters earn money with messages to premium, satellite and distant numbers.
+    """
+    assert recipient.phone_number  # noqa: S101 - the caller checks the number
+    if region_of(recipient.phone_number) not in recipient.text_countries:
+        return SkipReason.COUNTRY
+    return None if is_mobile(recipient.phone_number) else SkipReason.NO_CHANNEL
 
 
 _SKIP_REASONS: Final = {

@@ -4,6 +4,7 @@ The error determines the next state of the solicitation. No customer may receive
 
 SendingError
 ├── MessageRejected   the provider rejected the message; the outcome is final
+│   └── RecipientOptedOut   the provider knows that the recipient opted out
 ├── MessageNotSent    the message was not sent; it is sent later
 └── OutcomeUnknown    the customer may have received the message; it is never sent again
 """
@@ -25,11 +26,22 @@ class MessageRejected(SendingError):
     """The provider rejected the message, for example because the address is invalid."""
 
 
+class RecipientOptedOut(MessageRejected):
+    """The provider sends no messages to the recipient, who opted out."""
+
+
 class MessageNotSent(SendingError):
     """The message was not sent.
 
     The cause: throttling, an exhausted quota, a failed connection, an unavailable database, or an
     error of the configuration, such as an invalid sender.
+    """
+
+
+class RecipientNotVerified(MessageNotSent):
+    """The provider is in its sandbox, and the recipient is not verified.
+
+    The message counts as rejected after three days of deferrals.
     """
 
 

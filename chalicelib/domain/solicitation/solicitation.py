@@ -51,7 +51,10 @@ class Solicitation:
         processed_at: the time of the first decision.
         held_until: the time of the next decision, while the message is held.
         reason: why the survey was skipped, rejected, held or deferred.
+        text_day: the day (UTC) on which the last claim reserved a text message of the account's
+            daily limit.
         message_id: the provider's id of the message.
+        deferred_since: the time of the first deferral because the message could not be sent.
         deferrals: how often the message was deferred because it could not be sent.
     """
 
@@ -72,8 +75,10 @@ class Solicitation:
     channel: Channel | None = None
     survey_id: str | None = None
     tracker_id: str | None = None
+    text_day: str | None = None
     message_id: str | None = None
     sent_at: datetime | None = None
+    deferred_since: datetime | None = None
     deferrals: int = 0
     due_at: int | None = None
 

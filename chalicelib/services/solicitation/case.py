@@ -1,6 +1,7 @@
 """Load the facts on which the decision about a survey depends."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import customer_hash
@@ -18,6 +19,7 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.contact_keys import email_keys, phone_key, valid_number
 from chalicelib.services.solicitation.surveys import surveys_of
 from chalicelib.storage import contacts, solicitations
+from chalicelib.storage.rate_limits import day_of, text_key
 
 
 @dataclass(frozen=True)
@@ -57,31 +59,40 @@ def load_case(pointer: SolicitationPointer) -> Case | None:
 def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | None) -> Facts:
     account_id = solicitation.account_id
     store = account_directory(account_id).store(purchase.store_id)
-    settings = account_settings(account_id)
+    settings, now = account_settings(account_id), clock.now()
+    recipient, text_count = _recipient(account_id, customer, now) if customer else (None, 0)
     return Facts(
-        now=clock.now(),
+        now=now,
         purchase=purchase,
         is_requested=solicitation.is_requested,
         processed_at=solicitation.processed_at,
         store=store,
         surveys=surveys_of(account_id),
-        recipient=_recipient(account_id, customer) if customer else None,
+        recipient=recipient,
         sending_hours=settings.sending_hours,
         time_zone=(store.time_zone if store else None) or settings.time_zone,
         was_claimed=solicitation.tracker_id is not None,
+        text_limit=settings.sms_daily_limit,
+        text_count=text_count,
+        has_reserved_text=solicitation.text_day == day_of(now),
     )
 
 
-def _recipient(account_id: str, customer: Customer) -> Recipient:
+def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Recipient, int]:
+    """Return the recipient, and the number of text messages of the account on this day."""
     record = contacts.contact_key(customer_hash(account_id, customer.id))
     emails = email_keys(account_id, customer.email)
     phone = phone_key(account_id, customer.phone_number)
-    found = contacts.find_many([record, *emails, *([phone] if phone else [])])
-    return Recipient(
+    found, text_count = contacts.find_with_text_count(
+        [record, *emails, *([phone] if phone else [])], text_key(account_id, now)
+    )
+    recipient = Recipient(
         customer,
         record=found[record],
         email=found[emails[0]] if emails else None,
         phone=found[phone] if phone else None,
         earlier_emails=tuple(found[key] for key in emails[1:]),
         phone_number=valid_number(account_id, customer.phone_number),
+        text_countries=account_settings(account_id).text_countries,
     )
+    return recipient, text_count

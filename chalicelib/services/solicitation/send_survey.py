@@ -7,7 +7,7 @@ claim, the worker only sends the message and stores the outcome.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -18,13 +18,16 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.solicitation.contact import Solicited, scopes_of
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import Solicited, SuppressionReason, scopes_of
 from chalicelib.domain.solicitation.decide import Hold, Send, Skip, SkipReason, decide, obstacle
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
     OutcomeUnknown,
+    RecipientNotVerified,
+    RecipientOptedOut,
 )
 from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
@@ -34,9 +37,11 @@ from chalicelib.domain.solicitation.solicitation import (
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
+from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
+from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.attempt import attempt_work
-from chalicelib.storage import contacts, customers, solicitations, trackers
+from chalicelib.storage import contacts, customers, rate_limits, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     retry_on_contention,
@@ -48,6 +53,9 @@ from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s
 
 MAX_CONCURRENCY: Final = 5
+
+_MAX_UNVERIFIED: Final = timedelta(hours=72)
+"""The time for which messages to unverified recipients are deferred in the sandbox of SES."""
 
 _SEND_S: Final = MAX_SEND_S + MIN_CALL_S
 """The remaining time that a message requires: for the message and the outcome."""
@@ -258,6 +266,10 @@ def _claim(case: Case, decision: Send, claims: dict[str, _Claimed]) -> _Claimed:
         channel=decision.channel,
         tracker_id=tracker.id,
     )
+    # A retry on the same day uses the text message that the solicitation has reserved.
+    text_limit = facts.text_limit if decision.channel is Channel.SMS else None
+    if text_limit and not facts.has_reserved_text:
+        claimed = replace(claimed, text_day=rate_limits.day_of(facts.now))
     scopes = scopes_of(store.id, store.brand_id, decision.survey.id).values()
     # The response can be lost. The facts can change before they are read again, so the claim is
     # stored here as it is committed.
@@ -265,6 +277,8 @@ def _claim(case: Case, decision: Send, claims: dict[str, _Claimed]) -> _Claimed:
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
+        if text_limit and not facts.has_reserved_text:
+            rate_limits.reserve_text(write, account_id, text_limit, facts.now)
         customers.confirm_recipient(
             write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
         )
@@ -309,10 +323,18 @@ def _send(claimed: _Claimed) -> SendingOutcome:
     while True:
         try:
             message_id = send_message(claimed.invitation)
+        except RecipientNotVerified as error:
+            since, now = claimed.solicitation.deferred_since, clock.now()
+            if since and now - since >= _MAX_UNVERIFIED:
+                return _store_end(claimed, SolicitationState.REJECTED, error.reason)
+            return _release(claimed, error.reason)
         except MessageNotSent as error:
             if time_left_s() > _SEND_S + MAX_PAUSE_S and backoff.pause():
                 continue
             return _release(claimed, error.reason)
+        except RecipientOptedOut:
+            _suppress(claimed)
+            return _store_end(claimed, SolicitationState.SKIPPED, SkipReason.SUPPRESSED)
         except MessageRejected as error:
             return _store_end(claimed, SolicitationState.REJECTED, error.reason)
         except OutcomeUnknown as error:
@@ -327,6 +349,16 @@ def _send(claimed: _Claimed) -> SendingOutcome:
             reason = type(error).__name__
             return _store_end(claimed, SolicitationState.UNKNOWN, reason)
         return _store_sent(claimed, message_id)
+
+
+def _suppress(claimed: _Claimed) -> None:
+    """Suppress the recipient's phone number. The provider knows that the recipient opted out."""
+    invitation = claimed.invitation
+    phone_number = invitation.customer.phone_number
+    (contact_hash,) = contact_hashes(invitation.account_id, Channel.SMS, phone_number)
+    suppress_contact(
+        invitation.account_id, contact_hash, Channel.SMS, SuppressionReason.UNSUBSCRIBED
+    )
 
 
 def _store_sent(claimed: _Claimed, message_id: str) -> SendingOutcome:

@@ -202,6 +202,7 @@ def test_explain_shows_segments_of_text_message_and_price_if_set(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(send_message, "public_base_url", lambda: "https://api.example.com/prod")
+    change_account_settings(shop.account_id, {"smsCountries": ["FR"]}, "operator")
     shop.survey(sendingChannels=["SMS"], language="ar")
     customer = {"phoneNumber": "+33612345678", "smsOptin": True}
     shop.record(externalId="1", customer=customer)
@@ -220,10 +221,22 @@ def test_explain_shows_segments_of_text_message_and_price_if_set(
     assert json.loads(result.stdout)["textMessage"] == {"segments": 2, "price": 0.1}
 
 
+def test_explain_shows_country_and_daily_limit_of_text_messages(shop: Shop) -> None:
+    changes = {"smsCountries": ["BE"], "smsDailyLimit": 5}
+    change_account_settings(shop.account_id, changes, "operator")
+    shop.survey(sendingChannels=["SMS"])
+    shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
+    text = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
+    assert "country FR, mobile; countries that receive text messages: BE" in text
+    assert "0 of 5 reserved today (UTC)" in text
+    assert "skip (COUNTRY)" in text
+
+
 def test_explain_shows_price_without_exponent_or_rounding(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(send_message, "public_base_url", lambda: "https://api.example.com/prod")
+    change_account_settings(shop.account_id, {"smsCountries": ["FR"]}, "operator")
     shop.survey(sendingChannels=["SMS"], language="ar")
     shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
     prices = {0.0: "0", 0.00645: "0.0129", 5.0: "10", 617.25: "1234.5", 999.995: "1999.99"}
@@ -241,6 +254,7 @@ def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
         raise Unavailable("A value of the stage cannot be read (ssm).")
 
     monkeypatch.setattr(send_message, "public_base_url", fail)
+    change_account_settings(shop.account_id, {"smsCountries": ["FR"]}, "operator")
     shop.survey(sendingChannels=["SMS"])
     shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
     command = ("solicitation", "explain", shop.account_id, "Site", "1")

@@ -8,6 +8,7 @@ import pytest
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.regions import country_codes
 from chalicelib.domain.accounts.settings import (
+    MAX_DAILY_TEXTS,
     MAX_RETENTION_DAYS,
     MAX_SEGMENT_PRICE,
     AccountSettings,
@@ -33,6 +34,8 @@ def test_omitted_settings_have_default_values() -> None:
         "sendingHours": None,
         "retentionDays": None,
         "smsSegmentPrice": None,
+        "smsCountries": None,
+        "smsDailyLimit": None,
     }
 
 
@@ -48,6 +51,10 @@ def test_omitted_settings_have_default_values() -> None:
         ("sendingHours", {"start": "09:00", "end": "23:59", "weekdays": list(Weekday)}),
         ("retentionDays", 1),
         ("retentionDays", MAX_RETENTION_DAYS),
+        ("smsCountries", ["FR", "BE"]),
+        ("smsCountries", []),
+        ("smsDailyLimit", 1),
+        ("smsDailyLimit", MAX_DAILY_TEXTS),
         ("smsSegmentPrice", 0),
         ("smsSegmentPrice", 0.0075),
         ("smsSegmentPrice", MAX_SEGMENT_PRICE),
@@ -89,6 +96,9 @@ def test_valid_setting_is_stored_and_restored(setting: str, value: Any) -> None:
         ("retentionDays", 0, "/retentionDays"),
         ("retentionDays", MAX_RETENTION_DAYS + 1, "/retentionDays"),
         ("retentionDays", "30", "/retentionDays"),
+        ("smsCountries", ["001"], "/smsCountries/0"),
+        ("smsDailyLimit", 0, "/smsDailyLimit"),
+        ("smsDailyLimit", MAX_DAILY_TEXTS + 1, "/smsDailyLimit"),
         ("smsSegmentPrice", -0.01, "/smsSegmentPrice"),
         ("smsSegmentPrice", MAX_SEGMENT_PRICE + 0.01, "/smsSegmentPrice"),
         ("colour", "red", "/colour"),

@@ -84,6 +84,7 @@ def recipient(*, phone_number: str | None = "+33612345678", **fields: Any) -> Re
         email=Contact("email") if person.email else None,
         phone=Contact("phone") if person.phone_number else None,
         phone_number=phone_number if person.phone_number else None,
+        text_countries=frozenset({"FR"}),
     )
 
 

@@ -270,6 +270,58 @@ def test_suppression_applies_to_one_channel_only() -> None:
     assert outcome(facts(recipient=person)) == "SMS"
 
 
+@pytest.mark.parametrize(
+    ("number", "countries", "expected"),
+    [
+        ("+33612345678", {"FR"}, "SMS"),
+        ("+33612345678", {"BE", "FR"}, "SMS"),
+        ("+33612345678", {"BE"}, "COUNTRY"),
+        ("+33612345678", set(), "COUNTRY"),
+        ("+12015550123", {"US"}, "SMS"),
+        ("+33140000000", {"FR"}, "NO_CHANNEL"),
+        ("+33899123456", {"FR"}, "NO_CHANNEL"),
+        ("+19002345678", {"FR"}, "COUNTRY"),
+        ("+19002345678", {"FR", "US"}, "NO_CHANNEL"),
+        ("+881612345678", {"FR"}, "COUNTRY"),
+        ("+252612345678", {"FR"}, "COUNTRY"),
+    ],
+)
+def test_only_mobile_numbers_of_listed_countries_receive_text_messages(
+    number: str, countries: set[str], expected: str
+) -> None:
+    person = replace(recipient(phone_number=number), text_countries=countries)
+    given = facts(recipient=person, surveys=[survey(sendingChannels=["SMS"])])
+    assert outcome(given) == expected
+    with_email = facts(recipient=person, surveys=[survey(sendingChannels=["SMS", "EMAIL"])])
+    assert outcome(with_email) == ("SMS" if expected == "SMS" else "EMAIL")
+
+
+@pytest.mark.parametrize(
+    ("count", "is_reserved", "channels", "expected"),
+    [
+        (1, False, ["SMS"], "SMS"),
+        (2, False, ["SMS"], "DAILY_LIMIT"),
+        (2, True, ["SMS"], "SMS"),
+        (2, False, ["SMS", "EMAIL"], "EMAIL"),
+        (2, False, ["EMAIL", "SMS"], "EMAIL"),
+    ],
+)
+def test_text_message_over_daily_limit_is_held_or_replaced_by_email(
+    count: int, is_reserved: bool, channels: list[str], expected: str
+) -> None:
+    given = facts(
+        surveys=[survey(sendingChannels=channels)],
+        text_limit=2,
+        text_count=count,
+        has_reserved_text=is_reserved,
+    )
+    assert outcome(given) == expected
+    decision = decide(given)
+    if isinstance(decision, Hold):
+        assert decision.until.time() == time(0)
+        assert timedelta() < decision.until - given.now <= DAY
+
+
 def test_invalid_phone_number_receives_no_text_message() -> None:
     person = replace(recipient(email_optin=False), phone_number=None)
     given = facts(recipient=person, surveys=[survey(sendingChannels=["SMS"])])

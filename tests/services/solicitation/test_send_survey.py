@@ -8,6 +8,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
@@ -15,6 +16,8 @@ from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
     OutcomeUnknown,
+    RecipientNotVerified,
+    RecipientOptedOut,
 )
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.accounts.stats import read_stats
@@ -141,6 +144,97 @@ def test_national_and_international_notation_identify_same_contact(
         shop.record(customer={"phoneNumber": number, "smsOptin": True})
     shop.solicit()
     assert len(provider.sent) == 1
+
+
+def limit_texts(shop: Shop, limit: int) -> None:
+    change_account_settings(
+        shop.account_id, {"defaultRegion": "FR", "smsDailyLimit": limit}, "operator"
+    )
+    shop.survey(sendingChannels=["SMS"])
+
+
+def record_for(shop: Shop, number: str) -> Purchase:
+    return shop.record(customer={"phoneNumber": number, "smsOptin": True})
+
+
+def test_daily_limit_of_text_messages_holds_further_surveys_until_next_day(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    limit_texts(shop, 2)
+    purchases = [record_for(shop, f"+3361234567{digit}") for digit in range(3)]
+    shop.solicit()
+    assert sorted(outcome(purchase) for purchase in purchases) == [
+        ("PENDING", "DAILY_LIMIT"),
+        ("SENT", ""),
+        ("SENT", ""),
+    ]
+    shop.advance(time, timedelta(days=1))
+    assert len(provider.sent) == 3
+
+
+def test_daily_limit_of_text_messages_holds_with_concurrent_claims(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit_texts(shop, 1)
+    first_purchase = record_for(shop, "+33612345670")
+    first = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    record_for(shop, "+33612345671")
+    second = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    # The second worker claims between the reads and the claim of the first.
+    with before_request(
+        monkeypatch, "TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(second)
+    ):
+        SOLICITATION_QUEUE.deliver(first)
+    assert len(provider.sent) == 1
+    assert outcome(first_purchase) == ("PENDING", "DAILY_LIMIT")
+
+
+def test_retry_of_text_message_does_not_count_twice(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    limit_texts(shop, 1)
+    provider.reactions = [RecipientNotVerified("deferred")]
+    purchase = record_for(shop, "+33612345670")
+    shop.solicit()
+    assert outcome(purchase) == ("PENDING", "deferred")
+    SolicitationRow(purchase.id).update([SolicitationRow.due_at.set(0)])
+    shop.advance(time, timedelta())
+    assert outcome(purchase) == ("SENT", "")
+    later = record_for(shop, "+33612345671")
+    shop.solicit()
+    assert outcome(later) == ("PENDING", "DAILY_LIMIT")
+
+
+def test_opted_out_phone_number_is_suppressed(shop: Shop, provider: Provider) -> None:
+    limit_texts(shop, 10)
+    provider.reactions = [RecipientOptedOut("OptedOut")]
+    purchase = record_for(shop, "+33612345670")
+    shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
+    assert purchase.customer_id
+    assert not read_customer(shop.account_id, purchase.customer_id).sms_optin
+    contact_hash = phone_hash(shop.account_id, "+33612345670") or ""
+    (contact,) = contacts.find_many([contact_key(contact_hash)]).values()
+    assert contact.suppressed == {Channel.SMS: SuppressionReason.UNSUBSCRIBED}
+
+
+@pytest.mark.parametrize(
+    ("ahead", "expected"),
+    [
+        (timedelta(hours=71, minutes=59), "PENDING"),
+        (timedelta(hours=72), "REJECTED"),
+    ],
+)
+def test_survey_for_unverified_recipient_is_rejected_after_three_days(
+    shop: Shop, provider: Provider, time: Time, ahead: timedelta, expected: str
+) -> None:
+    provider.reactions = [RecipientNotVerified("not verified")] * 2
+    purchase = shop.record()
+    shop.solicit()
+    assert outcome(purchase) == ("PENDING", "not verified")
+    assert len(provider.reactions) == 1
+    shop.advance(time, ahead)
+    assert outcome(purchase) == (expected, "not verified")
 
 
 def test_concurrent_purchases_of_one_customer_send_one_survey(
