@@ -1,8 +1,8 @@
 """Process the message-events queue: the bounces and complaints that SES publishes.
 
-If the id of an e-mail is unknown, the queue redelivers the message. At its last receive, the
-message is dropped: the service did not send the e-mail, or a crash prevented it from storing the
-id.
+If an e-mail is unknown by its id and by its signed header, the queue redelivers the message. At its
+last receive, the message is dropped: the service did not send the e-mail, or the headers are
+missing.
 """
 
 from typing import Any
@@ -42,12 +42,17 @@ def _is_done(record: Record) -> bool:
         return True
     fields |= {"provider_id": event.message_id, "reason": event.reason.value}
     try:
-        message = process_message_event(event)
+        sent = process_message_event(event)
     except Exception:
         logger.exception("message failed", **fields)
         return False
-    if message:
-        logger.info("address suppressed", account_id=message.account_id, **fields)
+    if sent:
+        logger.info(
+            "address suppressed",
+            account_id=sent.account_id,
+            solicitation_id=sent.solicitation_id,
+            **fields,
+        )
         return True
     is_last_receive = _receive_count(record) >= MAX_RECEIVES
     logger.info("message event of unknown e-mail", dropped=is_last_receive, **fields)

@@ -13,6 +13,7 @@ from email.policy import SMTP
 from typing import Final
 
 from chalicelib.domain.solicitation.mail_domain import ascii_domain
+from chalicelib.domain.solicitation.mail_reference import HEADER
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.outbound.providers import provider_client, sending_errors
 
@@ -40,6 +41,8 @@ class Mail:
         reply_to: the address that receives replies; ``""`` for the sender.
         unsubscribe_link: unsubscribes the recipient after one POST request (RFC 8058); ``""`` if
             there is none.
+        reference: the signed reference to the solicitation, which bounces and complaints return;
+            ``""`` if there is none.
     """
 
     sender_name: str
@@ -50,6 +53,7 @@ class Mail:
     text: str
     html: str
     unsubscribe_link: str
+    reference: str
     date: datetime
 
 
@@ -92,7 +96,16 @@ def mime(mail: Mail) -> bytes:
     message.set_content(mail.text)
     if mail.html:
         message.add_alternative(mail.html, subtype="html")
-    return _unsubscribe_headers(mail.unsubscribe_link) + message.as_bytes()
+    return (
+        _reference_header(mail.reference)
+        + _unsubscribe_headers(mail.unsubscribe_link)
+        + message.as_bytes()
+    )
+
+
+def _reference_header(reference: str) -> bytes:
+    """Return the first header. SES truncates the headers in notifications after 10 KB."""
+    return f"{HEADER}: {reference}\r\n".encode("ascii") if reference else b""
 
 
 def _unsubscribe_headers(link: str) -> bytes:

@@ -18,7 +18,8 @@ _EVENTS = ("Bounce", "Complaint")
 def register(domain: str) -> MailDomain:
     """Register a domain for sending, and route its bounces and complaints to the service.
 
-    A repeated call changes nothing. Eight AWS requests.
+    The notifications contain the headers of the e-mail. A repeated call changes nothing. Ten AWS
+    requests.
     """
     ses, topic = _client("ses"), _events_topic()
     ses.verify_domain_dkim(Domain=domain)
@@ -29,6 +30,9 @@ def register(domain: str) -> MailDomain:
     )
     for event in _EVENTS:
         ses.set_identity_notification_topic(Identity=domain, NotificationType=event, SnsTopic=topic)
+        ses.set_identity_headers_in_notifications_enabled(
+            Identity=domain, NotificationType=event, Enabled=True
+        )
     # Otherwise SES also sends an e-mail about each bounce to the sender.
     ses.set_identity_feedback_forwarding_enabled(Identity=domain, ForwardingEnabled=False)
     registered = find(domain)

@@ -62,6 +62,8 @@ CHECKS: Final = (
     Check("senders", senders.check_senders),
     Check("message events", message_events.check_topic),
     Check("notifications", message_events.check_notifications),
+    Check("notification headers", message_events.check_headers, is_emulated=False),
+    Check("text messages", senders.check_text_messages, is_emulated=False),
     Check("clock", monitoring.check_clock),
 )
 

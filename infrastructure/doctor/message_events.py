@@ -73,6 +73,23 @@ def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iter
 
 def check_notifications(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that SES publishes the bounces and complaints of the service's senders to the topic."""
+    identities, senders = _identities(deployed)
+    topic = deployed.resource_name(MESSAGE_EVENTS.name)
+    yield from notification_problems(identities, senders, topic)
+
+
+def check_headers(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check that the notifications about the service's senders contain the e-mail's headers."""
+    identities, _ = _identities(deployed)
+    yield from header_problems(identities)
+
+
+def _identities(deployed: DeployedStage) -> tuple[Mapping[str, Mapping[str, Any]], set[str]]:
+    """Return the notification attributes of the service's identities, and the stage's senders.
+
+    Raises:
+        Skipped: no identity belongs to the service.
+    """
     ses = deployed.client("ses")
     pages = ses.get_paginator("list_identities").paginate()
     known = [identity for page in pages for identity in page["Identities"]]
@@ -83,11 +100,7 @@ def check_notifications(deployed: DeployedStage) -> Iterator[Problem]:
         some = known[start : start + _MAX_IDENTITIES]
         response = ses.get_identity_notification_attributes(Identities=some)
         identities |= response["NotificationAttributes"]
-    yield from notification_problems(
-        identities_of_service(identities, senders),
-        senders,
-        deployed.resource_name(MESSAGE_EVENTS.name),
-    )
+    return identities_of_service(identities, senders), senders
 
 
 def identities_of_service(
@@ -131,6 +144,19 @@ def notification_problems(
             if identity in senders or not _TOPIC_OF_ANY_STAGE.fullmatch(actual):
                 detail = f"{event}Topic is {actual or None}, expected {topic}."
                 yield Problem(identity, detail, _REGISTER)
+
+
+def header_problems(identities: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """Yield the identities whose notifications do not contain the headers of the e-mail.
+
+    Without the headers, the service cannot process bounces of e-mails with an unknown outcome.
+
+    Args:
+        identities: the notification attributes of the identities.
+    """
+    for identity, attributes in identities.items():
+        expected = {f"HeadersIn{event}NotificationsEnabled": True for event in _EVENTS}
+        yield from differences(identity, expected, attributes, _REGISTER)
 
 
 def _statements(policy: str, account_id: str) -> list[Any]:

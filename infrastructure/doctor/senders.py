@@ -1,4 +1,4 @@
-"""Check the address that sends surveys by e-mail."""
+"""Check the address that sends surveys by e-mail, and the settings of text messages."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -13,6 +13,10 @@ _MIN_QUOTA_LEFT: Final = 0.1
 _VERIFY: Final = "Verify the identity in Amazon SES (DNS records for DKIM)."
 _SANDBOX: Final = "Request production access in Amazon SES."
 _QUOTA: Final = "Request a higher sending quota in Amazon SES, or wait for the next 24-hour period."
+_LOG_TEXTS: Final = (
+    "Create a role with which SNS writes to CloudWatch Logs (docs/operating.md, Leaving the"
+    " sandbox), and run: aws sns set-sms-attributes --attributes DeliveryStatusIAMRole=ROLE_ARN"
+)
 _SUSPENDED: Final = "See the reputation dashboard and the open cases in Amazon SES."
 
 
@@ -57,3 +61,16 @@ def sender_problems(
     if limit >= 0 and limit - sent < limit * _MIN_QUOTA_LEFT:
         detail = f"{sent:.0f} of {limit:.0f} messages of the last 24 hours are used, at {rate}."
         yield Problem("Amazon SES", detail, _QUOTA)
+
+
+def check_text_messages(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check that SNS logs the delivery status of text messages.
+
+    SNS always logs failed deliveries if it has a role. ``DeliveryStatusSuccessSamplingRate``
+    concerns only successful deliveries.
+    """
+    name = "DeliveryStatusIAMRole"
+    response = deployed.client("sns").get_sms_attributes(attributes=[name])
+    if not response["attributes"].get(name):
+        detail = f"The delivery status of text messages is not logged: {name} is not set."
+        yield Problem("Amazon SNS", detail, _LOG_TEXTS)

@@ -29,10 +29,12 @@ MAIL = Mail(
     text="Bonjour Zoé,\n",
     html="<p>Bonjour Zoé,</p>\n",
     unsubscribe_link="https://api.example.com/prod/public/unsubscribe?token=" + "t" * 200,
+    reference="r" * 64,
     date=datetime(2026, 11, 20, 10, tzinfo=UTC),
 )
 CONTROLS = "\r\n\x00\x85\u2028"
 EXPECTED_HEADERS = {
+    "X-Feedback-Solicitation",
     "List-Unsubscribe",
     "List-Unsubscribe-Post",
     "From",
@@ -44,6 +46,13 @@ EXPECTED_HEADERS = {
     "X-Auto-Response-Suppress",
     "MIME-Version",
     "Content-Type",
+}
+
+OPTIONAL_HEADERS = {
+    "Reply-To",
+    "List-Unsubscribe",
+    "List-Unsubscribe-Post",
+    "X-Feedback-Solicitation",
 }
 
 
@@ -64,6 +73,7 @@ def parsed(mail: Mail) -> EmailMessage:
 def test_mail_has_all_headers_and_both_parts() -> None:
     message = parsed(MAIL)
     assert dict(message.items()) | {"Content-Type": ""} == {
+        "X-Feedback-Solicitation": MAIL.reference,
         "List-Unsubscribe": f"<{MAIL.unsubscribe_link}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "From": "Maison Lumen <surveys@lumen.example.com>",
@@ -85,9 +95,9 @@ def test_mail_has_all_headers_and_both_parts() -> None:
 
 
 def test_optional_parts_are_omitted() -> None:
-    message = parsed(replace(MAIL, reply_to="", unsubscribe_link="", html=""))
+    message = parsed(replace(MAIL, reply_to="", unsubscribe_link="", html="", reference=""))
     assert set(message.keys()) == {
-        *(EXPECTED_HEADERS - {"Reply-To", "List-Unsubscribe", "List-Unsubscribe-Post"}),
+        *(EXPECTED_HEADERS - OPTIONAL_HEADERS),
         "Content-Transfer-Encoding",
     }
     assert message.get_content_type() == "text/plain"

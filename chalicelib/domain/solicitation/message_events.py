@@ -11,6 +11,7 @@ from email.utils import parseaddr
 from typing import Any
 
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.domain.solicitation.mail_reference import HEADER
 
 _NO_COMPLAINT = "not-spam"
 """The complaint type that reports that the recipient moved the message out of the spam folder."""
@@ -24,11 +25,13 @@ class MessageEvent:
         message_id: the provider's id of the message.
         reason: why the recipients receive no more messages.
         recipients: the e-mail addresses of the recipients that the event concerns.
+        references: the values of the header that names the solicitation. They are not verified.
     """
 
     message_id: str
     reason: SuppressionReason
     recipients: tuple[str, ...]
+    references: tuple[str, ...] = ()
 
 
 def parse_message_event(body: str) -> MessageEvent | None:
@@ -59,7 +62,13 @@ def parse_message_event(body: str) -> MessageEvent | None:
 def _event(document: Any, reason: SuppressionReason, recipients: Iterable[Any]) -> MessageEvent:
     addresses = (parseaddr(recipient["emailAddress"])[1] for recipient in recipients)
     unique = dict.fromkeys(address for address in addresses if address)
-    return MessageEvent(str(document["mail"]["messageId"]), reason, tuple(unique))
+    mail = document["mail"]
+    references = tuple(
+        str(header["value"])
+        for header in mail.get("headers") or ()
+        if header["name"].lower() == HEADER.lower()
+    )
+    return MessageEvent(str(mail["messageId"]), reason, tuple(unique), references)
 
 
 def _is_no_complaint(complaint: Any) -> bool:

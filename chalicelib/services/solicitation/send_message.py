@@ -18,6 +18,7 @@ from chalicelib.domain.solicitation.mail_content import (
     mail_content,
     shortened,
 )
+from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
@@ -72,6 +73,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
         raise MessageRejected("no address")
     content = mail_content(invitation, _mail_links(invitation))
     support = invitation.survey.support_email
+    reference = MailReference(invitation.account_id, invitation.solicitation_id)
     is_verified = bool(support and support.dkim_verified and support.return_path_verified)
     return Mail(
         sender_name=content.place,
@@ -82,6 +84,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
         text=render_text(content),
         html=render_html(content),
         unsubscribe_link=content.links.unsubscribe,
+        reference=reference.signed(stage_secret()),
         date=clock.now(),
     )
 
@@ -175,5 +178,6 @@ def _sandbox_mail(message: _TextMessage) -> Mail:
         text=message.text,
         html="",
         unsubscribe_link="",
+        reference="",
         date=clock.now(),
     )

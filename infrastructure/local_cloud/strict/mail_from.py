@@ -1,6 +1,7 @@
-"""Add the operations on MAIL FROM domains to the emulator's SES.
+"""Add missing operations to the emulator's SES: MAIL FROM domains, headers in notifications.
 
 The emulator verifies every domain immediately, so it also verifies a MAIL FROM domain immediately.
+Its notifications never contain the headers of the e-mail.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,7 +16,7 @@ _NAMESPACE = "http://ses.amazonaws.com/doc/2010-12-01/"
 
 
 def with_mail_from(handle: Handler, domains: dict[str, str]) -> Handler:
-    """Return a handler that also supports the operations on MAIL FROM domains.
+    """Return a handler that also supports the missing operations.
 
     Args:
         handle: the emulator's handler of requests to SES.
@@ -31,6 +32,8 @@ def with_mail_from(handle: Handler, domains: dict[str, str]) -> Handler:
             case ["GetIdentityMailFromDomainAttributes"]:
                 names = [value[0] for key, value in form.items() if key.startswith("Identities.")]
                 return _response("GetIdentityMailFromDomainAttributes", _entries(names, domains))
+            case ["SetIdentityHeadersInNotificationsEnabled"]:
+                return _response("SetIdentityHeadersInNotificationsEnabled", "")
         return await handle(method, path, headers, body, query)
 
     return handle_request

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.responses import ActionResult, EmptyResult
 from moto.ses.models import ses_backends
+from moto.ses.responses import EmailResponse
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
@@ -20,6 +22,21 @@ from tests.domain.forms.factories import survey
 pytestmark = pytest.mark.usefixtures("cloud")
 TOPIC = f"arn:aws:sns:eu-west-1:{DEFAULT_ACCOUNT_ID}:feedback-test-message-events"
 ADDRESS = "help@Shop.example"
+
+
+@pytest.fixture(autouse=True)
+def headers_enabled(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
+    """Add the missing action to moto. Return the identities and events with headers."""
+    enabled = set()
+
+    def enable(request: EmailResponse) -> ActionResult:
+        assert request._get_bool_param("Enabled")
+        enabled.add((request._get_param("Identity"), request._get_param("NotificationType")))
+        return EmptyResult()
+
+    action = "set_identity_headers_in_notifications_enabled"
+    monkeypatch.setattr(EmailResponse, action, enable, raising=False)
+    return enabled
 
 
 @pytest.fixture(autouse=True)
@@ -77,16 +94,19 @@ def test_create_registers_domain_and_prints_records(monkeypatch: pytest.MonkeyPa
         assert (stored["dkimVerified"], stored["returnPathVerified"]) == (False, False)
 
 
-def test_create_routes_bounces_and_complaints_to_topic() -> None:
+def test_create_routes_bounces_and_complaints_with_headers_to_topic(
+    headers_enabled: set[tuple[str, str]],
+) -> None:
     with counted_calls() as calls:
         assert run("mail-sender", "create", "surveys@send.example").exit_code == 0
-    assert sum(calls.values()) == 8
+    assert sum(calls.values()) == 10
     backend = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"]
     assert backend.sns_topics["send.example"] == {
         "Bounce": TOPIC,
         "Complaint": TOPIC,
         "feedback_forwarding_enabled": False,
     }
+    assert headers_enabled == {("send.example", "Bounce"), ("send.example", "Complaint")}
 
 
 def test_check_stores_state_in_surveys_that_use_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,18 @@ def test_permanent_bounce_contains_all_recipients(name: str) -> None:
     )
 
 
+def test_event_contains_references_in_headers() -> None:
+    headers = [
+        {"name": "Subject", "value": "Votre visite ?"},
+        {"name": "x-feedback-solicitation", "value": "a"},
+        {"name": "X-Feedback-Solicitation", "value": "b"},
+    ]
+    mail = {"messageId": "m1", "headersTruncated": False, "headers": headers}
+    event = parse_message_event(notification("Bounce", bounce=BOUNCE, mail=mail))
+    assert event
+    assert event.references == ("a", "b")
+
+
 @pytest.mark.parametrize("name", ["notificationType", "eventType"])
 def test_complaint_is_recognized(name: str) -> None:
     complaint = COMPLAINT | {"complaintFeedbackType": "abuse"}

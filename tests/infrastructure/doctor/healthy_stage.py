@@ -35,6 +35,8 @@ def create_stage() -> None:
     topic = _client("sns").create_topic(Name=TOPIC)["TopicArn"]
     _client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="a@example.com")
     _create_message_events()
+    role = "arn:aws:iam::123456789012:role/log-text-messages"
+    _client("sns").set_sms_attributes(attributes={"DeliveryStatusIAMRole": role})
     for alarm in expected.template.of_type("AWS::CloudWatch::Alarm"):
         if "MetricName" in alarm:
             _client("cloudwatch").put_metric_alarm(**{**alarm, **_actions(topic)})

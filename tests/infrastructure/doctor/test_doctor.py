@@ -19,6 +19,7 @@ from infrastructure.doctor.examine import CHECKS, examine, stage_named
 from infrastructure.doctor.findings import Report, Skipped
 from infrastructure.doctor.message_events import (
     check_notifications,
+    header_problems,
     identities_of_service,
     notification_problems,
 )
@@ -119,6 +120,7 @@ def break_message_events() -> None:
     )
     url = sqs.get_queue_url(QueueName=MESSAGE_EVENTS)["QueueUrl"]
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
+    sns.set_sms_attributes(attributes={"DeliveryStatusIAMRole": ""})
 
 
 BROKEN = {
@@ -183,6 +185,12 @@ BROKEN = {
             "The policy does not allow sns.amazonaws.com sqs:SendMessage.",
         ),
     },
+    "text messages": {
+        (
+            "Amazon SNS",
+            "The delivery status of text messages is not logged: DeliveryStatusIAMRole is not set.",
+        )
+    },
 }
 """The problems of a stage after the functions above have broken it, by check."""
 
@@ -195,8 +203,9 @@ def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() ->
     assert healthy["skipped"] == {
         "senders": "The stage has no sender.",
         "notifications": "SES has no identity of the service.",
+        "notification headers": "SES has no identity of the service.",
     }
-    assert len(healthy["passed"]) == len(CHECKS) - 2
+    assert len(healthy["passed"]) == len(CHECKS) - 3
     assert exit_code == 0
 
     break_data()
@@ -278,7 +287,13 @@ def test_checks_of_settings_that_emulator_drops_are_skipped(
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     dropped = [check for check in CHECKS if not check.is_emulated]
     monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", dropped)
-    assert set(examine(STAGE).skipped) == {"encryption", "point-in-time recovery", "time to live"}
+    assert set(examine(STAGE).skipped) == {
+        "encryption",
+        "point-in-time recovery",
+        "time to live",
+        "notification headers",
+        "text messages",
+    }
 
 
 @pytest.mark.usefixtures("_aws")
@@ -376,6 +391,17 @@ def test_doctor_reports_identities_whose_bounces_do_not_reach_topic(
     senders = {"a@example.com", "example.com"}
     problems = notification_problems({identity: attributes}, senders, MESSAGE_EVENTS)
     assert [problem.detail for problem in problems] == details
+
+
+def test_doctor_reports_identities_whose_notifications_lack_headers() -> None:
+    enabled = {f"HeadersIn{event}NotificationsEnabled": True for event in ("Bounce", "Complaint")}
+    lacking = enabled | {"HeadersInComplaintNotificationsEnabled": False}
+    problems = header_problems({"example.com": enabled, "shop.example": lacking, "new.example": {}})
+    assert [(problem.resource, problem.detail) for problem in problems] == [
+        ("shop.example", "HeadersInComplaintNotificationsEnabled is False, expected True."),
+        ("new.example", "HeadersInBounceNotificationsEnabled is None, expected True."),
+        ("new.example", "HeadersInComplaintNotificationsEnabled is None, expected True."),
+    ]
 
 
 def test_identity_without_topic_of_any_stage_is_not_checked_for_notifications() -> None:

@@ -1,6 +1,7 @@
 """Tests of the function that processes bounces and complaints of sent e-mails."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,13 +9,19 @@ from chalice.app import SQSEvent
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.mail_reference import HEADER, MailReference
+from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
+from chalicelib.domain.solicitation.solicitation import SolicitationState
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.functions.process_message_events import process_message_events
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event
 from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.storage import contacts
+from chalicelib.storage.stage_secret import stage_secret
 from tests.policies import allowed
+from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, stored
 
 EMAIL = CUSTOMER["email"]
@@ -31,12 +38,17 @@ def sent(shop: Shop) -> tuple[Shop, str, str]:
     return shop, purchase.customer_id, message_id
 
 
-def event(message_id: str, kind: str = "Bounce", *addresses: str) -> str:
+def event(
+    message_id: str, kind: str = "Bounce", *addresses: str, headers: Sequence[str] = ()
+) -> str:
     recipients = [{"emailAddress": address} for address in addresses or (EMAIL,)]
     return json.dumps(
         {
             "notificationType": kind,
-            "mail": {"messageId": message_id},
+            "mail": {
+                "messageId": message_id,
+                "headers": [{"name": HEADER, "value": value} for value in headers],
+            },
             "bounce": {"bounceType": "Permanent", "bouncedRecipients": recipients},
             "complaint": {"complainedRecipients": recipients},
         }
@@ -110,6 +122,45 @@ def test_event_of_unknown_message_stays_on_queue_until_it_expires(account: str) 
     assert process(unknown) == [unknown]
     assert process(unknown, receive_count=MAX_RECEIVES - 1) == [unknown]
     assert process(unknown, receive_count=MAX_RECEIVES) == []
+
+
+@pytest.mark.parametrize("kind", ["Bounce", "Complaint"])
+def test_event_of_message_with_unknown_outcome_suppresses_recipient(
+    shop: Shop, provider: Provider, kind: str
+) -> None:
+    provider.reactions = [OutcomeUnknown("ReadTimeoutError")]
+    purchase = shop.record()
+    shop.solicit()
+    assert stored(purchase).state is SolicitationState.UNKNOWN
+    assert stored(purchase).message_id is None
+    assert purchase.customer_id
+    header = MailReference(shop.account_id, purchase.id).signed(stage_secret())
+    for _ in range(2):
+        assert process(event(new_id(), kind, headers=["unsigned", header])) == []
+        expected = (True, True) if kind == "Bounce" else (False, False)
+        assert state(shop, purchase.customer_id) == expected
+
+
+def test_header_without_valid_signature_is_not_trusted(sent: tuple[Shop, str, str]) -> None:
+    shop, customer_id, _ = sent
+    reference = MailReference(shop.account_id, new_id())
+    wrong = [
+        "",
+        "é",
+        "x",
+        f"{shop.account_id} {reference.solicitation_id}",
+        reference.signed(b"another secret"),
+        reference.signed(stage_secret())[:-4],
+        UnsubscribeToken(shop.account_id, "0" * 64, Channel.EMAIL).signed(stage_secret()),
+        MailReference(new_id(), reference.solicitation_id).signed(stage_secret())[:20]
+        + reference.signed(stage_secret())[20:],
+    ]
+    for header in wrong:
+        unknown = event(new_id(), headers=[header])
+        assert process(unknown) == [unknown]
+    assert state(shop, customer_id) == (False, True)
+    assert process(event(new_id(), headers=[reference.signed(stage_secret())])) == []
+    assert state(shop, customer_id) == (True, True)
 
 
 def test_late_event_is_processed_when_message_is_known(sent: tuple[Shop, str, str]) -> None:

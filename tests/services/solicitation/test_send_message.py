@@ -17,6 +17,7 @@ from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_tracker
+from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import size_of
@@ -69,6 +70,12 @@ def test_mail_is_sent_from_service_with_support_address_as_reply_to(configure: C
     assert (mail.sender, mail.reply_to) == ("surveys@feedback.example", "help@shop.example")
     assert (mail.sender_name, mail.to) == ("Maison Lumen", "zoe@example.com")
     assert invitation_mail(invitation()).reply_to == ""
+
+
+def test_mail_contains_signed_reference_to_solicitation(configure: Configure) -> None:
+    sent = invitation()
+    reference = MailReference.parse(invitation_mail(sent).reference, stage_secret())
+    assert reference == MailReference(sent.account_id, sent.solicitation_id)
 
 
 @pytest.mark.parametrize("missing", ["dkimVerified", "returnPathVerified"])

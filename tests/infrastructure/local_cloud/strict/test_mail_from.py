@@ -53,3 +53,9 @@ def test_other_ses_operations_are_passed_to_emulator() -> None:
     handle = with_mail_from(emulator, {})
     for body in (b"Action=SendRawEmail", b"", None, b"\xff"):
         assert asyncio.run(handle("POST", "/", {}, body, {})) == (200, {}, b"emulator")
+
+
+def test_setting_for_headers_in_notifications_is_accepted() -> None:
+    operation = "SetIdentityHeadersInNotificationsEnabled"
+    parameters = {"Identity": "a.example", "NotificationType": "Bounce", "Enabled": "true"}
+    assert call(with_mail_from(emulator, {}), operation, **parameters) == {}
