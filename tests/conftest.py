@@ -79,6 +79,7 @@ def cloud() -> Iterator[None]:
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
     from tests.moto_responses import make_responses_fast
+    from tests.moto_ses import accept_headers_in_notifications
     from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
@@ -86,6 +87,7 @@ def cloud() -> Iterator[None]:
         check_requests(patch)
         restore_only_written_rows(patch)
         make_responses_fast(patch)
+        accept_headers_in_notifications(patch)
         # Moto's tables are not safe for concurrent threads.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         for module in ("purchases.queued", "solicitation.send_survey"):

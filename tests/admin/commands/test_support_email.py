@@ -18,15 +18,16 @@ from chalicelib.services.forms.save import save_survey
 from chalicelib.storage.surveys import surveys
 from tests.admin.command import new_account, run
 from tests.domain.forms.factories import survey
+from tests.moto_ses import SET_HEADERS
 
 pytestmark = pytest.mark.usefixtures("cloud")
 TOPIC = f"arn:aws:sns:eu-west-1:{DEFAULT_ACCOUNT_ID}:feedback-test-message-events"
 ADDRESS = "help@Shop.example"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def headers_enabled(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
-    """Add the missing action to moto. Return the identities and events with headers."""
+    """Return the identities and kinds of events whose notifications contain the headers."""
     enabled = set()
 
     def enable(request: EmailResponse) -> ActionResult:
@@ -34,8 +35,7 @@ def headers_enabled(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
         enabled.add((request._get_param("Identity"), request._get_param("NotificationType")))
         return EmptyResult()
 
-    action = "set_identity_headers_in_notifications_enabled"
-    monkeypatch.setattr(EmailResponse, action, enable, raising=False)
+    monkeypatch.setattr(EmailResponse, SET_HEADERS, enable)
     return enabled
 
 
