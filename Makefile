@@ -64,7 +64,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench format generate catalogues openapi lock licences audit clean
+.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench format generate catalogues openapi lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ up: $(VENV) $(EMULATOR) ## Run the local cloud in the background; if it is alrea
 
 stop: $(VENV) ## Stop the local cloud; keep its data
 	@$(LOCAL_CLOUD) stop
+
+env: $(VENV) ## Print exports for the running local cloud: eval "$$(make env)"
+	@$(LOCAL_CLOUD) env
 
 logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STAGE=…]
 	@$(BIN)/python -m infrastructure.request_logs $(if $(STAGE),--stage $(STAGE)) -- "$(REQUEST_ID)"

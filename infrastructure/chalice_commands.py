@@ -18,9 +18,10 @@ from chalice.cli import cli
 from chalice.cli.filewatch.stat import StatFileWatcher
 from click.core import ParameterSource
 
+from infrastructure.deployment import deploy
 from infrastructure.deployment.code_package import PROJECT, is_source_path, source_files
 from infrastructure.deployment.progress import DeploymentError, fail
-from infrastructure.functions import STAGES
+from infrastructure.functions import STAGES, Stage
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import running_emulator
 
@@ -30,8 +31,10 @@ _LOCAL: Final = "local"
 def prepare() -> None:
     """Prepare this process for the Chalice command in its arguments.
 
-    ``chalice local`` gets the identity of the local cloud. If a command cannot do what it promises,
-    print one sentence that says what to run, and end the process.
+    ``chalice local`` gets the identity of the local cloud. Instead of ``chalice deploy`` and
+    ``chalice delete``, the project's deployment runs, because Chalice reads its record of deployed
+    resources before it imports the app. If a command cannot do what it promises, print one sentence
+    that says what to run, and end the process.
     """
     command = _parse(sys.argv[1:])
     prepare_command = _COMMANDS.get(str(command.info_name))
@@ -47,12 +50,10 @@ def _local(command: click.Context) -> None:
     _watch_only_source_files()
     stage = _LOCAL
     if _is_given(command, "stage"):
-        stage = command.params["stage"]
-        known = {stage.name: stage for stage in STAGES}
-        if stage not in known:
-            raise DeploymentError(f"Unknown stage {stage}. The stages are {', '.join(known)}.")
-        if not known[stage].is_emulated:
+        chosen = _stage(command)
+        if not chosen.is_emulated:
             return  # The developer chose a stage on AWS, with the credentials of the environment.
+        stage = chosen.name
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
     if not local_identity.is_loopback(endpoint):
         folder = Path(os.environ.get("STATE_DIR") or PROJECT / ".local").resolve()
@@ -74,7 +75,65 @@ def _responds(endpoint: str) -> bool:
         return False
 
 
-_COMMANDS: Final[dict[str, Callable[[click.Context], None]]] = {"local": _local}
+def _deploy(command: click.Context) -> None:
+    _run_for_stage(command, deploy.deploy_code)
+
+
+def _delete(command: click.Context) -> None:
+    _run_for_stage(command, deploy.delete_code)
+
+
+def _refuse(command: click.Context) -> None:
+    raise DeploymentError(
+        f"chalice {command.info_name} knows neither the data stack nor the settings that Chalice"
+        f" does not support. Run make deploy STAGE={command.params['stage']}."
+    )
+
+
+_COMMANDS: Final[dict[str, Callable[[click.Context], None]]] = {
+    "local": _local,
+    "deploy": _deploy,
+    "delete": _delete,
+    "package": _refuse,
+    "plan": _refuse,
+}
+_OVERRIDE_PROFILE: Final = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_SECURITY_TOKEN",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_ROLE_ARN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+)
+"""Variables that AWS clients prefer to the profile in the variable AWS_PROFILE."""
+
+
+def _run_for_stage(command: click.Context, action: Callable[[Stage], str]) -> NoReturn:
+    """Run an action of the deployment instead of Chalice's command, and end the process."""
+    for option in command.params:
+        if _is_given(command, option) and option not in ("stage", "profile"):
+            name = option.replace("_", "-")
+            raise DeploymentError(
+                f"The option --{name} is not supported: the setting is part of"
+                " infrastructure/functions.py. Run the command without it."
+            )
+    stage = _stage(command)
+    if stage.name == _LOCAL:
+        raise DeploymentError("The stage local is the local cloud. Run make up or make stop.")
+    if profile := command.params["profile"]:
+        for variable in _OVERRIDE_PROFILE:
+            os.environ.pop(variable, None)
+        os.environ["AWS_PROFILE"] = profile
+    sys.exit(deploy.run(lambda: action(stage)))
+
+
+def _stage(command: click.Context) -> Stage:
+    name = command.params["stage"]
+    known = {stage.name: stage for stage in STAGES}
+    if name not in known:
+        raise DeploymentError(f"Unknown stage {name}. The stages are {', '.join(known)}.")
+    return known[name]
 
 
 def _parse(arguments: list[str]) -> click.Context:

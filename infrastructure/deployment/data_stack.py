@@ -46,7 +46,7 @@ def deploy(stage: str, *, alarm_email: str | None = None, firewall: str | None =
     """
     content = stacks.content_hash([TEMPLATE])
     settings = {"AlarmEmail": alarm_email, "Firewall": firewall}
-    if not any(settings.values()) and stacks.is_current(stack_name(stage), content):
+    if not any(settings.values()) and is_current(stage):
         return "unchanged"
     return stacks.deploy(
         stack_name(stage),
@@ -54,6 +54,11 @@ def deploy(stage: str, *, alarm_email: str | None = None, firewall: str | None =
         template=template_body(),
         parameters={"Stage": stage, **settings},
     )
+
+
+def is_current(stage: str) -> bool:
+    """Return whether the last deployment of the data stack succeeded with this template."""
+    return stacks.is_current(stack_name(stage), stacks.content_hash([TEMPLATE]))
 
 
 def outputs(stage: str) -> Outputs:

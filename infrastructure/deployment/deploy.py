@@ -9,11 +9,19 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError, WaiterError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ProfileNotFound,
+    WaiterError,
+)
 
 from infrastructure.deployment import (
     chalice_record,
@@ -23,7 +31,7 @@ from infrastructure.deployment import (
     gateway_stage,
     public_address,
 )
-from infrastructure.deployment.dependencies import Runtime, runtime_of
+from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
 from infrastructure.functions import STAGES, Stage
@@ -57,10 +65,22 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
+    return run(
+        lambda: deploy(options.stage, alarm_email=options.alarm_email, firewall=options.firewall)
+    )
+
+
+def run(action: Callable[[], str]) -> int:
+    """Run an action that returns a closing message. Print it, or the error as one line.
+
+    Return the exit status of the process.
+    """
     try:
-        url = deploy(options.stage, alarm_email=options.alarm_email, firewall=options.firewall)
+        console.print(action())
     except DeploymentError as error:
         return fail(str(error))
+    except (NoCredentialsError, NoRegionError, ProfileNotFound) as error:
+        return fail(f"Set AWS credentials and a region (AWS_PROFILE, AWS_DEFAULT_REGION): {error}")
     except (BotoCoreError, ClientError, WaiterError) as error:
         return fail(f"AWS returned an error: {error}")
     except KeyboardInterrupt:
@@ -68,12 +88,11 @@ def main(arguments: list[str]) -> int:
             "Interrupted. Operations that AWS has started continue. Run the command again to"
             " finish the deployment."
         )
-    console.print(f"Stage {options.stage}: {url}")
     return 0
 
 
 def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
-    """Deploy one stage and return the URL of its gateway. After a failure, call it again.
+    """Deploy one stage. Return its name and the URL of its gateway. After a failure, call it again.
 
     Args:
         alarm_email: the address that receives alarms. None keeps the current address.
@@ -88,10 +107,53 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
         if firewall == "no" and (web_acl_arn := data_stack.outputs(stage_name).web_acl_arn):
             gateway_stage.disassociate_web_acl(web_acl_arn)
         shown.outcome = data_stack.deploy(stage_name, alarm_email=alarm_email, firewall=firewall)
+    return _deploy_code(stage)
+
+
+def deploy_code(stage: Stage) -> str:
+    """Deploy the code of a stage whose data stack is up to date.
+
+    Return the stage's name and the URL of its gateway. After a failure, call it again.
+
+    Raises:
+        DeploymentError: the data stack does not exist or differs from the template of this commit
+            (then nothing has changed), or a step failed.
+    """
+    require_loopback(stage)
+    if not data_stack.outputs(stage.name).deployment_bucket:
+        raise DeploymentError(
+            f"The stage {stage.name} has no data stack. Run make deploy STAGE={stage.name}."
+        )
+    if not data_stack.is_current(stage.name):
+        raise DeploymentError(
+            f"The data stack of the stage {stage.name} differs from the template of this commit."
+            f" Run make deploy STAGE={stage.name}."
+        )
+    return _deploy_code(stage)
+
+
+def delete_code(stage: Stage) -> str:
+    """Delete the functions, routes and event sources of a stage. Return a closing message.
+
+    Raises:
+        DeploymentError: nothing is deployed, or Chalice failed.
+    """
+    require_loopback(stage)
+    bucket = data_stack.outputs(stage.name).deployment_bucket
+    if not bucket:
+        raise DeploymentError(f"The stage {stage.name} has no data stack, so no code is deployed.")
+    with step("Functions and routes"):
+        resources = _chalice("delete", stage, bucket)
+    if resources:
+        raise DeploymentError("Chalice did not delete all resources. Run the command again.")
+    return f"The code of the stage {stage.name} is deleted. Its data stack is unchanged."
+
+
+def _deploy_code(stage: Stage) -> str:
+    stage_name = stage.name
     outputs = data_stack.outputs(stage_name)
     with step("Functions and routes"):
-        runtime = runtime_of(stage)
-        resources = _chalice_deploy(stage_name, outputs.deployment_bucket, runtime)
+        resources = _chalice("deploy", stage, outputs.deployment_bucket)
     with step("Event sources") as shown:
         mappings = [r["event_uuid"] for r in resources if r["resource_type"] == "sqs_event"]
         for mapping in mappings:
@@ -110,7 +172,7 @@ def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | N
             gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)
     with step("Public address") as shown:
         shown.outcome = public_address.store(stage_name, str(rest_api["rest_api_url"]))
-    return str(rest_api["rest_api_url"])
+    return f"Stage {stage_name}: {rest_api['rest_api_url']}"
 
 
 def require_loopback(stage: Stage) -> None:
@@ -150,15 +212,24 @@ def enable_event_source(mapping: str) -> None:
     )
 
 
-def _chalice_deploy(stage: str, bucket: str, runtime: Runtime) -> list[dict[str, Any]]:
+def _chalice(
+    command: Literal["deploy", "delete"], stage: Stage, bucket: str
+) -> list[dict[str, Any]]:
+    """Run Chalice with the record of the bucket. Return the deployed resources."""
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
         folder = Path(name)
-        record = folder / ".chalice" / "deployed" / f"{stage}.json"
+        record = folder / ".chalice" / "deployed" / f"{stage.name}.json"
         chalice_record.load(bucket, record)
         try:
-            code_package.deploy(stage, folder, runtime)
+            if command == "deploy":
+                code_package.deploy(stage.name, folder, runtime_of(stage))
+            elif not record.exists():
+                raise DeploymentError(f"No code of the stage {stage.name} is deployed.")
+            else:
+                code_package.copy_source(folder)
+                code_package.run_chalice("delete", "--stage", stage.name, folder=folder)
         finally:
-            # Save the record even if the deployment failed: the next deployment continues from it.
+            # Save the record even after a failure: the next command continues from it.
             chalice_record.save(bucket, record, fallback=code_package.PROJECT / ".local")
         deployed: dict[str, Any] = json.loads(record.read_text())
     resources: list[dict[str, Any]] = deployed["resources"]

@@ -5,7 +5,9 @@ persists between runs, so only changes are deployed.
 """
 
 import argparse
+import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -26,7 +28,7 @@ from infrastructure.deployment import code_stack, data_stack, public_address
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator, free_port
+from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator
 from infrastructure.local_cloud.mail_sink import MailSink
 from infrastructure.local_cloud.private_files import hide_folder, hide_new_files
 from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
@@ -48,6 +50,7 @@ def main(arguments: list[str]) -> int:
         "run": lambda: run(Emulator(options.port, folder)),
         "up": lambda: up(Emulator(options.port, folder)),
         "stop": lambda: stop(Emulator(options.port, folder)),
+        "env": lambda: print_environment(folder),
         "with": lambda: run_with(options.command),
     }
     try:
@@ -102,6 +105,30 @@ def stop(emulator: Emulator) -> int:
     was_running = emulator.stop() or receiver_was_running
     was_running = MailSink(emulator.folder).stop() or was_running
     console.print("Stopped." if was_running else "No local cloud is running.")
+    return 0
+
+
+def print_environment(folder: Path) -> int:
+    """Print shell commands that select the running local cloud and its demo account.
+
+    Raises:
+        DeploymentError: no local cloud is running, or its demo data is not loaded yet.
+    """
+    emulator = running_emulator(folder)
+    try:
+        demo = json.loads(demo_file(emulator).read_text())
+    except OSError:
+        raise DeploymentError("The demo data is not loaded yet. Wait and try again.") from None
+    cloud = local_identity.environment(emulator.endpoint, STAGE) | {
+        "BASE_URL": demo["baseUrl"],
+        "API_KEY": demo["apiKey"],
+        "API_SECRET": demo["apiSecret"],
+    }
+    for name in sorted(set(os.environ) - set(cloud)):
+        print(f"unset {name}")
+    for name, value in sorted(cloud.items()):
+        if os.environ.get(name) != value:
+            print(f"export {name}={shlex.quote(value)}")
     return 0
 
 
@@ -257,7 +284,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
     parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
     actions = parser.add_subparsers(dest="action", required=True)
-    for name in ("run", "up", "stop"):
+    for name in ("run", "up", "stop", "env"):
         actions.add_parser(name)
     with_command = actions.add_parser("with")
     with_command.add_argument("command", nargs=argparse.REMAINDER)

@@ -41,6 +41,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "/public/survey/submit",
             "tail -n 1",
             "mailbox",
+            "make env",
         ),
     },
     "tests/e2e/test_docs.py": {
@@ -54,7 +55,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "<form",
             "requestId",
         ),
-        "docs/operating.md": ("AWS_ENDPOINT_URL", "completion show", "make logs"),
+        "docs/operating.md": ("make env", "completion show", "make logs"),
     },
 }
 """Executed blocks by test file and page. The test file contains the same part of each block."""

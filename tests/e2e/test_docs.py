@@ -18,6 +18,8 @@ from tests.e2e.cloud import Cloud
 
 INTEGRATING = "docs/integrating.md"
 OPERATING = "docs/operating.md"
+# Install no requirements, because the environment of the test runs the commands.
+MAKE = "make --old-file=.venv/.requirements "
 
 
 def run(cloud: Cloud, folder: Path, part: str) -> str:
@@ -135,10 +137,10 @@ def test_plain_html_form_submits_form(form: Form) -> None:
 
 
 def test_operator_command_line_is_set_up(cloud: Cloud) -> None:
-    exports = block(OPERATING, "AWS_ENDPOINT_URL").text.replace("4566", str(cloud.port))
+    exports = block(OPERATING, "make env").text.replace("make ", MAKE)
     completion = block(OPERATING, "completion show").text
     command = f"set -e\n{exports}{completion}feedback-admin account list --json"
-    accounts = json.loads(bash(command))
+    accounts = json.loads(bash(command, STATE_DIR=str(cloud.folder)))
     assert cloud.demo["accountId"] in {account["id"] for account in accounts}
 
 
@@ -146,8 +148,7 @@ def test_make_logs_prints_log_lines(cloud: Cloud) -> None:
     response: Any = cloud.http.get("/public/survey", params={"survey": "x"}).json()
     command, _, example_id = block(OPERATING, "make logs").text.strip().partition("=")
     assert len(example_id) == len(response["requestId"])
-    # Do not install requirements, because the environment of the test runs this command.
-    command = command.replace("make ", "make --old-file=.venv/.requirements ")
+    command = command.replace("make ", MAKE)
     # pytest sets STAGE, which is also an option of this command.
     environment = {"STATE_DIR": str(cloud.folder), "STAGE": ""}
     line = json.loads(bash(f"{command}={response['requestId']}", **environment))

@@ -10,6 +10,8 @@ from tests.e2e.demo_messages import messages, printed_command
 from tests.e2e.public_forms import wait_until
 
 PAGE = "README.md"
+# Install no requirements, because the environment of the test runs the commands.
+MAKE = "make --old-file=.venv/.requirements "
 
 
 def run(cloud: Cloud, part: str) -> str:
@@ -30,6 +32,21 @@ def run(cloud: Cloud, part: str) -> str:
         check=True,
     )
     return result.stdout
+
+
+def test_command_in_readme_sets_variables_of_running_cloud(cloud: Cloud) -> None:
+    exports = block(PAGE, "make env").text.replace("make ", MAKE)
+    command = f"{exports}\n.venv/bin/python -m admin account list --json\n"
+    result = subprocess.run(
+        ["bash", "-c", f'{command}echo "$BASE_URL ${{AWS_PROFILE-none}}"'],
+        env=os.environ | {"STATE_DIR": str(cloud.folder), "AWS_PROFILE": "other"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert cloud.demo["accountId"] in result.stdout
+    assert result.stdout.endswith(f"{cloud.demo['baseUrl']} none\n")
 
 
 def test_first_request_in_readme_returns_documented_response(cloud: Cloud) -> None:

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from botocore.session import Session
 from chalice.cli.filewatch.stat import StatFileWatcher
 
 from infrastructure import chalice_commands
-from infrastructure.deployment import code_package
+from infrastructure.deployment import code_package, deploy
 from infrastructure.deployment.code_package import PROJECT
+from infrastructure.functions import Stage
 from infrastructure.local_cloud.emulator import Emulator, free_port
 
 CHALICE = Path(sys.executable).with_name("chalice")
@@ -94,6 +96,87 @@ def test_chalice_local_refuses_loopback_endpoint_that_does_not_respond(
     monkeypatch.setattr(chalice_commands, "_watch_only_source_files", lambda: None)
     assert prepare(monkeypatch, "local") == 1
     assert "No local cloud responds at http://localhost:" in capsys.readouterr().err
+
+
+NO_CREDENTIALS = {
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["deploy", "--stage", "prod"], "Set AWS credentials and a region"),
+        (["delete", "--stage", "prod"], "Set AWS credentials and a region"),
+        (["deploy", "--stage", "test"], "Deploy it only to an endpoint on the loopback address"),
+        (["package", "--stage", "prod", "out"], "Run make deploy STAGE=prod."),
+    ],
+)
+def test_chalice_command_that_changes_nothing_ends_with_one_sentence(
+    environment: dict[str, str], tmp_path: Path, command: list[str], message: str
+) -> None:
+    command = [str(tmp_path / "out") if part == "out" else part for part in command]
+    result = subprocess.run(
+        [CHALICE, *command],
+        cwd=PROJECT,
+        env=environment | NO_CREDENTIALS,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()
+    assert not (PROJECT / ".chalice" / "deployed").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["deploy", "--stage", "staging"], "Unknown stage staging."),
+        (["deploy", "--stage", "local"], "Run make up"),
+        (["deploy", "--no-autogen-policy"], "The option --autogen-policy is not supported"),
+        (["deploy", "--api-gateway-stage=v1"], "The option --api-gateway-stage is not supported"),
+        (["deploy", "--connection-timeout", "9"], "The option --connection-timeout is not"),
+        (["dev", "plan"], "Run make deploy STAGE=dev."),
+    ],
+)
+def test_chalice_command_with_unsupported_option_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    message: str,
+) -> None:
+    assert prepare(monkeypatch, *command) == 1
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["deploy", "delete"])
+def test_profile_of_chalice_command_has_precedence_over_environment(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile team]\naws_access_key_id=TEAM\naws_secret_access_key=x\n")
+    environment |= {
+        "AWS_CONFIG_FILE": str(config),
+        "AWS_ACCESS_KEY_ID": "OTHER",
+        "AWS_SECRET_ACCESS_KEY": "y",
+        "AWS_SESSION_TOKEN": "z",
+        "AWS_DEFAULT_PROFILE": "other",
+    }
+    used: list[tuple[str, str]] = []
+
+    def record(stage: Stage) -> str:
+        credentials = Session().get_credentials()
+        used.append((stage.name, credentials.access_key if credentials else ""))
+        return "done"
+
+    monkeypatch.setattr(deploy, f"{command}_code", record)
+    assert prepare(monkeypatch, command, "--stage", "prod", "--profile", "team") == 0
+    assert used == [("prod", "TEAM")]
 
 
 def test_reloader_ignores_files_that_are_not_part_of_app(

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def create_api(*_: Any, **__: Any) -> str:
 def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path.cwd())  # The Chalice command line changes the working directory.
 
-    def run(*arguments: str, folder: Path, python_version: str) -> None:
+    def run(*arguments: str, folder: Path, python_version: str = STAGE.python) -> None:
         with monkeypatch.context() as patch, warnings.catch_warnings():
             warnings.filterwarnings("ignore", "You are currently running python")
             patch.setattr(Config, "lambda_python_version", f"python{python_version}")
@@ -87,6 +87,35 @@ def test_repeated_deployment_updates_same_resources() -> None:
     assert {function["Runtime"] for function in functions} == {"python3.12"}
     assert resource_types_of_record() >= {"rest_api", "sqs_event"}
     assert_stage_is_throttled()
+
+
+@pytest.mark.usefixtures("aws", "chalice_in_process")
+def test_code_is_deployed_and_deleted_without_changing_data_stack(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data_stack.deploy("test", alarm_email="team@example.org", firewall="no")
+    assert deploy.deploy_code(STAGE) == deploy.deploy_code(STAGE)
+    mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    assert len(mappings) == sum(1 for function in FUNCTIONS if function.queue)
+    assert_stage_is_throttled()
+    assert "is deleted" in deploy.delete_code(STAGE)
+    assert boto3.client("lambda").list_functions()["Functions"] == []
+    assert boto3.client("apigateway").get_rest_apis()["items"] == []
+    assert data_stack.is_current("test")
+    other = tmp_path / "data.yaml"
+    other.write_text("Resources: {}")
+    monkeypatch.setattr(data_stack, "TEMPLATE", other)
+    with pytest.raises(DeploymentError, match=r"differs .* Run make deploy STAGE=test\."):
+        deploy.deploy_code(STAGE)
+    assert boto3.client("lambda").list_functions()["Functions"] == []
+
+
+@pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize("action", [deploy.deploy_code, deploy.delete_code])
+def test_code_of_stage_without_data_stack_is_refused(action: Callable[[Stage], str]) -> None:
+    with pytest.raises(DeploymentError, match="The stage test has no data stack"):
+        action(STAGE)
+    assert boto3.client("lambda").list_functions()["Functions"] == []
 
 
 def disable_event_sources() -> None:
