@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from email.utils import format_datetime
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -90,7 +91,10 @@ class WaitingModel(MemoryCloud):
             operation, request.body if isinstance(request.body, bytes) else b""
         )
         self.wait(REQUEST_S)
-        headers = {"Content-Type": request.headers["Content-Type"]}
+        headers = {
+            "Content-Type": request.headers["Content-Type"],
+            "Date": format_datetime(self.now(), usegmt=True),
+        }
         return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), _Body(body))
 
     def _conflict(self, operation: str, body: Any) -> tuple[int, bytes] | None:

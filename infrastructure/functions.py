@@ -181,6 +181,7 @@ FUNCTIONS: Final = (
         work="import",
         reads_stage_values=True,
         tables={
+            "accounts": ("GetItem",),
             "contacts": ("BatchGetItem",),
             "counters": ("BatchGetItem", "UpdateItem"),
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),

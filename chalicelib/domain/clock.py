@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 _fixed: ContextVar[datetime | None] = ContextVar("fixed", default=None)
 
@@ -25,3 +25,12 @@ def now() -> datetime:
     """Return the current time in UTC, truncated to milliseconds."""
     timestamp = _fixed.get() or datetime.now(UTC)
     return timestamp.replace(microsecond=timestamp.microsecond // 1000 * 1000)
+
+
+def within(second: datetime) -> datetime:
+    """Return the current time, or the nearest time in this second if the clock is wrong.
+
+    AWS states the time of its responses in full seconds. Records that erasures compare with their
+    own time must not depend on the clock of one process.
+    """
+    return min(max(now(), second), second + timedelta(milliseconds=999))

@@ -17,6 +17,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.import_batch import (
     MAX_LISTED_ERRORS,
@@ -151,8 +152,11 @@ class LoadedChunk:
 
 def save_chunks(
     header: ImportHeader, chunks: Sequence[Sequence[RowGroup]], now: datetime
-) -> list[ChunkPointer]:
-    """Save the chunks of an import that is not accepted yet, 25 per request. Return their pointers.
+) -> tuple[list[ChunkPointer], datetime]:
+    """Save the chunks of an import that is not accepted yet, 25 per request.
+
+    Return their pointers, and the time at which they were saved. An erasure decides by this time
+    whether the import is older. Therefore it is in the second that DynamoDB states.
 
     Raises:
         Unavailable: DynamoDB throttles. The chunks already saved will not be processed.
@@ -161,7 +165,7 @@ def save_chunks(
         (f"chunk#{header.edition}#{number:05d}", number, groups)
         for number, groups in enumerate(chunks, start=1)
     ]
-    put_all(
+    saved_at = put_all(
         ImportRow(
             header.id,
             part,
@@ -176,7 +180,10 @@ def save_chunks(
         )
         for part, number, groups in parts
     )
-    return [_pointer(header.account_id, header.id, part, groups, now) for part, _, groups in parts]
+    pointers = [
+        _pointer(header.account_id, header.id, part, groups, now) for part, _, groups in parts
+    ]
+    return pointers, clock.within(saved_at) if saved_at else now
 
 
 def accept(header: ImportHeader, now: datetime) -> bool:
@@ -266,27 +273,32 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
 
 
 def load_persons(
-    chunk: LoadedChunk, contact_keys: Mapping[str, str]
-) -> tuple[dict[str, Customer], set[str]]:
-    """Load the existing customers of a chunk, and find persons who were erased. One request.
+    chunk: LoadedChunk, groups_by_contact: Mapping[str, Collection[int]]
+) -> tuple[dict[str, Customer], set[int]]:
+    """Load the existing customers of a chunk, and find persons who were erased.
+
+    One request per 100 customers and contacts.
 
     Args:
-        contact_keys: the contact keys of the pairs to check for an erasure, each with its pair.
+        groups_by_contact: the contact keys of the addresses to check for an erasure. Each has the
+            first indexes of the groups with the address.
 
     Returns:
-        The customers by id, and the pairs whose person was erased after the import was accepted.
+        The customers by id, and the first indexes of the groups with an address of a person who was
+        erased after the import was accepted.
     """
     account_id = chunk.row.account_id
-    contacts = {(ContactRow, key): pair for key, pair in contact_keys.items()}
+    contacts = {(ContactRow, key): groups for key, groups in groups_by_contact.items()}
     ids = sorted(set(chunk.known.values()))
     rows = read_together(
         *contacts, *((CustomerRow, account_key(account_id, customer_id)) for customer_id in ids)
     )
     accepted_at = chunk.header.created_at if chunk.header else None
     erased = {
-        pair
-        for pair, row in zip(contacts.values(), rows, strict=False)
+        group
+        for groups, row in zip(contacts.values(), rows, strict=False)
         if row and accepted_at and _is_erased_since(row, accepted_at)
+        for group in groups
     }
     return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, erased
 

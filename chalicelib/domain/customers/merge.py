@@ -75,6 +75,11 @@ class RowGroup:
         return tuple(dict.fromkeys((*(pair.digests if pair else ()), self.pair)))
 
     @property
+    def addresses(self) -> set[tuple[str | None, str | None]]:
+        """The e-mail addresses and phone numbers of the rows, in all their notations."""
+        return {(row.fields.get("email"), row.fields.get("phone_number")) for row in self.rows}
+
+    @property
     def first_index(self) -> int:
         """The index of the group's first row."""
         return self.rows[0].index

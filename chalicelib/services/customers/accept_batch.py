@@ -1,6 +1,6 @@
 """Accept a batch of customers: store it as an import, then queue the import's chunks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from chalicelib.domain import clock
@@ -100,7 +100,8 @@ def _accept(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedB
         input_hash=origin.input_hash,
         created_at=now,
     )
-    pointers = imports.save_chunks(header, chunks, now)
+    pointers, saved_at = imports.save_chunks(header, chunks, now)
+    header = replace(header, created_at=saved_at)
     if not imports.accept(header, now):
         # A concurrent request with the same idempotency key was accepted first.
         existing = imports.find(header.id, now)

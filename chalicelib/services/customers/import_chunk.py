@@ -1,13 +1,12 @@
 """Import one chunk of a batch exactly once, even if its message is delivered several times."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer, check_size
 from chalicelib.domain.customers.import_batch import (
     ChunkPointer,
@@ -31,9 +30,9 @@ from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
 from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.services.work.attempt import attempt_work
 from chalicelib.storage import customers, imports
-from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.imports import LoadedChunk
@@ -101,13 +100,13 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     if chunk.header is None or chunk.is_leftover:
         _discard_if_unused(chunk, now)
         return ChunkOutcome.NOTHING_TO_DO
-    found, erased_pairs = imports.load_persons(chunk, _contacts_to_check(chunk, chunk.header))
-    groups = [group.erased() if group.pair in erased_pairs else group for group in chunk.groups]
+    found, erased = imports.load_persons(chunk, _contacts_to_check(chunk, chunk.header))
+    groups = [group.erased() if group.first_index in erased else group for group in chunk.groups]
     existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
     plans = [
         _plan(chunk, chunk.header, group, existing, now) for group in groups if not group.is_erased
     ]
-    erased = [row.index for group in groups if group.is_erased for row in group.rows]
+    erased_rows = [row.index for group in groups if group.is_erased for row in group.rows]
     position = chunk.total
     with transaction() as write:
         created = sum(plan.effect.creates for plan in plans)
@@ -128,23 +127,25 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
             elif plan.effect.fields:
                 fields = plan.effect.fields
                 customers.fill(write, pointer.account_id, plan.customer.id, fields, now)
-        imports.finish_chunk(write, chunk, _progress(plans, erased, now), now)
+        imports.finish_chunk(write, chunk, _progress(plans, erased_rows, now), now)
     return ChunkOutcome.DONE
 
 
-def _contacts_to_check(chunk: LoadedChunk, header: ImportHeader) -> dict[str, str]:
-    """Return the contact keys of the pairs whose person may have been erased, with these pairs.
+def _contacts_to_check(chunk: LoadedChunk, header: ImportHeader) -> dict[str, list[int]]:
+    """Return the contact keys of the addresses whose person may have been erased.
 
-    The result is empty unless a person of the account was erased after the import was accepted.
+    Each key has the first indexes of the groups with the address. The result is empty unless a
+    person of the account was erased after the import was accepted.
     """
     if chunk.last_erased_at is None or chunk.last_erased_at < header.created_at:
         return {}
-    return {
-        contact_key(pair_hash(chunk.row.account_id, digest)): group.pair
-        for group in chunk.groups
-        if group.pair
-        for digest in group.digests
-    }
+    groups: dict[str, list[int]] = defaultdict(list)
+    for group in chunk.groups:
+        for email, phone_number in group.addresses:
+            for keys in lookup_keys(chunk.row.account_id, email, phone_number).values():
+                for key in keys:
+                    groups[key].append(group.first_index)
+    return groups
 
 
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:

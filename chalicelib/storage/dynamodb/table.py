@@ -181,8 +181,7 @@ class Table(Model):
         read = cls.get_operation_kwargs_from_class(hash_key)
         response = connection().dispatch("GetItem", {**read, "ConsistentRead": True})
         item = response.get("Item")
-        headers = response["ResponseMetadata"]["HTTPHeaders"]
-        return cls.from_raw_data(item) if item else None, parsedate_to_datetime(headers["date"])
+        return cls.from_raw_data(item) if item else None, time_of(response)
 
     @classmethod
     def load_partition(cls, hash_key: str) -> list[Self]:
@@ -260,12 +259,20 @@ def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
         yield from (row for row in read_together(*group) if row)
 
 
-def put_all(rows: Iterable[Table]) -> None:
+def time_of(response: Any) -> datetime:
+    """Return the time of a response of DynamoDB, in full seconds."""
+    return parsedate_to_datetime(response["ResponseMetadata"]["HTTPHeaders"]["date"])
+
+
+def put_all(rows: Iterable[Table]) -> datetime | None:
     """Write rows of one table, 25 per request, without conditions.
+
+    Return the time of DynamoDB's last response in full seconds, or None without rows.
 
     Raises:
         Unavailable: DynamoDB throttles. Some of the rows may have been written.
     """
+    responded_at = None
     remaining = iter(rows)
     while batch := list(islice(remaining, _MAX_BATCH_PUTS)):
         unwritten = {
@@ -274,9 +281,11 @@ def put_all(rows: Iterable[Table]) -> None:
         backoff = Backoff()
         while unwritten:
             response = connection().dispatch("BatchWriteItem", {"RequestItems": unwritten})
+            responded_at = time_of(response)
             unwritten = response.get("UnprocessedItems") or {}
             if unwritten and not backoff.pause():
                 raise Unavailable("The database is busy.")
+    return responded_at
 
 
 def account_key(account_id: str, record_id: str) -> str:

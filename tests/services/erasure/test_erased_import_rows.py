@@ -2,9 +2,11 @@
 
 from contextvars import Context
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import read_import
@@ -97,6 +99,60 @@ def test_chunk_that_erasure_did_not_find_does_not_restore_person(
     assert outcome_counts(progress) == {"created": 1, "failed": 1}
     assert [(error.index, error.code) for error in progress.errors] == [(0, "erased")]
     assert [customer.email for customer in all_customers(account)] == [OTHER["email"]]
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=5), timedelta(minutes=-5)])
+def test_wrong_clock_of_process_does_not_change_age_of_import(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
+) -> None:
+    monkeypatch.setattr(imports, "unfinished_with_pairs", lambda _account_id, _pairs: [])
+    customer_id = import_person(account)
+
+    def accept() -> str:
+        real = clock.now
+        with monkeypatch.context() as patch:
+            # Only the clock of this process is wrong. Responses contain the time of AWS.
+            patch.setattr(clock, "now", lambda: real() + ahead)
+            patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
+            return accept_batch(account, {"batch": [PERSON]}).id
+
+    older = accept()
+    time.ahead += timedelta(minutes=1)
+    erase(account, customer_id)
+    time.ahead += timedelta(minutes=1)
+    newer = accept()
+    assert outcome_counts(run_import(account, newer)) == {"created": 1}
+    assert outcome_counts(read_import(account, older)) == {"failed": 1}
+
+
+@pytest.mark.parametrize("starts", ["before the chunk is read", "before the chunk is written"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"email": "Zoe@example.test", "phoneNumber": "+33 6 98 76 54 32"},
+        {"email": "zoe@work.test", "phoneNumber": "0033 (0)6 12 34 56 78"},
+        {"email": "zoe@example.test"},
+        {"phoneNumber": "+33612345678"},
+    ],
+)
+def test_older_row_with_one_address_of_erased_person_is_not_imported(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, row: dict[str, str], starts: str
+) -> None:
+    person = parse(PERSON | {"phoneNumber": "+33612345678"}, CustomerBody)
+    customer_id = create_customer(account, person).id
+    queued = accept_batch(account, {"batch": [row, OTHER]})
+    bodies = IMPORT_QUEUE.queued_messages(account)
+    time.ahead += timedelta(minutes=1)
+    if starts == "before the chunk is read":
+        erase(account, customer_id)
+    selected = "TransactWriteItems" if starts == "before the chunk is written" else -1
+    with before_request(monkeypatch, selected, lambda: Context().run(erase, account, customer_id)):
+        assert IMPORT_QUEUE.deliver(bodies) == []
+    assert outcome_counts(read_import(account, queued.id)) == {"created": 1, "failed": 1}
+    assert [customer.email for customer in all_customers(account)] == [OTHER["email"]]
+    time.ahead += timedelta(minutes=1)
+    newer = accept_batch(account, {"batch": [row]})
+    assert outcome_counts(run_import(account, newer.id)) == {"created": 1}
 
 
 def test_imported_customer_has_creation_time_of_import(account: str, time: Time) -> None:
