@@ -17,6 +17,17 @@ Language.__doc__ = "The language used to generate review responses."
 _RIGHT_TO_LEFT: Final = frozenset("ar dv fa he ps sd ug ur yi".split())
 
 
+_DECIMAL_COMMA: Final = frozenset(
+    "af az be bg bs ca cs da de el eo es et eu fi fr fy gl hr hu hy id is it jv ka kk kl ky lb lt"
+    " lv mk mn nl no oc pl pt ro ru sk sl sq sr sv tg tk tr tt uk uz vi".split()
+)
+
+
+def uses_decimal_comma(language: Language) -> bool:
+    """Return whether texts in this language write 12.5 as 12,5."""
+    return str(language) in _DECIMAL_COMMA
+
+
 def is_right_to_left(language: Language) -> bool:
     """Return whether texts in this language are written from right to left."""
     return str(language) in _RIGHT_TO_LEFT

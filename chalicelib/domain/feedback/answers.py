@@ -1,5 +1,6 @@
 """Validate the answers of a submission and determine the rating that they contain."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +15,7 @@ from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.visibility import Visibility
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
+from chalicelib.domain.language import Language, uses_decimal_comma
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_VALUES: Final = 1_000
@@ -21,6 +23,7 @@ MAX_VALUES: Final = 1_000
 MAX_VALUE: Final = 10_000
 """Maximum number of characters of one value."""
 
+_DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _DUPLICATE_VALUE: Final = AnswerError("duplicate", "Duplicate value.")
 _NOT_A_FIELD_VALUE: Final = AnswerError("not_allowed", "Must be one of the field's values.")
 
@@ -134,6 +137,23 @@ class Questionnaire:
             raise InvalidInput(sorted(errors[:MAX_ERRORS], key=_submission_order))
         return ValidatedAnswers(answers, _first_rating(answers))
 
+    def with_decimal_points(
+        self, submitted: Sequence[SubmittedAnswer], language: Language
+    ) -> Sequence[SubmittedAnswer]:
+        """Replace the decimal comma in numbers, such as 12,5, if the language has one."""
+        if not uses_decimal_comma(language):
+            return submitted
+        return [
+            answer.model_copy(update={"values": [_with_point(value) for value in answer.values]})
+            if self._is_number(answer.id)
+            else answer
+            for answer in submitted
+        ]
+
+    def _is_number(self, field_id: str) -> bool:
+        answer_format = self.fields[field_id].type.rules.format if field_id in self.fields else None
+        return answer_format is not None and answer_format.is_decimal
+
     def visible_fields(self, answers: Mapping[str, Sequence[str]]) -> set[str]:
         """Return the ids of the fields that are visible with these answers.
 
@@ -194,6 +214,10 @@ class Questionnaire:
         """
         accepts_several = self.fields[field_id].type.rules.accepts_several_values
         return [value.text for value in (values if accepts_several else values[:1])]
+
+
+def _with_point(text: str) -> str:
+    return text.replace(",", ".", 1) if _DECIMAL_COMMA.fullmatch(text) else text
 
 
 def _canonical_values(form: SavedForm, field: SavedField) -> dict[str, str]:

@@ -10,6 +10,8 @@ _DARK_LUMINANCE: Final = 0.18
 """The luminance of a background below which white text has a higher contrast than black text."""
 
 _Rgb = tuple[float, float, float]
+_WHITE: Final[_Rgb] = (1.0, 1.0, 1.0)
+_STEPS: Final = 20
 
 
 def contrast(foreground: str, background: str) -> float:
@@ -18,16 +20,28 @@ def contrast(foreground: str, background: str) -> float:
     The computation mixes a transparent background with white, and a transparent foreground with the
     background.
     """
-    below = _blend(background, (1.0, 1.0, 1.0))
+    below = _blend(background, _WHITE)
     lighter, darker = sorted(
         (_luminance(below), _luminance(_blend(foreground, below))), reverse=True
     )
     return (lighter + 0.05) / (darker + 0.05)
 
 
+def legible(foreground: str, background: str, minimum: float) -> str:
+    """Return the foreground, as much darker or lighter as the minimum contrast ratio requires."""
+    ends = ("#000000", "#ffffff")
+    end = max(ends, key=lambda colour: contrast(colour, background))
+    for step in range(_STEPS):
+        opacity = f"{round(255 * step / _STEPS):02x}"
+        mixed = _hexadecimal(_blend(end + opacity, _blend(foreground, _blend(background, _WHITE))))
+        if contrast(mixed, background) >= minimum:
+            return mixed if step else foreground
+    return end
+
+
 def is_dark(colour: str) -> bool:
     """Return whether a background of this colour needs light text."""
-    return _luminance(_blend(colour, (1.0, 1.0, 1.0))) < _DARK_LUMINANCE
+    return _luminance(_blend(colour, _WHITE)) < _DARK_LUMINANCE
 
 
 def _blend(colour: str, below: _Rgb) -> _Rgb:
@@ -40,6 +54,10 @@ def _blend(colour: str, below: _Rgb) -> _Rgb:
         for channel, under in zip((red, green, blue), below, strict=True)
     )
     return next(mixed), next(mixed), next(mixed)
+
+
+def _hexadecimal(colour: _Rgb) -> str:
+    return "#" + "".join(f"{round(channel * 255):02x}" for channel in colour)
 
 
 def _luminance(colour: _Rgb) -> float:

@@ -38,12 +38,14 @@ class AnswerFormat:
         error_code: code of the input error for a text without this format.
         pattern: a regular expression, in the syntax of Python and JavaScript, that matches every
             valid text completely. Pages use it to find most invalid texts before submission.
+        is_decimal: whether valid texts are numbers, which some languages write with a comma.
     """
 
     description: str
     is_valid: Callable[[str], bool]
     error_code: str
     pattern: str
+    is_decimal: bool = False
 
 
 class Control(StrEnum):
@@ -66,12 +68,14 @@ class Display:
     Attributes:
         control: the control that asks for the answer.
         input_type: the HTML type of an input element; it also determines the keyboard on phones.
+        input_mode: the keyboard on phones, if the type does not determine it.
         autocomplete: the HTML autofill token of an input element; ``""`` if there is none.
         ends: the meaning of the ends of a scale.
     """
 
     control: Control = Control.INPUT
     input_type: str = "text"
+    input_mode: str = ""
     autocomplete: str = ""
     ends: Literal["", "likelihood", "quality"] = ""
 
@@ -167,6 +171,7 @@ _NUMBER: Final = AnswerFormat(
     _is_number,
     "invalid_number",
     r"(?=[\s\S]{1,100}$)[+\-]?[0-9]+(?:\.[0-9]+)?",
+    is_decimal=True,
 )
 _CALENDAR_DATE: Final = AnswerFormat(
     "a date, such as 2026-11-20", _is_date, "invalid_date", "[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -215,7 +220,7 @@ class FieldType(StrEnum):
     )
     NUMBER = (
         "NUMBER",
-        AnswerRules(example="3", format=_NUMBER, display=Display(input_type="number")),
+        AnswerRules(example="3", format=_NUMBER, display=Display(input_mode="decimal")),
     )
     DATE = (
         "DATE",

@@ -141,13 +141,15 @@ def build_submitted(
     errors = place_errors(
         form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
     )
+    language = form.language_for(metadata.respondent)
+    answers = form.questionnaire.with_decimal_points(submission.fields, language)
     return build_feedback(
         origin.record_id,
         form.account_id,
         form.saved,
         context,
-        form.questionnaire.validate(submission.fields, errors),
-        form.language_for(metadata.respondent),
+        form.questionnaire.validate(answers, errors),
+        language,
         clock.now(),
     )
 

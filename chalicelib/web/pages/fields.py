@@ -55,6 +55,7 @@ class DisplayedField:
     hint: str = ""
     placeholder: str = ""
     input_type: str = "text"
+    input_mode: str = ""
     autocomplete: str = ""
     is_required: bool = False
     is_visible: bool = True
@@ -115,6 +116,7 @@ class FieldBuilder:
             hint=_hint(shown, self.words),
             placeholder=shown.placeholder,
             input_type=display.input_type,
+            input_mode=display.input_mode,
             autocomplete=display.autocomplete,
             is_required=shown.required,
             is_visible=shown.id in self.visible,

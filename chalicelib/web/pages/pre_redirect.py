@@ -1,12 +1,14 @@
 """The question before a survey, and the offer to write a public review instead.
 
-The respondent answers with a GET request, which changes no state: the answer is not stored.
+The respondent answers with a GET request, which changes no state. If the respondent continues to
+the survey, the answer is preselected in the survey's first field of the same type.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from chalicelib.domain.forms.field_types import AnswerRules, Control, FieldType
+from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.web_url import is_https_url
@@ -15,6 +17,8 @@ from chalicelib.web.pages.words import Words
 
 SCORE: Final = "score"
 """The query parameter with the answer to the question."""
+ASKED: Final = "asked"
+"""The query parameter that tells a missing answer from the first display of the question."""
 STEP: Final = "step"
 """The query parameter that opens the form although the answer reaches the threshold."""
 FORM: Final = "form"
@@ -35,8 +39,21 @@ def rating_of(config: PreRedirectConfig, score: str | None) -> int | None:
     return _rules(config).options.get(score or "")
 
 
-def question(config: PreRedirectConfig, words: Words) -> DisplayedField:
-    """Return the question as a field."""
+def field_answered_by(config: PreRedirectConfig, fields: Iterable[SavedField]) -> SavedField | None:
+    """Return the first of the survey's fields that has the type of the question, or None.
+
+    Args:
+        fields: the fields in display order.
+    """
+    return next((each for each in fields if each.type == FieldType[config.type.name]), None)
+
+
+def question(config: PreRedirectConfig, words: Words, *, is_missing: bool) -> DisplayedField:
+    """Return the question as a field.
+
+    Args:
+        is_missing: whether the respondent continued without an answer.
+    """
     rules = _rules(config)
     control = rules.display.control
     topic, texts, ends = _texts(config, control, words)
@@ -51,6 +68,7 @@ def question(config: PreRedirectConfig, words: Words) -> DisplayedField:
             Option(value, texts.get(value) or label, False) for value, label in labels.items()
         ],
         ends=ends,
+        error=words.errors["choose"] if is_missing else "",
     )
 
 

@@ -11,6 +11,7 @@ from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire
 from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import ExpectedValue, FieldTraits, SavedField
+from chalicelib.domain.language import uses_decimal_comma
 from chalicelib.web.pages.fields import control_of, error_text, yes_or_no_fields
 from chalicelib.web.pages.words import Words
 
@@ -36,7 +37,9 @@ def script_data(
         "maxLength": MAX_VALUE,
         "revealed": [words.revealed(n + 1) for n in range(min(conditional, _MAX_ANNOUNCED))],
         "offline": words.offline,
+        "busy": words.busy,
         "notSent": words.not_sent,
+        "notSentTitle": words.not_sent_title,
         "sending": words.sending,
         "errorsTitle": words.errors_title,
     }
@@ -57,6 +60,8 @@ def _field(
         "pattern": rules.format.pattern if rules.format else "",
         "invalid": rules.format.error_code if rules.format else "",
         "canonical": translated if field.allow_custom_value else {},
+        "comma": bool(rules.format and rules.format.is_decimal)
+        and uses_decimal_comma(words.language),
     }
     return {name: value for name, value in limits.items() if value} | {
         "errors": {code: error_text(field, control, code, words) for code in _codes(field)}

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from chalicelib.domain.forms.colours import configured_colours, replaced_colours
 from chalicelib.domain.forms.contrast import is_dark
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import GeneralStyle, Radius
@@ -46,7 +47,8 @@ PLAIN: Final = PageStyle(css="", scheme="auto")
 
 def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     """Return the style of a form's pages."""
-    colours = dict(_colours(view, style))
+    configured = dict(_colours(view, style))
+    colours = configured | _legible(view, style)
     radii = {
         "field-radius": _RADII[style.field_radius],
         "button-radius": _RADII[style.button_radius],
@@ -58,7 +60,7 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     urls = [url for image in images if (url := image_url(image))]
     return PageStyle(
         css=f"{face}:root{{{properties}}}",
-        scheme=_scheme(colours),
+        scheme=_scheme(configured),
         image_sources=tuple(sorted({page_origin(url) for url in urls})),
         font_source=page_origin(style.font.url) if face else "",
     )
@@ -85,6 +87,13 @@ def _colours(view: PublicForm, style: GeneralStyle) -> Iterator[tuple[str, str]]
         for name, value in part:
             if name.endswith("_color") and css_colour(value):
                 yield prefix + name.removesuffix("_color").replace("_", "-"), value
+
+
+def _legible(view: PublicForm, style: GeneralStyle) -> dict[str, str]:
+    """Return the colours that replace those with too little contrast."""
+    configured = configured_colours(style, view.footer, view.submission)
+    valid = {name: colour for name, colour in configured.items() if css_colour(colour)}
+    return {replaced.name: replaced.displayed for replaced in replaced_colours(valid)}
 
 
 def _scheme(colours: dict[str, str]) -> str:

@@ -22,12 +22,14 @@ class Words:
 
     def __init__(self, catalogue: gettext.NullTranslations, language: Language) -> None:
         _ = catalogue.gettext
+        self.language = language
         self._plural = catalogue.ngettext
         self.send = _("Send")
         self.sending = _("Sending …")
         self.update = _("Update the questions")
         self.update_hint = _("Your answers can change which questions follow.")
         self.continue_ = _("Continue")
+        self.clear = _("Remove my answer")
         self.to_survey = _("Answer our own questions instead")
         self.required = _("Required")
         self.required_note = _("Questions marked with * need an answer.")
@@ -46,8 +48,10 @@ class Words:
         self.review_soon = _("The review page opens in a few seconds.")
         self.stay = _("Stay on this page")
         self.errors_title = _("Please check your answers")
+        self.not_sent_title = _("Not sent yet")
         self.not_sent = _("Your answers could not be sent. Please send them again.")
         self.offline = _("No connection. Your answers are kept and will be sent again.")
+        self.busy = _("The service is busy. Your answers are kept and will be sent again.")
         self.too_many_requests = _("Too many answers in a short time. Please send again later.")
         self.already_received = _(
             "We have already received your earlier answers."

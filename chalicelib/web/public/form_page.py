@@ -13,6 +13,7 @@ from chalice import Response
 
 from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.forms.layout import sections_of
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
@@ -20,7 +21,16 @@ from chalicelib.services.caching import cached
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.web.pages.fields import Answers, FieldBuilder, yes_or_no_fields
 from chalicelib.web.pages.html import View, form_response
-from chalicelib.web.pages.pre_redirect import FORM, SCORE, STEP, asked_config, question, rating_of
+from chalicelib.web.pages.pre_redirect import (
+    ASKED,
+    FORM,
+    SCORE,
+    STEP,
+    asked_config,
+    field_answered_by,
+    question,
+    rating_of,
+)
 from chalicelib.web.pages.script_data import script_data
 from chalicelib.web.pages.words import words_in
 from chalicelib.web.public.endpoint import PublicRequest
@@ -84,11 +94,19 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     """
     wanted = FormRequest.of_query(request, is_survey=is_survey)
     form = wanted.display(request.respondent)
-    if isinstance(form.view, PublicSurvey) and text(request.http, STEP) != FORM:
-        before = _page_before_form(request, form.view)
-        if before:
-            return before
-    answers = prefilled(form.questionnaire, texts(request.http, PREFIX))
+    given = dict(texts(request.http, PREFIX))
+    if isinstance(form.view, PublicSurvey) and (config := asked_config(form.view)):
+        first = field_answered_by(config, form.questionnaire.fields.values())
+        score = text(request.http, SCORE)
+        if first and score:
+            given.setdefault(first.key, [score])
+        elif first and not score:
+            score = next(iter(given.get(first.key, ())), None)
+        if text(request.http, STEP) != FORM:
+            before = _page_before_form(request, form.view, config, score)
+            if before:
+                return before
+    answers = prefilled(form.questionnaire, given)
     if answers or wanted.tracker:
         return show_form(wanted, form, FormState(answers))
     return _blank_page(wanted, form).response()
@@ -162,24 +180,31 @@ def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence
     return answers
 
 
-def _page_before_form(request: PublicRequest, view: PublicSurvey) -> Response | None:
+def _page_before_form(
+    request: PublicRequest, view: PublicSurvey, config: PreRedirectConfig, score: str | None
+) -> Response | None:
     """Return the page with the question, or with the offer after the question, or None.
 
     If the result is None, the form is displayed.
+
+    Args:
+        score: the answer to the question, or None.
     """
-    config = asked_config(view)
-    if config is None:
-        return None
-    rating = rating_of(config, text(request.http, SCORE))
+    rating = rating_of(config, score)
     parameters = _parameters(request)
     if rating is None:
-        field = question(config, words_in(view.language))
+        is_missing = text(request.http, ASKED) is not None
+        field = question(config, words_in(view.language), is_missing=is_missing)
         return form_response(
-            "question.html", view, config=config, field=field, parameters=parameters
+            "question.html",
+            view,
+            config=config,
+            field=field,
+            parameters=[*parameters, (ASKED, "1")],
         )
     if rating < config.threshold:
         return None
-    link = "page?" + urlencode([*parameters, (STEP, FORM)])
+    link = "page?" + urlencode([*parameters, (SCORE, score or ""), (STEP, FORM)])
     return form_response("offer.html", view, config=config, form_link=link)
 
 

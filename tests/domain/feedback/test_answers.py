@@ -15,6 +15,7 @@ from chalicelib.domain.feedback.answers import (
 )
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.language import Language
 from tests.domain.forms.factories import NOWHERE, depends, field, saved_contact_form, select
 from tests.domain.workflows.factories import feedback
 
@@ -462,6 +463,31 @@ def test_answers_to_unknown_fields_do_not_affect_visible_fields() -> None:
     assert questionnaire.visible_fields({NOWHERE: ["Yes"]}) == {select_id}
     answers = {select_id: ["Yes"], NOWHERE: ["x"]}
     assert questionnaire.visible_fields(answers) == {select_id, text_id}
+
+
+@pytest.mark.parametrize(
+    ("language", "given", "stored"),
+    [
+        ("fr", "12,5", "12.5"),
+        ("fr", "-12,5", "-12.5"),
+        ("fr", "12.5", "12.5"),
+        ("fr", "1,2,3", "1,2,3"),
+        ("en", "12,5", "12,5"),
+    ],
+)
+def test_decimal_comma_becomes_point_in_languages_that_use_it(
+    language: str, given: str, stored: str
+) -> None:
+    form = form_of(field("n", "NUMBER"), field("text"))
+    number, text = (item.id for item in form.fields)
+    submitted = [
+        SubmittedAnswer(id=number, values=[given]),
+        SubmittedAnswer(id=text, values=[given]),
+    ]
+
+    read = Questionnaire.of(form).with_decimal_points(submitted, Language(language))
+
+    assert [answer.values for answer in read] == [[stored], [given]]
 
 
 # --- the schema of a submitted answer

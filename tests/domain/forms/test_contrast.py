@@ -1,8 +1,24 @@
 """Tests of the contrast of colours."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chalicelib.domain.forms.contrast import contrast, is_dark
+from chalicelib.domain.forms.contrast import contrast, is_dark, legible
+
+HEXADECIMAL = st.from_regex(r"#([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})", fullmatch=True)
+
+
+@given(HEXADECIMAL, HEXADECIMAL, st.sampled_from([3.0, 4.5]))
+def test_legible_colour_has_minimum_contrast(
+    foreground: str, background: str, minimum: float
+) -> None:
+    assert contrast(legible(foreground, background, minimum), background) >= minimum
+
+
+def test_colour_with_enough_contrast_is_unchanged() -> None:
+    assert legible("#767676", "#ffffff", 4.5) == "#767676"
+    assert legible("#777777", "#ffffff", 4.5) != "#777777"
 
 
 @pytest.mark.parametrize(

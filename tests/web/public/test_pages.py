@@ -263,7 +263,7 @@ def test_invalid_submission_shows_form_with_answers_and_linked_errors(
 
 def assert_sent_after_second_submission(response: Response) -> None:
     assert response.status == 400
-    assert "<title>Please check your answers" in response.body
+    assert "<title>Not sent yet" in response.body
     assert "<p>Your answers could not be sent. Please send them again.</p>" in response.body
     assert HtmlForm(response.body).submit(CLIENT, CONTACT).status == 200
 
@@ -431,7 +431,23 @@ def test_pre_redirect_question_is_displayed_before_survey(fresh: SeededAccount) 
     form = HtmlForm(open_survey(fresh, "&a.what=Food").body)
     assert form.action == "page"
     assert form.options == {"score": [str(n) for n in range(11)]}
-    assert form.parts == [("survey", fresh.survey_id), ("a.what", "Food")]
+    assert form.parts == [("survey", fresh.survey_id), ("a.what", "Food"), ("asked", "1")]
+
+
+def test_question_before_survey_without_answer_has_error(fresh: SeededAccount) -> None:
+    fresh.survey(**PRE_REDIRECT)
+    assert "Choose an answer." not in open_survey(fresh).body
+    assert "Choose an answer." in open_survey(fresh, "&asked=1").body
+
+
+@pytest.mark.parametrize("query", ["&score=3", "&score=9&step=form", "&a.nps=3"])
+def test_answer_to_question_before_survey_is_answer_to_first_field_of_its_type(
+    fresh: SeededAccount, query: str
+) -> None:
+    fresh.survey(**PRE_REDIRECT)
+    form = HtmlForm(open_survey(fresh, query).body)
+    (nps,) = (name for name, values in form.options.items() if "10" in values)
+    assert form.value(nps) == ["9" if "9" in query else "3"]
 
 
 @pytest.mark.parametrize(("score", "is_offered"), [("8", False), ("9", True), ("10", True)])

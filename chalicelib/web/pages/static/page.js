@@ -7,6 +7,7 @@
 
 const SPACE = "\\t\\n\\v\\f\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const ENDS = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
+const DECIMAL_COMMA = /^([+-]?[0-9]+),([0-9]+)$/;
 const NUMBER = /^([+-]?)0*([0-9]*?)(?:\.([0-9]+))?$/;
 
 /** Return the values of an answer as the server reads them: trimmed, without empty ones. */
@@ -14,7 +15,7 @@ export function cleaned(values, field = {}) {
   return values
     .map((value) => value.replace(/\r\n?|\n/g, "\r\n").replace(ENDS, ""))
     .filter(Boolean)
-    .map((value) => field.canonical?.[value] ?? value);
+    .map((value) => field.canonical?.[value] ?? (field.comma ? value.replace(DECIMAL_COMMA, "$1.$2") : value));
 }
 
 /** Return a number as [sign, integer digits, fraction digits], or null for other texts. */
@@ -98,6 +99,14 @@ export function answerError(field, values, maxLength) {
 // The second part improves the page.
 
 const RETRIES_S = [2, 5, 15];
+const MAX_PAUSE_S = 60;
+
+/** Wait for some seconds, or until the connection is back. Without seconds, only for the connection. */
+const pause = (seconds, retryAfterS = 0) =>
+  new Promise((resolve) => {
+    addEventListener("online", resolve, { once: true });
+    if (seconds) setTimeout(resolve, Math.min(Math.max(seconds, retryAfterS), MAX_PAUSE_S) * 1000);
+  });
 
 class Form {
   constructor(form) {
@@ -110,8 +119,11 @@ class Form {
     this.refresh(false);
     form.addEventListener("input", (event) => this.onInput(event));
     form.addEventListener("change", (event) => this.onChange(event));
-    form.addEventListener("focusout", (event) => this.onLeave(event));
     form.addEventListener("submit", (event) => this.onSubmit(event));
+    for (const button of form.querySelectorAll(".clear")) {
+      button.hidden = false;
+      button.addEventListener("click", () => this.clear(button));
+    }
   }
 
   part(name) {
@@ -144,11 +156,17 @@ class Form {
     }
     this.shown = visible;
     const words = this.data.revealed;
-    if (announce && added) this.say(words[Math.min(added, words.length) - 1]);
+    if (announce && added) this.announce(words[Math.min(added, words.length) - 1]);
   }
 
+  /** Display a text below Send, where it moves no control. */
   say(text) {
     this.form.querySelector(".status").textContent = text;
+  }
+
+  /** Tell a text to screen readers only. */
+  announce(text) {
+    this.form.querySelector(".announced").textContent = text;
   }
 
   onInput({ target }) {
@@ -169,10 +187,17 @@ class Form {
     }
   }
 
-  onLeave({ target, relatedTarget }) {
-    const container = target.closest("[data-field]");
-    const isEmpty = container && !this.values(container.dataset.field).length && !target.validity?.badInput;
-    if (container && !container.contains(relatedTarget) && !isEmpty) this.check(container.dataset.field);
+  /** Remove the answer to an optional question with radio buttons. */
+  clear(button) {
+    const { field } = button.closest("[data-field]").dataset;
+    for (const control of this.controls(field)) {
+      if (isChoice(control)) control.checked = false;
+      else control.value = "";
+    }
+    this.controls(field)[0].focus();
+    if (this.container(field).classList.contains("wrong")) this.check(field);
+    this.refresh();
+    this.keep();
   }
 
   /** Display the error of a field and return its text. */
@@ -201,8 +226,9 @@ class Form {
     if (!errors.length) this.send();
   }
 
-  summarize(errors, message = "") {
+  summarize(errors, message = "", title = this.data.errorsTitle) {
     const summary = this.form.querySelector(".summary");
+    summary.querySelector("h2").textContent = title;
     summary.querySelector("p").textContent = message;
     summary.querySelector("ul").replaceChildren(...errors.map(([n, text]) => {
       const link = document.createElement("a");
@@ -222,36 +248,49 @@ class Form {
     if (!summary.hidden) summary.focus();
   }
 
-  /** Send the answers. Without connection, send them again with the same idempotency key. */
+  /**
+   * Send the answers. Without connection or while the service is busy, send them again with the
+   * same idempotency key: after some seconds, and as soon as the connection is back.
+   */
   async send(attempt = 0) {
     const button = this.form.querySelector("button.send");
     this.isSending = true;
     button.setAttribute("aria-disabled", "true");
     this.say(this.data.sending);
     this.keep();
+    const response = await this.post();
+    if (response?.isPage && response.status < 502) {
+      this.show(response.html, response.ok);
+    } else if (attempt < RETRIES_S.length || !navigator.onLine) {
+      this.say(response ? this.data.busy : this.data.offline);
+      await pause(RETRIES_S[attempt], response?.retryAfterS);
+      return this.send(attempt + 1);
+    } else {
+      this.say("");
+      this.summarize([], this.data.notSent, this.data.notSentTitle);
+    }
+    this.isSending = false;
+    button.removeAttribute("aria-disabled");
+  }
+
+  /** Post the form. Return the response, or null if there is no connection. */
+  async post() {
     try {
       const response = await fetch(this.form.action, {
         method: "POST",
         body: new FormData(this.form),
         headers: { Accept: "text/html" },
       });
-      const isPage = response.headers.get("Content-Type")?.startsWith("text/html");
-      if (response.status >= 502 || !isPage) throw new TypeError(`status ${response.status}`);
-      this.show(await response.text(), response.ok);
+      return {
+        ok: response.ok,
+        status: response.status,
+        retryAfterS: Number(response.headers.get("Retry-After")) || 0,
+        isPage: response.headers.get("Content-Type")?.startsWith("text/html"),
+        html: await response.text(),
+      };
     } catch {
-      this.say(this.data.offline);
-      if (attempt < RETRIES_S.length) {
-        await new Promise((resolve) => {
-          setTimeout(resolve, RETRIES_S[attempt] * 1000);
-          addEventListener("online", resolve, { once: true });
-        });
-        return this.send(attempt + 1);
-      }
-      this.say("");
-      this.summarize([], this.data.notSent);
+      return null;
     }
-    this.isSending = false;
-    button.removeAttribute("aria-disabled");
   }
 
   /** Replace the content with the page that the server returned. */
@@ -311,7 +350,8 @@ class Form {
 }
 
 /** Return the answers in the address of the page as text. */
-const prefilledAnswers = () => [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("a.")).join();
+const prefilledAnswers = () =>
+  [...new URLSearchParams(location.search)].filter(([name]) => name === "score" || name.startsWith("a.")).join();
 
 const isChoice = (control) => control.type === "radio" || control.type === "checkbox";
 
@@ -328,6 +368,13 @@ function display(html, isReturn = false) {
   scrollTo(0, 0);
   document.querySelector("main[tabindex]")?.focus();
   start(isReturn);
+}
+
+/** Continue as soon as the respondent taps an answer. With a keyboard, arrows only change the choice. */
+function continueOnTap(form) {
+  form.addEventListener("click", ({ target, detail }) => {
+    if (target.type === "radio" && detail > 0) form.requestSubmit();
+  });
 }
 
 /** Open the review page after some seconds, unless the respondent stays or comes back from it. */
@@ -358,6 +405,8 @@ function reportHeight() {
 function start(isReturn = false) {
   const form = document.querySelector("form[method=post]");
   if (form) new Form(form);
+  const question = document.querySelector("form.question");
+  if (question) continueOnTap(question);
   document.querySelector(".summary:not([hidden])")?.focus();
   const review = document.querySelector("[data-redirect]");
   if (review && !isReturn) redirect(review);

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.definitions import parse_definition
-from chalicelib.domain.forms.definitions import appearance
+from chalicelib.domain.forms import colours
+from chalicelib.domain.forms.definitions.appearance import appearance_warnings
 from chalicelib.domain.forms.definitions.contact_form import ContactFormDefinition
 from chalicelib.domain.ids import new_id
 from tests.domain.forms.factories import contact_form
@@ -17,7 +18,7 @@ def warnings(**definition: Any) -> dict[str, str]:
     """Return the details of the warnings by pointer."""
     raw = contact_form(id=new_id(), brandId=new_id(), **definition)
     parsed = parse_definition(raw, ContactFormDefinition)
-    found = list(appearance.appearance_warnings(parsed))
+    found = list(appearance_warnings(parsed))
     assert len({warning.detail for warning in found}) == len(found)
     return {warning.pointer: warning.detail for warning in found}
 
@@ -51,6 +52,7 @@ def test_warning_names_both_colours_and_the_ratio() -> None:
     assert warnings(generalStyle=style) == {
         "/generalStyle/labelColor": "The contrast of #cccccc with #ffffff"
         " (/generalStyle/backgroundColor) is 1.60; WCAG 2.2 requires at least 4.5."
+        " Pages display #707070 instead of #cccccc."
     }
 
 
@@ -96,9 +98,9 @@ def test_image_that_pages_do_not_display_is_a_warning(
 
 
 def test_default_colours_are_those_of_the_style_sheet() -> None:
-    static = Path(appearance.__file__).parents[3] / "web" / "pages" / "static"
+    static = Path(colours.__file__).parents[2] / "web" / "pages" / "static"
     css = (static / "page.css").read_text()
     light, dark = css.split("\n.dark {")[0], css.split("\n.dark {")[1].split("}")[0]
-    for block, colours in ((light, appearance._LIGHT), (dark, appearance._DARK)):
+    for block, defaults in ((light, colours._LIGHT), (dark, colours._DARK)):
         found = set(re.findall(r"#[0-9a-f]{3,6}", block.replace("#fff)", "#ffffff)")))
-        assert set(colours.values()) - {"#ffffff"} <= found
+        assert set(defaults.values()) - {"#ffffff"} <= found
