@@ -242,7 +242,7 @@ def test_field_that_condition_shows_is_announced(pages: Pages, new_context: NewC
     page.goto(pages.form())
     answer(page, ["nps"])
     expect(container(page, "why")).to_be_visible()
-    expect(page.get_by_role("status")).to_have_text("1 more question is displayed.")
+    expect(page.locator(".announced")).to_have_text("1 more question is displayed.")
     container(page, "nps").locator('label:has(input[value="9"])').click()
     expect(container(page, "why")).to_be_hidden()
 
@@ -259,6 +259,100 @@ def test_errors_are_summarized_and_linked(pages: Pages, new_context: NewContext)
     summary.get_by_role("link", name="Email").click()
     expect(page.get_by_role("textbox", name="Email")).to_be_focused()
     assert pages.count() == before
+
+
+# --- taps
+
+
+@pytest.mark.parametrize("press", ["click", "tap"])
+def test_tap_after_invalid_text_selects_its_target(
+    pages: Pages, new_context: NewContext, press: str
+) -> None:
+    page = new_context(has_touch=True).new_page()
+    page.goto(pages.form())
+    email = container(page, "email").locator("input:not([type=hidden])")
+    for key, value in (("single", "Two"), ("multi", "One"), ("stars", "4")):
+        email.press_sequentially("foo")
+        option = container(page, key).locator(f'label:has(input[value="{value}"])')
+        getattr(option, press)()
+        expect(option.locator("input")).to_be_checked()
+    email.press_sequentially("foo")
+    send(page, press)
+    expect(page.get_by_role("group", name="Please check your answers")).to_be_focused()
+
+
+def test_no_control_moves_between_press_and_release(pages: Pages, new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(pages.form())
+    send(page)
+    targets = page.locator(
+        "[data-field]:not([hidden]) :is(label, select, textarea, button):visible, button.send"
+    )
+    for number in range(targets.count()):
+        container(page, "email").locator("input:not([type=hidden])").fill("foo")
+        target = targets.nth(number)
+        target.scroll_into_view_if_needed()
+        before = target.bounding_box()
+        target.hover()
+        page.mouse.down()
+        pressed = target.bounding_box()
+        page.mouse.up()
+        assert pressed == before, target.inner_text()
+
+
+def test_optional_rating_can_be_removed(pages: Pages, new_context: NewContext) -> None:
+    before = pages.count()
+    page = new_context().new_page()
+    page.goto(pages.form())
+    answer(page, ["text", "stars", "binary"])
+    container(page, "stars").get_by_role("button", name="Remove my answer").click()
+    send(page)
+    thanks(page)
+    assert new_feedback(pages, before) == {"text": ["Zoé"], "binary": ["unsatisfied"]}
+
+
+def test_number_with_comma_is_not_changed_to_another_number(
+    pages: Pages, new_context: NewContext
+) -> None:
+    before = pages.count()
+    page = new_context().new_page()
+    page.goto(pages.form())
+    answer(page, ["text"])
+    number = container(page, "number").locator("input:not([type=hidden])")
+    number.press_sequentially("12,5")
+    send(page)
+    expect(page.locator(".summary a")).to_contain_text("Enter a number")
+    number.fill("12.5")
+    send(page)
+    thanks(page)
+    assert new_feedback(pages, before) == {"text": ["Zoé"], "number": ["12.5"]}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_busy_service_is_not_reported_as_lost_connection(
+    pages: Pages, new_context: NewContext, status: int
+) -> None:
+    before = pages.count()
+    context = new_context()
+    page = context.new_page()
+    page.goto(pages.form())
+    context.route("**/submit*", lambda route: route.fulfill(status=status, json={}), times=1)
+    answer(page, ["text"])
+    send(page)
+    expect(page.locator(".status")).to_contain_text("The service is busy")
+    thanks(page)
+    assert new_feedback(pages, before) == {"text": ["Zoé"]}
+
+
+@pytest.mark.parametrize("press", ["click", "tap"])
+def test_tapped_answer_before_survey_is_selected_in_survey(
+    pages: Pages, reviewed_context: NewContext, press: str
+) -> None:
+    page = reviewed_context(has_touch=True).new_page()
+    page.goto(pages.survey("NPS"))
+    getattr(page.locator('label:has(input[value="3"])'), press)()
+    expect(page.locator("form[method=post]")).to_be_visible()
+    expect(page.get_by_role("radio", name="3", exact=True)).to_be_checked()
 
 
 # --- sending once
@@ -329,7 +423,7 @@ def test_answers_survive_loss_of_connection_and_reload(
     expect(page.get_by_role("textbox", name="Name")).to_have_value("Zoé")
     context.set_offline(True)
     send(page)
-    expect(page.get_by_role("status")).to_contain_text("No connection")
+    expect(page.locator(".status")).to_contain_text("No connection")
     context.set_offline(False)
     thanks(page)
     assert new_feedback(pages, before) == {"text": ["Zoé"], "stars": ["4"]}
