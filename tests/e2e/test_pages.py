@@ -542,14 +542,16 @@ def test_both_redirects_lead_to_review_page(
 
     page.goto(pages.survey(survey))
     choose(page, act, "score", 9)
-    act(page, send_button)
+    if act is not act_by_touch:
+        act(page, send_button)
     act(page, review)
     expect(page).to_have_url(REVIEW_PAGE)
     assert pages.count() == before
 
     page.goto(pages.survey(survey))
     choose(page, act, "score", 3)
-    act(page, send_button)
+    if act is not act_by_touch:
+        act(page, send_button)
     expect(page.locator("form[method=post]")).to_be_visible()
     choose(page, act, "fields[0][values][]", 9)
     act(page, send_button)
@@ -560,13 +562,16 @@ def test_both_redirects_lead_to_review_page(
 
 
 def choose(page: Page, act: Callable[[Page, Any], None], name: str, score: int) -> None:
-    """Select a score. By keyboard, select the first score, then move with the arrow keys."""
+    """Select a score. By keyboard, start at the selected or the first score, and press arrows."""
     options = page.locator(f'input[name="{name}"]')
     if act is not act_by_keyboard:
         act(page, options.nth(score))
         return
-    act(page, options.first)
-    for _ in range(score):
+    selected = page.locator(f'input[name="{name}"]:checked')
+    start = selected if selected.count() else options.first
+    current = int(start.get_attribute("value"))
+    act(page, start)
+    for _ in range(score - current):
         page.keyboard.press("ArrowDown")
 
 
@@ -651,7 +656,7 @@ def test_other_pages_have_no_accessibility_violations(
         ("textbox", "Email", 1),
         ("textbox", "Phone", 1),
         ("textbox", "Date", 1),
-        ("spinbutton", "Number", 1),
+        ("textbox", "Number", 1),
         ("combobox", "List", 1),
         ("checkbox", "Check", 1),
         ("group", "Single", 1),
