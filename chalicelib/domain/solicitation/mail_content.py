@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from chalicelib.domain.forms.field_types import Control
+from chalicelib.domain.forms.field_types import Control, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.language_choice import choose_language
@@ -217,11 +217,15 @@ def _first_question(
 ) -> tuple[str, tuple[Option, ...]]:
     """Return the first question and its options, or ``""`` and no options.
 
-    The mail shows no options if a pre-redirect question precedes the first question, or if the
-    first question depends on another question.
+    If the survey has a pre-redirect question, this is the field that receives its answer. The mail
+    shows no options if the question depends on another question.
     """
-    field = next(iter(fields_in_order(survey)), None)
-    if field is None or field.dependencies or survey.pre_redirect:
+    fields = fields_in_order(survey)
+    if survey.pre_redirect and survey.pre_redirect_config:
+        asked = FieldType[survey.pre_redirect_config.type.name]
+        fields = [field for field in fields if field.type is asked]
+    field = next(iter(fields), None)
+    if field is None or field.dependencies:
         return "", ()
     if field.type.rules.display.control not in _LABELS:
         return "", ()

@@ -149,16 +149,28 @@ def test_options_of_first_question_preselect_answers(
             "fieldDependencies": [depends("q", "s")],
         },
         {
-            "fields": [field("q", "NPS")],
+            "fields": [field("q", "CSAT_STAR")],
             "preRedirect": True,
             "preRedirectConfig": {"type": "NPS", "threshold": 9},
         },
     ],
-    ids=["no field", "text first", "select first", "conditional", "pre-redirect question"],
+    ids=["no field", "text first", "select first", "conditional", "other pre-redirect question"],
 )
 def test_mail_shows_no_options_if_first_question_is_no_rating(properties: dict[str, Any]) -> None:
     mail = content(**properties)
     assert (mail.question, mail.options) == ("", ())
+
+
+def test_options_answer_pre_redirect_question() -> None:
+    mail = content(
+        fields=[field("stars", "CSAT_STAR"), field("q", "NPS", label="Would you recommend us?")],
+        preRedirect=True,
+        preRedirectConfig={"type": "NPS", "threshold": 9},
+    )
+    assert mail.question == "Would you recommend us?"
+    assert [option.link.rpartition("&a.")[2] for option in mail.options] == [
+        f"q={n}" for n in range(11)
+    ]
 
 
 def test_first_question_is_the_first_in_display_order() -> None:

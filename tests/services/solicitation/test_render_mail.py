@@ -67,6 +67,7 @@ def test_both_parts_contain_texts_and_links() -> None:
         mail.links.unsubscribe,
     ]
     assert mail.links.survey in text
+    assert all(f"{option.label}: {option.link}\n" in text for option in mail.options)
     assert mail.links.unsubscribe in text
     assert all(line == line.strip() or line == "-- " for line in text.split("\n"))
 
