@@ -40,7 +40,8 @@ def create(
 ) -> None:
     """Register the domain of a support address, and print the DNS records to publish.
 
-    You can safely repeat the command.
+    The domain and its subdomains then belong to the account: no other account can use them. You can
+    safely repeat the command.
     """
     domain, names = service.create_support_email(account, email, survey or ())
     _show(domain)
@@ -51,12 +52,25 @@ def create(
 def check(account: AccountArgument, email: EmailArgument) -> None:
     """Read the state of a support address from SES, and store the state in the surveys.
 
-    Cost: three AWS requests, plus three per 100 surveys of the account, plus one per survey that
+    If the domain belongs to another account, the surveys are no longer sent from the address.
+
+    Cost: five AWS requests, plus three per 100 surveys of the account, plus one per survey that
     uses the address, and one more per survey whose state changes.
     """
     domain, names = service.check_support_email(account, email)
     _show(domain)
     notices().print(f"Updated surveys: {', '.join(names) or 'none'}.")
+
+
+@app.command(epilog=example("support-email release ACCOUNT help@shop.example"))
+def release(account: AccountArgument, email: EmailArgument) -> None:
+    """Release the domain of a support address, so that another account can use it.
+
+    The account's surveys are no longer sent from addresses in this domain. You can safely repeat
+    the command.
+    """
+    domain, names = service.release_mail_domain(account, email)
+    notices().print(f"Released {domain}. Updated surveys: {', '.join(names) or 'none'}.")
 
 
 @app.command("list", epilog=example("support-email list ACCOUNT"))

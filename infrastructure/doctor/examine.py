@@ -7,7 +7,14 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from infrastructure.doctor import code, data, message_events, monitoring, senders
+from infrastructure.doctor import (
+    code,
+    data,
+    message_events,
+    monitoring,
+    senders,
+    support_addresses,
+)
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Report, Skipped
 from infrastructure.functions import STAGES, Stage
@@ -60,6 +67,7 @@ CHECKS: Final = (
     Check("alarm recipients", monitoring.check_recipients),
     Check("logs", monitoring.check_logs),
     Check("senders", senders.check_senders),
+    Check("support addresses", support_addresses.check_support_addresses, _tables),
     Check("message events", message_events.check_topic),
     Check("notifications", message_events.check_notifications),
     Check("notification headers", message_events.check_headers, is_emulated=False),

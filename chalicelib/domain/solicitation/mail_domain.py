@@ -74,6 +74,16 @@ def domain_of(email: str) -> str:
     return ascii_domain(email.rpartition("@")[2].lower())
 
 
+def is_same_or_subdomain(domain: str, parent: str) -> bool:
+    """Return whether a domain is this parent domain or one of its subdomains."""
+    return f".{domain}".endswith(f".{parent}")
+
+
+def last_labels(domain: str) -> str:
+    """Return the last two labels of a domain: ``shop.example`` for ``mail.shop.example``."""
+    return ".".join(domain.split(".")[-2:])
+
+
 def ascii_domain(domain: str) -> str:
     """Return a domain in ASCII.
 

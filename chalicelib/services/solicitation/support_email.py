@@ -1,19 +1,29 @@
-"""Register the domains of support addresses, and store their state in the surveys that use them."""
+"""Register the domains of support addresses, and store their state in the surveys that use them.
+
+A domain belongs to one account, and so do its subdomains. Otherwise, an account could send surveys
+from a domain that another account has verified.
+"""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from chalicelib.domain import clock
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.mail_domain import MailDomain, domain_of
+from chalicelib.domain.solicitation.mail_domain import (
+    MailDomain,
+    domain_of,
+    is_same_or_subdomain,
+)
 from chalicelib.outbound import mail_domains
 from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.forms.saved import SavedForm, change_form
+from chalicelib.storage import mail_domains as owned_domains
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.surveys import surveys
 
 
@@ -52,11 +62,13 @@ def create_support_email(
 
     Raises:
         NotFound: the account does not exist, or it has no survey with one of the ids.
+        Conflict: the domain, a parent domain or a subdomain belongs to another account.
     """
     require_account(account_id)
     saved = list(_surveys(account_id))
     if not {survey.id for survey in saved}.issuperset(survey_ids):
         raise NotFound("survey")
+    _claim(account_id, domain_of(email))
     domain = register_mail_domain(email)
     chosen = [survey for survey in saved if survey.id in survey_ids or _uses(survey, email)]
     return domain, _store(chosen, email, domain, survey_ids)
@@ -69,11 +81,41 @@ def check_support_email(account_id: str, email: str) -> tuple[MailDomain, list[s
 
     Raises:
         NotFound: the account does not exist, or the domain is not registered.
+        Conflict: the domain, a parent domain or a subdomain belongs to another account. The surveys
+            are no longer sent from the address.
     """
     require_account(account_id)
     domain = require_mail_domain(email)
+    try:
+        _claim(account_id, domain.domain)
+    except Conflict:
+        _revoke(account_id, domain.domain)
+        raise
     chosen = [survey for survey in _surveys(account_id) if _uses(survey, email)]
     return domain, _store(chosen, email, domain)
+
+
+def release_mail_domain(account_id: str, email: str) -> tuple[str, list[str]]:
+    """Release the domain of a support address, so that another account can use it.
+
+    The account's surveys are no longer sent from addresses in this domain. Return the domain, and
+    the names of these surveys. A repeated call changes nothing. SES keeps the domain.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    domain = domain_of(email)
+    names = _revoke(account_id, domain)
+
+    def attempt() -> None:
+        owners = owned_domains.load_owners(domain)
+        if owners.get(domain) == account_id:
+            others = {name: owner for name, owner in owners.items() if name != domain}
+            owned_domains.replace_owners(domain, owners, others)
+
+    retry_on_contention(attempt)
+    return domain, names
 
 
 def list_support_emails(account_id: str) -> list[UsedSupportEmail]:
@@ -90,6 +132,52 @@ def list_support_emails(account_id: str) -> list[UsedSupportEmail]:
             addresses.setdefault(support_email.email, support_email)
             names.setdefault(support_email.email, []).append(survey.name)
     return [UsedSupportEmail(addresses[email], tuple(names[email])) for email in sorted(addresses)]
+
+
+def _claim(account_id: str, domain: str) -> None:
+    """Make the account the owner of a domain.
+
+    Raises:
+        Conflict: the domain, a parent domain or a subdomain belongs to another account.
+    """
+
+    def attempt() -> None:
+        owners = owned_domains.load_owners(domain)
+        for name, owner in owners.items():
+            overlaps = is_same_or_subdomain(name, domain) or is_same_or_subdomain(domain, name)
+            if overlaps and owner != account_id:
+                raise Conflict(f"The domain {name} belongs to account {owner}.")
+        if domain not in owners:
+            owned_domains.replace_owners(domain, owners, owners | {domain: account_id})
+
+    retry_on_contention(attempt)
+
+
+def _revoke(account_id: str, domain: str) -> list[str]:
+    """Mark the account's support addresses in a domain as not verified.
+
+    Return the names of the surveys that use these addresses.
+    """
+    unverified = {"dkim_verified": False, "return_path_verified": False}
+
+    def change(survey: SavedForm) -> SavedForm:
+        if not isinstance(survey, SavedSurvey) or not _is_in_domain(survey, domain):
+            return survey
+        address = survey.support_email
+        changed = address and address.model_copy(update=unverified)
+        if changed == address:
+            return survey
+        return survey.model_copy(update={"support_email": changed})
+
+    chosen = [survey for survey in _surveys(account_id) if _is_in_domain(survey, domain)]
+    for survey in chosen:
+        change_form(FormKind.SURVEY, survey.id, change)
+    return [survey.name for survey in chosen]
+
+
+def _is_in_domain(survey: SavedSurvey, domain: str) -> bool:
+    address = survey.support_email
+    return address is not None and domain_of(address.email) == domain
 
 
 def _surveys(account_id: str) -> Iterator[SavedSurvey]:

@@ -15,14 +15,23 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.outbound import mail_domains
 from chalicelib.services.forms.save import save_survey
+from chalicelib.storage.mail_domains import MailDomainRow
 from chalicelib.storage.surveys import surveys
 from tests.admin.command import new_account, run
 from tests.domain.forms.factories import survey
 from tests.moto_ses import SET_HEADERS
+from tests.services.faults import before_request
 
 pytestmark = pytest.mark.usefixtures("cloud")
 TOPIC = f"arn:aws:sns:eu-west-1:{DEFAULT_ACCOUNT_ID}:feedback-test-message-events"
 ADDRESS = "help@Shop.example"
+
+
+@pytest.fixture(autouse=True)
+def free_domain() -> Iterator[None]:
+    """Let the account of each test use the same domain."""
+    yield
+    MailDomainRow("shop.example").delete()
 
 
 @pytest.fixture
@@ -50,6 +59,16 @@ def add_survey(account: str, name: str, support_email: str = "") -> str:
     extra = {"supportEmail": {"email": support_email}} if support_email else {}
     saved = save_survey(account, survey(id=new_id(), name=name, **extra))
     return saved.id
+
+
+def load_again(account: str, survey_id: str, **support_email: Any) -> None:
+    """Load the definition of a survey with another definition of its support address."""
+    save_survey(account, survey(id=survey_id, name="Bill", supportEmail=support_email))
+
+
+def verified(survey_id: str) -> tuple[bool, bool]:
+    stored = support_email_of(survey_id)
+    return stored["dkimVerified"], stored["returnPathVerified"]
 
 
 def support_email_of(survey_id: str) -> Any:
@@ -165,3 +184,99 @@ def test_survey_of_another_account_is_unknown() -> None:
     assert result.exit_code == 1
     assert "There is no survey with this id." in result.stderr
     assert support_email_of(foreign) is None
+
+
+def test_flags_in_definition_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = new_account()
+    using = add_survey(account, "Bill", ADDRESS)
+    flags = {"dkimVerified": True, "returnPathVerified": True}
+    load_again(account, using, email=ADDRESS, **flags)
+    assert verified(using) == (False, False)
+    set_state(monkeypatch, "Success", "Success")
+    run("support-email", "create", account, ADDRESS)
+    load_again(account, using, email=ADDRESS, dkimVerified=False)
+    assert verified(using) == (True, True)
+    load_again(account, using, email="help@other.example", **flags)
+    assert verified(using) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("domain", "status"),
+    [
+        ("shop.example", 1),
+        ("SHOP.example", 1),
+        ("mail.shop.example", 1),
+        ("a.mail.shop.example", 1),
+        ("myshop.example", 0),
+        ("hop.example", 0),
+    ],
+)
+def test_domain_and_its_subdomains_belong_to_one_account(domain: str, status: int) -> None:
+    first, second = new_account(), new_account()
+    for owner, owned, other, wanted in (
+        (first, "shop.example", second, domain),
+        (second, domain, first, "shop.example"),
+    ):
+        assert run("support-email", "create", owner, f"help@{owned}").exit_code == 0
+        result = run("support-email", "create", other, f"help@{wanted}")
+        assert result.exit_code == status
+        assert (f"belongs to account {owner}" in result.stderr) == bool(status)
+        for account, used in ((owner, owned), (other, wanted)):
+            assert run("support-email", "release", account, f"help@{used}").exit_code == 0
+
+
+def test_sibling_domains_can_belong_to_several_accounts() -> None:
+    for name in ("a", "b", "c"):
+        address = f"help@{name}.shop.example"
+        assert run("support-email", "create", new_account(), address).exit_code == 0
+
+
+def test_account_can_use_subdomain_of_its_domain() -> None:
+    account = new_account()
+    for domain in ("shop.example", "mail.shop.example", "shop.example"):
+        assert run("support-email", "create", account, f"help@{domain}").exit_code == 0
+
+
+def test_concurrent_claims_of_domain_and_subdomain_leave_one_owner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = new_account(), new_account()
+    results = []
+
+    def claim_subdomain() -> None:
+        results.append(run("support-email", "create", second, "help@mail.shop.example"))
+
+    with before_request(monkeypatch, "TransactWriteItems", claim_subdomain):
+        results.append(run("support-email", "create", first, ADDRESS))
+    assert [result.exit_code for result in results] == [0, 1]
+    assert f"belongs to account {second}" in results[1].stderr
+
+
+def test_check_stops_account_from_sending_from_domain_of_another_account(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_state(monkeypatch, "Success", "Success")
+    owner, other = new_account(), new_account()
+    own, using = add_survey(owner, "Bill", ADDRESS), add_survey(other, "Visit", ADDRESS)
+    run("support-email", "create", other, ADDRESS)
+    MailDomainRow("shop.example").delete()  # as if the address was verified by an earlier version
+    assert run("support-email", "check", owner, ADDRESS).exit_code == 0
+    result = run("support-email", "check", other, ADDRESS)
+    assert result.exit_code == 1
+    assert f"The domain shop.example belongs to account {owner}." in result.stderr
+    assert (verified(own), verified(using)) == ((True, True), (False, False))
+
+
+def test_released_domain_can_belong_to_another_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_state(monkeypatch, "Success", "Success")
+    owner, other = new_account(), new_account()
+    using = add_survey(owner, "Bill", ADDRESS)
+    run("support-email", "create", owner, ADDRESS)
+    assert run("support-email", "release", other, ADDRESS).exit_code == 0
+    assert run("support-email", "create", other, ADDRESS).exit_code == 1
+    for _ in range(2):
+        result = run("support-email", "release", owner, ADDRESS)
+        assert result.exit_code == 0
+        assert "Released shop.example. Updated surveys: Bill." in result.stderr
+        assert verified(using) == (False, False)
+    assert run("support-email", "create", other, ADDRESS).exit_code == 0

@@ -13,6 +13,7 @@ from moto import mock_aws
 
 from chalicelib.domain import clock
 from chalicelib.settings import settings
+from chalicelib.storage.surveys import SurveyRow
 from infrastructure.doctor import data, monitoring
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine, stage_named
@@ -24,8 +25,10 @@ from infrastructure.doctor.message_events import (
     notification_problems,
 )
 from infrastructure.doctor.senders import sender_problems
+from infrastructure.doctor.support_addresses import address_problems, check_support_addresses
 from infrastructure.functions import FUNCTIONS
 from tests.admin.command import run
+from tests.domain.forms.factories import saved_survey
 from tests.infrastructure.doctor.healthy_stage import MESSAGE_EVENTS, STAGE, TOPIC, create_stage
 
 
@@ -352,6 +355,58 @@ def test_doctor_reports_problems_of_sender(
 ) -> None:
     problems = sender_problems("a@example.com", identities, {**ACCOUNT, **account})
     assert [problem.detail for problem in problems] == details
+
+
+@pytest.mark.parametrize(
+    ("senders", "details"),
+    [
+        ({("shop.example", "a"), ("mail.shop.example", "a"), ("myshop.example", "b")}, []),
+        (
+            {("shop.example", "a"), ("mail.shop.example", "b")},
+            [
+                "Account b sends from this domain, like other accounts: a.",
+                "Account a sends from this domain, like other accounts: b.",
+            ],
+        ),
+        ({("shop.example", "b")}, ["Account b sends from this domain, which belongs to a."]),
+        (
+            {("new.example", "a")},
+            ["Account a sends from this domain, which belongs to no account."],
+        ),
+    ],
+)
+def test_doctor_reports_domains_of_several_accounts_and_of_other_owners(
+    senders: set[tuple[str, str]], details: list[str]
+) -> None:
+    owners = {"shop.example": "a", "mail.shop.example": "a", "myshop.example": "b"}
+    assert [problem.detail for problem in address_problems(senders, owners)] == details
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_reads_support_addresses_of_surveys() -> None:
+    create_stage()
+    dynamodb = boto3.client("dynamodb")
+    for account, is_verified in (("a", True), ("b", True), ("c", False)):
+        address = saved_survey(supportEmail={"email": "help@shop.example"})
+        assert address.support_email
+        flags = {"dkim_verified": is_verified, "return_path_verified": True}
+        changed = {"support_email": address.support_email.model_copy(update=flags)}
+        document = address.model_copy(update=changed).model_dump_json().encode()
+        for part, content in (
+            ("document", {"document": {"B": SurveyRow.document.serialize(document)}}),
+            ("summary", {}),
+        ):
+            item = {"form_id": {"S": account}, "part": {"S": part}, "account_id": {"S": account}}
+            dynamodb.put_item(TableName="feedback-dev-surveys", Item={**item, **content})
+    dynamodb.put_item(
+        TableName="feedback-dev-mail-domains",
+        Item={"last_labels": {"S": "shop.example"}, "owners": {"S": '{"shop.example": "a"}'}},
+    )
+    problems = list(check_support_addresses(DeployedStage(STAGE)))
+    assert [problem.detail for problem in problems] == [
+        "Account a sends from this domain, like other accounts: b.",
+        "Account b sends from this domain, like other accounts: a.",
+    ]
 
 
 def topics(bounces: str, complaints: str) -> dict[str, str]:

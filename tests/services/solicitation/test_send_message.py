@@ -35,7 +35,7 @@ from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER, invi
 
 pytestmark = pytest.mark.usefixtures("account")
 PHONE = {"phone_number": "+33 6 12 34 56 78"}
-VERIFIED = {"email": "help@shop.example", "dkimVerified": True, "returnPathVerified": True}
+SUPPORT = {"email": "help@shop.example"}
 Configure = Callable[..., None]
 
 
@@ -66,7 +66,7 @@ def text_message(**properties: Any) -> SurveyInvitation:
 
 
 def test_mail_is_sent_from_service_with_support_address_as_reply_to(configure: Configure) -> None:
-    mail = invitation_mail(invitation(supportEmail=VERIFIED | {"dkimVerified": False}))
+    mail = invitation_mail(with_states(dkim=False, return_path=True))
     assert (mail.sender, mail.reply_to) == ("surveys@feedback.example", "help@shop.example")
     assert (mail.sender_name, mail.to) == ("Maison Lumen", "zoe@example.com")
     assert invitation_mail(invitation()).reply_to == ""
@@ -78,11 +78,20 @@ def test_mail_contains_signed_reference_to_solicitation(configure: Configure) ->
     assert reference == MailReference(sent.account_id, sent.solicitation_id)
 
 
-@pytest.mark.parametrize("missing", ["dkimVerified", "returnPathVerified"])
-def test_only_verified_support_address_sends(configure: Configure, missing: str) -> None:
-    mail = invitation_mail(invitation(supportEmail=VERIFIED))
+def with_states(*, dkim: bool, return_path: bool) -> SurveyInvitation:
+    """Return an invitation whose survey has a support address with these checked states."""
+    sent = invitation(supportEmail=SUPPORT)
+    assert sent.survey.support_email
+    states = {"dkim_verified": dkim, "return_path_verified": return_path}
+    address = sent.survey.support_email.model_copy(update=states)
+    return replace(sent, survey=sent.survey.model_copy(update={"support_email": address}))
+
+
+@pytest.mark.parametrize("dkim", [False, True])
+def test_only_verified_support_address_sends(configure: Configure, dkim: bool) -> None:
+    mail = invitation_mail(with_states(dkim=True, return_path=True))
     assert (mail.sender, mail.reply_to) == ("help@shop.example", "")
-    mail = invitation_mail(invitation(supportEmail=VERIFIED | {missing: False}))
+    mail = invitation_mail(with_states(dkim=dkim, return_path=not dkim))
     assert mail.sender == "surveys@feedback.example"
 
 

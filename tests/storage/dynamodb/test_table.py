@@ -15,6 +15,7 @@ from chalicelib.storage import (  # noqa: F401 - importing a module registers it
     executions,
     feedback,
     imports,
+    mail_domains,
     places,
     purchases,
     rate_limits,

@@ -54,7 +54,11 @@ class TargetDefinition(Input):
 
 
 class SupportEmailDefinition(Input):
-    """The definition of a survey's support address. `domain` defaults to the e-mail's domain."""
+    """The definition of a survey's support address. `domain` defaults to the e-mail's domain.
+
+    `dkim_verified` and `return_path_verified` are accepted and ignored: only the command
+    ``support-email`` stores the states that SES reports.
+    """
 
     id: Identifier | None = None
     email: Email
@@ -219,6 +223,8 @@ def _support_email(
     address = definition.support_email
     if address is None:
         return None
+    before = earlier.support_email if earlier else None
+    checked = before if before and before.email == address.email else None
     support_email = SupportEmail(
         id=address.id or derived_id(definition.id, "support email", address.email),
         created_at=timestamp,
@@ -229,8 +235,7 @@ def _support_email(
         default=address.default,
         enable_inbound=address.enable_inbound,
         external_dns_config=address.external_dns_config,
-        dkim_verified=address.dkim_verified,
-        return_path_verified=address.return_path_verified,
+        dkim_verified=bool(checked and checked.dkim_verified),
+        return_path_verified=bool(checked and checked.return_path_verified),
     )
-    before = earlier.support_email if earlier else None
     return retain_timestamps([support_email], [before] if before else ())[0]
