@@ -7,11 +7,12 @@ exactly.
 import os
 import sys
 from collections import Counter
+from dataclasses import fields
 from multiprocessing import Pool
 
 import tests.conftest  # noqa: F401 - sets the environment before the project is imported
 from tests.campaign.campaign import Report, run
-from tests.campaign.simulation import without_log
+from tests.campaign.simulation import Rates, without_log
 
 
 def report_of(seed: int) -> Report:
@@ -25,7 +26,7 @@ def main(seeds: int, first_seed: int = 0) -> int:
     faults: Counter[str] = Counter()
     done: Counter[str] = Counter()
     requests = swept = failed = 0
-    with Pool(os.cpu_count()) as pool:
+    with Pool(min(seeds, os.cpu_count() or 1)) as pool:
         for report in pool.imap(report_of, range(first_seed, first_seed + seeds)):
             requests, swept = requests + report.requests, swept + report.swept
             faults, done = faults + report.faults, done + report.done
@@ -34,6 +35,8 @@ def main(seeds: int, first_seed: int = 0) -> int:
                 _write(f"seed {report.seed}: {violation}")
     _write(f"{seeds} seeds, {failed} with violations")
     _write(f"{requests} AWS requests, {swept} of them by the sweeper")
+    injected = [field.name for field in fields(Rates)]
+    _write(f"{sum(faults[name] for name in injected)} faults, {faults['killed']} of them kills")
     for title, counts in (("Faults and errors", faults), ("Work", done)):
         _write(f"{title}:")
         for name, count in sorted(counts.items()):

@@ -127,6 +127,7 @@ class _Message:
     sent_at: float
     visible_at: float
     receives: int = 0
+    kills: int = 0
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,9 @@ class Simulation:
             message.visible_at = self.now + queue.visibility_s
             if message.receives > 10:
                 queue.messages.remove(message)
-                queue.dead.append(message.body)
+                # The sweeper requeues work with a record whose message killed processes.
+                if queue.is_only_copy or not message.kills:
+                    queue.dead.append(message.body)
                 continue
             batch.append(message)
             if not queue.is_fifo and self._happens("repeated_message"):
@@ -256,7 +259,12 @@ class Simulation:
             }
             for message in batch
         ]
-        response = queue.function({"Records": records}, invocation)
+        try:
+            response = queue.function({"Records": records}, invocation)
+        except Killed:
+            for message in batch:
+                message.kills += 1
+            raise
         failed = {failure["itemIdentifier"] for failure in response["batchItemFailures"]}
         for message in batch:
             if message.id in failed:

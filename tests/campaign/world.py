@@ -393,12 +393,14 @@ class World:
         customer_id = self.customer_of(person)
         if customer_id is None:
             return
-        started_at = self.simulation.number
+        started_at, now = self.simulation.number, self.simulation.now
 
         def run(_: Invocation) -> None:
             with suppress(NotFound):
                 erasure = start_erasure(account.id, customer_id, "operator")
-                self.record.erasures.append(RequestedErasure(person, customer_id, started_at))
+                # Without a new erasure, the receipt states the time of the earlier one.
+                if erasure.erased_at.timestamp() >= now:
+                    self.record.erasures.append(RequestedErasure(person, customer_id, started_at))
                 self._ban(person, "EMAIL")
                 self._ban(person, "SMS")
                 continue_erasure(erasure.pointer)
