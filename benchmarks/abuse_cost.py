@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any, Final
 
+from admin.services.forms.save import save_contact_form, save_survey
 from app import app
 from benchmarks import sample_account
 from benchmarks.gateway_event import BOUNDARY, Event, gateway_event, submission
@@ -18,7 +19,6 @@ from benchmarks.public_cost import prepare_settings
 from benchmarks.report import Section, Table
 from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.log import logger
-from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.web.json_body import MAX_CONTAINERS
 
 MAX_CPU_RATIO: Final = 5

@@ -10,6 +10,7 @@ import boto3
 import httpx
 from chalice.app import SQSEvent
 
+from admin.services.accounts.manage import create_account, issue_key
 from benchmarks import row_by_row_importer
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
 from benchmarks.network import network
@@ -19,7 +20,6 @@ from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
 from chalicelib.functions.import_customers import import_customers
 from chalicelib.queues import IMPORTS
-from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.accept_batch import accept_batch, read_import
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection

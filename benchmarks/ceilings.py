@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any, Final
 
+from admin.services.forms.save import save_contact_form
 from benchmarks import sample_account
 from benchmarks.create_cost import create_one, respondent_feedback
 from benchmarks.own_cloud import own_cloud
@@ -23,7 +24,6 @@ from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionSt
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.forms.save import save_contact_form
 from chalicelib.settings import settings
 from chalicelib.storage import counters, customers, executions, feedback, imports
 from chalicelib.storage.counters import Listed

@@ -19,6 +19,9 @@ from typing import Any, Final
 import boto3
 from chalice.app import SQSEvent
 
+from admin.services.accounts.manage import create_account
+from admin.services.forms.save import save_contact_form
+from admin.services.workflows.manage import save_workflow
 from benchmarks import sample_account
 from benchmarks.memory_cloud import CloudClient, connect, running_cloud
 from benchmarks.processes import child_process
@@ -35,12 +38,9 @@ from chalicelib.functions.assign_positions import assign_positions
 from chalicelib.functions.process_feedback import process_feedback
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK, LISTING
-from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
-from chalicelib.services.forms.save import save_contact_form
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.workflows.manage import save_workflow
 from chalicelib.settings import settings
 from chalicelib.storage import feedback
 

@@ -15,16 +15,16 @@ from typing import Any, Final
 import boto3
 import urllib3
 
+from admin.services.accounts.manage import create_account
+from admin.services.webhooks.secret import rotate_webhook_secret
+from admin.services.workflows.manage import save_workflow
 from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.processes import SPAWN, child_process
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Execution, ExecutionPointer, ExecutionState
-from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.webhooks import send
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
-from chalicelib.services.workflows.manage import save_workflow
 from chalicelib.settings import settings
 from chalicelib.storage import executions
 

@@ -17,6 +17,9 @@ import boto3
 from chalice.app import SQSEvent
 
 from admin.commands.purchase import import_file
+from admin.services.accounts.manage import create_account
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.forms.save import save_survey
 from benchmarks.own_cloud import own_cloud
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import count_calls_of, counted_calls
@@ -25,10 +28,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.functions.record_purchase import record_purchase
 from chalicelib.functions.send_survey import send_survey
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.forms.save import save_survey
 from chalicelib.services.solicitation import send_survey as service
 from chalicelib.settings import settings
 from infrastructure.deployment import public_address

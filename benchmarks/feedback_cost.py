@@ -13,6 +13,9 @@ from typing import Any, Final
 from typer.testing import CliRunner
 
 from admin.main import app
+from admin.services.accounts.manage import create_account
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.forms.save import save_contact_form
 from benchmarks.own_cloud import long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
 from benchmarks.sample_account_id import ACCOUNT_ID
@@ -24,9 +27,6 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand, save_store
-from chalicelib.services.forms.save import save_contact_form
 from chalicelib.storage.feedback import FeedbackRow
 
 FEEDBACK: Final = 100_000

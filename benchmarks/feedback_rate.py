@@ -5,6 +5,8 @@ from typing import Final
 
 from chalice.app import SQSEvent
 
+from admin.services.accounts.manage import create_account
+from admin.services.forms.save import save_contact_form
 from benchmarks import sample_account
 from benchmarks.create_cost import respondent_feedback
 from benchmarks.processes import child_process
@@ -15,8 +17,6 @@ from chalicelib.domain.ids import new_id
 from chalicelib.functions.process_feedback import process_feedback
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.forms.save import save_contact_form
 from chalicelib.storage import feedback
 
 RECORDS: Final = 2_500

@@ -9,6 +9,7 @@ from typing import Final
 
 import httpx
 
+from admin.services.accounts.manage import create_account, issue_key
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
 from benchmarks.own_cloud import deploy_app, long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
@@ -18,7 +19,6 @@ from chalicelib.domain.customers.customer import CustomerDefinition, build_custo
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.read import list_customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, build_row

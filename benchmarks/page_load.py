@@ -8,12 +8,12 @@ from typing import Final
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from admin.services.accounts.manage import create_account
+from admin.services.forms.save import save_contact_form
 from benchmarks import sample_account
 from benchmarks.own_cloud import deploy_app, own_cloud
 from benchmarks.report import Section, Table
 from benchmarks.static_page import deploy_static_page
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.forms.save import save_contact_form
 from tests.e2e.browser import chromium
 
 ROUNDS: Final = 7

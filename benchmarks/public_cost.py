@@ -15,6 +15,11 @@ from uuid import uuid4
 import boto3
 from python_multipart.multipart import MultipartParser
 
+from admin.domain.forms import build as form_saving
+from admin.domain.forms.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
 from app import app
 from benchmarks import sample_account
 from benchmarks.gateway_event import BOUNDARY, Event, gateway_event, submission
@@ -25,11 +30,6 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions import build as form_saving
-from chalicelib.domain.forms.definitions.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.services import caching
 from chalicelib.services.forms.cached_forms import get_contact_form

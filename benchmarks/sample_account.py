@@ -8,12 +8,12 @@ from typing import Any, Final
 from admin.demo.contents import demo_definitions
 from admin.demo.ids import MAIN_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
+from admin.services.accounts.manage import create_account, issue_key
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.customers.save import save_customer
+from admin.services.forms.save import save_contact_form, save_survey
 from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.domain.ids import derived_id
-from chalicelib.services.accounts.manage import create_account, issue_key
-from chalicelib.services.accounts.save_places import save_brand, save_store
-from chalicelib.services.customers.save import save_customer
-from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.services.purchases.record import record_purchase
 
 CUSTOMERS: Final = 100

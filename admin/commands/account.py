@@ -12,6 +12,9 @@ from pydantic.alias_generators import to_snake
 
 from admin.identity import operator_identity
 from admin.options import YesOption, example
+from admin.services.accounts import manage
+from admin.services.accounts.manage import last_changes, require_account
+from admin.services.accounts.stats import read_stats
 from admin.terminal import (
     cell_text,
     confirm,
@@ -31,14 +34,10 @@ from chalicelib.domain.accounts.settings import (
 )
 from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.ids import parse_id
-from chalicelib.services.accounts import manage
-from chalicelib.services.accounts.changes import last_changes
-from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.accounts.settings import (
     change_account_settings,
     current_settings,
 )
-from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.feedback.retention import MAX_COUNTED, count_old_feedback
 
 app = typer.Typer(

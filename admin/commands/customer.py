@@ -11,6 +11,9 @@ from admin.commands.erasure import show_receipt
 from admin.feedback.output_file import replaced_file
 from admin.identity import operator_identity
 from admin.options import EmailOption, PhoneOption, YesOption, example
+from admin.services.accounts.manage import require_account
+from admin.services.erasure.collect import collect_person
+from admin.services.erasure.replay import replay_erasures
 from admin.terminal import (
     cell_text,
     confirm,
@@ -24,12 +27,9 @@ from admin.terminal import (
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
-from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.erasure.collect import collect_person
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.services.erasure.replay import replay_erasures
 from chalicelib.settings import settings
 
 _CUSTOMER: Final = typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)

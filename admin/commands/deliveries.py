@@ -8,6 +8,7 @@ import typer
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.options import example
+from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
     cell_text,
     notices,
@@ -20,7 +21,6 @@ from admin.terminal import (
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
-from chalicelib.services.workflows.manage import list_workflows
 
 app = typer.Typer(help="List, show and replay webhook deliveries.", no_args_is_help=True)
 

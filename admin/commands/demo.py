@@ -29,22 +29,22 @@ from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.identity import operator_identity
+from admin.services.accounts.manage import create_account, find_account, issue_key
+from admin.services.feedback.load_earlier import EarlierSubmission, load_earlier_submissions
+from admin.services.solicitation.create_tracker import create_tracker
+from admin.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
+from admin.services.workflows.manage import list_workflows, save_workflow
 from admin.terminal import notices, prints_json, progress_bar, results, show_json
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.authenticate import authenticate
-from chalicelib.services.accounts.manage import create_account, find_account, issue_key
 from chalicelib.services.accounts.settings import change_account_settings
-from chalicelib.services.feedback.load_earlier import EarlierSubmission, load_earlier_submissions
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE
 from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.solicitation.find_tracker import find_tracker
-from chalicelib.services.solicitation.issue_tracker import issue_tracker
-from chalicelib.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
-from chalicelib.services.workflows.manage import list_workflows, save_workflow
 
 _TRACKERS: Final = 24
 _SETTINGS: Final = {"defaultRegion": "FR", "timeZone": "Europe/Paris"}
@@ -170,7 +170,7 @@ def _submission(feedback: DemoFeedback) -> EarlierSubmission:
     }
     if feedback.purchase_id and feedback.sent_at:
         with clock.fixed_at(feedback.sent_at):
-            tracker = issue_tracker(
+            tracker = create_tracker(
                 MAIN_ACCOUNT,
                 feedback.form_id,
                 feedback.purchase_id,
@@ -276,7 +276,7 @@ def _unused_trackers(definitions: list[RawDefinition], version: str) -> list[str
         tracker = find_tracker(tracker_id)
         if tracker is None:
             purchase = stays[number % len(stays)]
-            issue_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, purchase, "EMAIL", tracker_id)
+            create_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, purchase, "EMAIL", tracker_id)
         if tracker is None or tracker.used_at is None:
             unused.append(tracker_id)
     return unused

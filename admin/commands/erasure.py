@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_snake
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.options import example, parse_email, parse_phone
+from admin.services.accounts.manage import require_account
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.erasure import Erasure, build_receipt
 from chalicelib.services.erasure.recorded import list_erasures, require_erasure
@@ -58,6 +59,7 @@ def list_all(
     Cost: two AWS requests, and one more per 1,500 erasures. With an option, one more; with --phone,
     two more.
     """
+    require_account(account)
     found = list_erasures(account, customer_id=customer, email=email, phone_number=phone)
     show_table(
         ["Id", "Requested at", "Requested by", "State", "Ended at", "Erased records"],

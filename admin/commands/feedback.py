@@ -30,12 +30,12 @@ from admin.feedback.report.report import write_report
 from admin.feedback.rows import show_list
 from admin.identity import operator_identity
 from admin.options import YesOption, example
+from admin.services.feedback.exclude import delete_feedback, mark_test
+from admin.services.feedback.selection import directory_with_selection, selected_form
 from admin.terminal import confirm, counter, notices, progress_total, show_record
 from chalicelib.domain import clock
 from chalicelib.services.feedback.describe import describe_feedback
-from chalicelib.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.feedback.selection import directory_with_selection, selected_form
 
 _REPORT_PERIOD: Final = timedelta(weeks=12)
 _BREAKDOWNS: Final = (Breakdown.WEEK, Breakdown.STORE, Breakdown.SURVEY)

@@ -20,9 +20,9 @@ from admin.commands.form_page import add_page_commands
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
+from admin.services.accounts.manage import require_account
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
 
 IdArgument = Annotated[

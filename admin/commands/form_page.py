@@ -12,6 +12,7 @@ import typer
 from admin.commands.account import id_argument
 from admin.options import example
 from admin.posters.poster import Poster
+from admin.services.forms.page_address import page_base_url
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
@@ -21,7 +22,6 @@ from chalicelib.services.forms.displayed import (
     display_contact_form,
     display_survey,
 )
-from chalicelib.services.forms.page_address import page_base_url
 from chalicelib.services.forms.public import SurveyRequest
 
 View = PublicContactForm | PublicSurvey

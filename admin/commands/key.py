@@ -7,14 +7,14 @@ import typer
 from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
 from admin.options import YesOption, example
-from admin.terminal import cell_text, confirm, notices, show_record, show_table
-from chalicelib.services.accounts.manage import (
+from admin.services.accounts.manage import (
     issue_key,
     list_keys,
     require_account,
     require_key,
     revoke_key,
 )
+from admin.terminal import cell_text, confirm, notices, show_record, show_table
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 

@@ -13,13 +13,13 @@ from admin.definitions.check import check, warnings
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.files import read_files
 from admin.definitions.save import write
+from admin.services.accounts.manage import find_account
+from admin.services.workflows.manage import list_workflows
 from admin.terminal import notices, progress_bar, show_record
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
-from chalicelib.services.accounts.manage import find_account
 from chalicelib.services.customers.read import find_customer
-from chalicelib.services.workflows.manage import list_workflows
 
 
 class StoredResources:

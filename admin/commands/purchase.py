@@ -17,12 +17,12 @@ from admin.definitions.purchase_lines import (
 )
 from admin.error_messages import one_line_message
 from admin.options import example
+from admin.services.accounts.manage import require_account
 from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.purchases.purchase import purchase_id
-from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
 

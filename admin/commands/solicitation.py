@@ -12,6 +12,13 @@ from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.error_messages import one_line_message
 from admin.options import YesOption, example, parse_utc_time
+from admin.services.solicitation.manage import (
+    list_solicitations,
+    load_explanation,
+    load_unknown,
+    resend,
+)
+from admin.services.solicitation.text_cost import TextCost, text_cost
 from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
@@ -28,14 +35,7 @@ from chalicelib.domain.solicitation.decide import (
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 from chalicelib.services.solicitation.case import Case
-from chalicelib.services.solicitation.manage import (
-    list_solicitations,
-    load_explanation,
-    load_unknown,
-    resend,
-)
 from chalicelib.services.solicitation.send_message import describe_size
-from chalicelib.services.solicitation.text_cost import TextCost, text_cost
 
 app = typer.Typer(help="List, explain and resend surveys about purchases.", no_args_is_help=True)
 

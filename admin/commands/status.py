@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
+from admin.services.work.status import read_status
 from admin.terminal import prints_json, results, show_json, show_table
-from chalicelib.services.work.status import read_status
 
 
 def status() -> None:

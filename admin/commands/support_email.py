@@ -6,10 +6,10 @@ import typer
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.options import example, parse_email
+from admin.services.solicitation import support_email as service
 from admin.terminal import notices, show_table
 from chalicelib.domain.forms.survey import SupportEmail
 from chalicelib.domain.solicitation.mail_domain import MailDomain
-from chalicelib.services.solicitation import support_email as service
 
 app = typer.Typer(
     help="Register and check the addresses from which surveys are sent.", no_args_is_help=True

@@ -5,6 +5,7 @@ import typer
 from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
 from admin.options import EmailOption, PhoneOption, YesOption, example
+from admin.services.accounts.manage import require_account
 from admin.terminal import cell_text, confirm, notices, show_record
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
@@ -26,6 +27,7 @@ def show(account: AccountArgument, email: EmailOption = None, phone: PhoneOption
     Cost: three AWS requests; with --phone, four.
     """
     channel, address = _address(email, phone)
+    require_account(account)
     contact = find_contact(account, channel, address)
     record = {
         "channel": channel.value,
@@ -57,10 +59,11 @@ def lift(
     of customers do not change. The service stores who lifted the suppression, and when. The
     suppression of an erased person, and a suppression after a complaint, cannot be lifted.
 
-    Cost: six AWS requests; two more without --yes. One more for each further 98 customers with the
+    Cost: six AWS requests; one more without --yes. One more for each further 98 customers with the
     e-mail address.
     """
     channel, address = _address(email, phone)
+    require_account(account)
     confirm(
         lambda: _question(address, channel, find_contact(account, channel, address)),
         is_confirmed=yes,

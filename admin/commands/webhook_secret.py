@@ -8,10 +8,10 @@ import typer
 from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
 from admin.options import YesOption, example
+from admin.services.accounts.manage import require_account
+from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.terminal import confirm, notices, show_record
 from chalicelib.domain.schema import format_timestamp, parse_timestamp
-from chalicelib.services.accounts.manage import require_account
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
 
 app = typer.Typer(help="Rotate webhook secrets.", no_args_is_help=True)
 

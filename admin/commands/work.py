@@ -7,14 +7,14 @@ import typer
 
 from admin.commands.account import id_argument
 from admin.options import example, parse_utc_time
-from admin.terminal import counter, notices, show_record, show_table
-from chalicelib.services.work.kinds import ALL_WORK
-from chalicelib.services.work.parked import (
+from admin.services.work.parked import (
     ParkedFilter,
     list_parked_work,
     replay,
     replay_matching,
 )
+from admin.terminal import counter, notices, show_record, show_table
+from chalicelib.services.work.kinds import ALL_WORK
 
 _KINDS = [kind.records.kind for kind in ALL_WORK]
 

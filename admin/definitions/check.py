@@ -13,27 +13,27 @@ from typing import Any, Protocol
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.references import KnownResources, RunReferences
+from admin.domain.forms.appearance import appearance_warnings
+from admin.domain.forms.contact_form import (
+    ContactFormDefinition,
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from admin.domain.forms.form import FormDefinition
+from admin.domain.forms.survey import (
+    SurveyDefinition,
+    build_survey,
+    parse_survey_definition,
+)
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory, parse_store_definition
 from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.forms.definitions.appearance import appearance_warnings
-from chalicelib.domain.forms.definitions.contact_form import (
-    ContactFormDefinition,
-    build_contact_form,
-    parse_contact_form_definition,
-)
-from chalicelib.domain.forms.definitions.form import FormDefinition
-from chalicelib.domain.forms.definitions.survey import (
-    SurveyDefinition,
-    build_survey,
-    parse_survey_definition,
-)
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.purchase import parse_purchase_definition
-from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.settings import settings
 

@@ -9,18 +9,18 @@ from admin.definitions.definition import Definition, Kind
 from admin.definitions.export import form_definition, workflow_definition
 from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import RunReferences
+from admin.domain.forms.contact_form import (
+    build_contact_form,
+    parse_contact_form_definition,
+)
+from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
+from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.definitions.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
-from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
-from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.services.forms.saved import find_form
-from chalicelib.services.workflows.manage import find_workflow
 from chalicelib.settings import settings
 
 

@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 from admin.definitions.definition import Kind
+from admin.domain.forms.contact_form import ContactFormDefinition
+from admin.domain.forms.survey import SurveyDefinition
+from admin.domain.workflows.definition import WorkflowDefinition
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions.contact_form import ContactFormDefinition
-from chalicelib.domain.forms.definitions.survey import SurveyDefinition
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.schema import Input
-from chalicelib.domain.workflows.definition import WorkflowDefinition
 from chalicelib.domain.workflows.workflow import Workflow
 
 _DERIVED: Final = ("createdAt", "updatedAt", "dependencies", "dependencyOf")

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
 from admin.definitions.definition import Definition, Kind, RawDefinition
+from admin.domain.forms.contact_form import ContactFormDefinition
+from admin.domain.forms.survey import SurveyDefinition
+from admin.domain.workflows.definition import WorkflowDefinition
 from chalicelib.domain.accounts.places import BrandDefinition, StoreDefinition
 from chalicelib.domain.customers.customer import CustomerDefinition
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.definitions.contact_form import ContactFormDefinition
-from chalicelib.domain.forms.definitions.survey import SurveyDefinition
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, not_allowed, unknown_reference
 from chalicelib.domain.purchases.purchase import PurchaseDefinition
 from chalicelib.domain.schema import Input
-from chalicelib.domain.workflows.definition import WorkflowDefinition
 
 _MODELS: Final[dict[Kind, type[Input]]] = {
     Kind.BRAND: BrandDefinition,

@@ -7,13 +7,13 @@ from threading import Lock
 from typing import Any, Final
 
 from admin.definitions.definition import Definition, Kind, Problem
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.customers.save import save_customer
+from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.workflows.manage import save_workflow
 from chalicelib.domain.errors import Conflict, InputTooLarge, InvalidInput, NotFound
 from chalicelib.domain.input_errors import InputError
-from chalicelib.services.accounts.save_places import save_brand, save_store
-from chalicelib.services.customers.save import save_customer
-from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.workflows.manage import save_workflow
 
 MAX_WRITERS: Final = 8
 

@@ -1,1 +1,1 @@
-"""The operations of the service, which the HTTP API, queue functions and command line share."""
+"""The use cases that the HTTP API and the queue functions run. The command line also uses them."""

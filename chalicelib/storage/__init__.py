@@ -1,1 +1,1 @@
-"""Store records in DynamoDB. Each module contains a table's PynamoDB model and repository."""
+"""Store records in DynamoDB. A module contains the model, the reads and the writes of a table."""

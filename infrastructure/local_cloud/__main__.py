@@ -23,7 +23,7 @@ from typing import NoReturn
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.services.solicitation.support_email import register_mail_domain
+from admin.services.solicitation.support_email import register_mail_domain
 from infrastructure.deployment import code_stack, data_stack, public_address
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step

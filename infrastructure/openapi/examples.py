@@ -28,14 +28,14 @@ from admin.demo.contents import ACCOUNTS, demo_definitions
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
+from admin.services.accounts.manage import create_account, issue_key
+from admin.services.solicitation.create_tracker import create_tracker
 from chalicelib.domain import clock, ids
 from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
-from chalicelib.services.accounts.manage import create_account, issue_key
 from chalicelib.services.customers.import_chunk import import_chunk
-from chalicelib.services.solicitation.issue_tracker import issue_tracker
 from chalicelib.settings import settings
 from chalicelib.web.json_body import MAX_BYTES
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
@@ -228,7 +228,7 @@ def recorder() -> Iterator[Recorder]:
         problems += write(definitions, lambda _: None)
         if problems:
             raise ValueError(f"The demo data is invalid: {problems[0]}")
-        issue_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, SHOWN_PURCHASE, "EMAIL", TRACKER)
+        create_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, SHOWN_PURCHASE, "EMAIL", TRACKER)
         recording = Recorder(client)
         recording.use_tracker()
         yield recording

@@ -9,8 +9,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from admin.main import app
+from admin.services.accounts.manage import create_account
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.manage import create_account
 
 # Typer builds its command objects for each invocation. Building takes most of the time.
 typer.testing._get_command = cache(get_command)

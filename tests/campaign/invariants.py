@@ -5,9 +5,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 
+from admin.services.recount.recount import recount
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
-from chalicelib.services.recount.recount import recount
 from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.storage.erasures import erasure_id
 from tests.campaign.simulation import Simulation

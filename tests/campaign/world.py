@@ -10,6 +10,12 @@ from uuid import UUID
 
 from greenlet import getcurrent
 
+from admin.services.accounts.manage import create_account
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.customers.save import save_customer
+from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.webhooks.secret import rotate_webhook_secret
+from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.customers.customer import CustomerBody
@@ -22,24 +28,18 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
     submit_contact_form,
     submit_survey,
 )
-from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.unsubscribe import unsubscribe
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
-from chalicelib.services.workflows.manage import save_workflow
 from chalicelib.storage.stage_secret import stage_secret
 from chalicelib.time_limits import invocation as time_limits
 from chalicelib.web.partner.batch_body import validate_batch

@@ -18,21 +18,21 @@ import yaml
 
 from admin.commands import form_page
 from admin.commands import purchase as purchase_commands
+from admin.outbound import mail_domains
+from admin.services.accounts.manage import issue_key
+from admin.services.customers.save import save_customer
+from admin.services.recount import counts as recount_counts
+from admin.services.recount import recount as recount_module
+from admin.services.work.parked import list_parked_work
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
-from chalicelib.outbound import mail_domains
-from chalicelib.services.accounts.manage import issue_key
-from chalicelib.services.customers.save import save_customer
-from chalicelib.services.recount import counts as recount_counts
-from chalicelib.services.recount import recount as recount_module
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.webhooks import deliveries
-from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks

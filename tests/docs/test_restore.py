@@ -15,11 +15,11 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.config import default_user_config
 from moto.dynamodb.models import dynamodb_backends
 
+from admin.services.erasure.replay import replay_erasures
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.queues import PURCHASES
-from chalicelib.services.erasure.replay import replay_erasures
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.purchases import PurchaseRow

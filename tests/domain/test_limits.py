@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from admin.domain.forms import build
+from admin.domain.workflows.definition import ActionDefinition, ConditionDefinition
 from chalicelib.domain import idempotency, input_errors, paging
 from chalicelib.domain.accounts import settings, tags
 from chalicelib.domain.accounts.tags import TagDefinition
@@ -14,7 +16,6 @@ from chalicelib.domain.customers.custom_attribute import CustomAttributeDefiniti
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback import answers, submission
 from chalicelib.domain.forms import survey
-from chalicelib.domain.forms.definitions import build
 from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases import purchase
@@ -22,7 +23,6 @@ from chalicelib.domain.solicitation.mail_content import shortened
 from chalicelib.domain.webhooks import retry_schedule, signature
 from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, validate_headers
 from chalicelib.domain.workflows import workflow
-from chalicelib.domain.workflows.definition import ActionDefinition, ConditionDefinition
 from tests.domain.feedback.factories import answer, build_feedback
 from tests.domain.forms.factories import contact_form_errors, field
 

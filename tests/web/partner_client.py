@@ -7,8 +7,8 @@ from typing import Any
 
 from chalice.test import Client
 
+from admin.services.accounts.manage import create_account, issue_key
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.manage import create_account, issue_key
 from tests.policies import allowed
 
 ROOT = Path(__file__).parent.parent.parent

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
+from admin.services.accounts.manage import create_account
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.customers.save import save_customer
+from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.solicitation.create_tracker import create_tracker
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.forms.read import read_contact_form, read_survey
-from chalicelib.services.forms.save import save_contact_form, save_survey
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation.issue_tracker import issue_tracker
 from tests.domain.forms import factories as form_factories
 from tests.domain.forms.factories import field, select
 from tests.web.definitions import (
@@ -83,7 +83,7 @@ class SeededAccount:
             self.account_id, purchase_definition(self.store_id, **definition)
         )
         survey = survey_id or self.private_survey_id
-        return issue_tracker(self.account_id, survey, saved_purchase.id, "SMS").id
+        return create_tracker(self.account_id, survey, saved_purchase.id, "SMS").id
 
     def contact_form(self, **definition: Any) -> None:
         """Replace the definition of the contact form."""

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
-from chalicelib.services.customers.save import save_customer
 from tests.web.definitions import customer_definition
 from tests.web.loaded_account import LoadedAccount
 from tests.web.partner_client import Partner, Response

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.log import logger
-from chalicelib.services.customers.save import save_customer
 from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 from tests.web.public.respondent import PublicClient

@@ -9,10 +9,10 @@ from math import sqrt
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from admin.services.solicitation.sent_surveys import SentSurvey
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.services.solicitation.sent_surveys import SentSurvey
 
 RATINGS: Final = range(11)
 _COMMENTS: Final = 4

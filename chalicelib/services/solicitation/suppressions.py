@@ -5,7 +5,6 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact
-from chalicelib.services.accounts.manage import require_account
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.storage import contacts, suppressions
 
@@ -14,30 +13,24 @@ def find_contact(account_id: str, channel: Channel, address: str) -> Contact:
     """Return the contact of an e-mail address or a phone number, with its suppression.
 
     If earlier versions of the service suppressed another spelling of the address, return the
-    contact of this spelling. Two AWS requests, and one more for a phone number. Another one reads
+    contact of this spelling. One AWS request, and one more for a phone number. Another one reads
     the secret of the stage.
-
-    Raises:
-        NotFound: the account does not exist.
     """
-    require_account(account_id)
     return _by_severity(_find_contacts(account_id, channel, address))[0]
 
 
 def lift_suppression(account_id: str, channel: Channel, address: str, operator: str) -> Contact:
     """Lift the suppression of an address. Return the contact as it was before.
 
-    The opt-ins of customers do not change: a customer must give the consent again. Four AWS
+    The opt-ins of customers do not change: a customer must give the consent again. Three AWS
     requests, and one more to read the secret of the stage.
 
     Args:
         operator: the identity of the operator, for the audit.
 
     Raises:
-        NotFound: the account does not exist.
         Conflict: the address is not suppressed, or the suppression cannot be lifted.
     """
-    require_account(account_id)
     found = _find_contacts(account_id, channel, address)
     suppressed = {h: contact for h, contact in found.items() if contact.suppressed}
     obstacles = (contact.obstacle_to_lifting for contact in (suppressed or found).values())

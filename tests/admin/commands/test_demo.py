@@ -17,9 +17,9 @@ from admin.demo.contents import demo_definitions
 from admin.demo.feedback import DemoFeedback, demo_feedback
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT
 from admin.demo.workflows import main_workflows
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.submission import SurveySubmission
-from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.customers.read import read_customer

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from admin.services.accounts.save_places import save_brand
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.save_places import save_brand
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import workflows
 from chalicelib.storage.contact_forms import ContactFormRow

@@ -8,17 +8,17 @@ from typing import Any, Final
 
 import pytest
 
+from admin.services.customers.save import save_customer
+from admin.services.recount import recount as recount_module
+from admin.services.recount.recount import recount
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.read import list_customers
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.recount import recount as recount_module
-from chalicelib.services.recount.recount import recount
 from chalicelib.storage import counters, lists
 from chalicelib.storage.contact_forms import ContactFormRow
 from chalicelib.storage.counters import Counted, CounterRow
@@ -37,9 +37,9 @@ def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     # Use blocks of three positions, no pause for the indexes, and only one thread, because moto is
     # not thread-safe.
     monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
-    monkeypatch.setattr("chalicelib.services.recount.positions.BLOCK_SIZE", 3)
+    monkeypatch.setattr("admin.services.recount.positions.BLOCK_SIZE", 3)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
-    monkeypatch.setattr("chalicelib.services.recount.counts.MAX_CONCURRENCY", 1)
+    monkeypatch.setattr("admin.services.recount.counts.MAX_CONCURRENCY", 1)
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def test_count_that_changes_during_check_is_not_repaired(
         counters.correct_count(seeded.account_id, Counted.PURCHASES, 1)
         process_feedback([answer_contact_form(seeded).id])
 
-    monkeypatch.setattr("chalicelib.services.recount.recount.time.sleep", submit)
+    monkeypatch.setattr("admin.services.recount.recount.time.sleep", submit)
     differences = list(recount(seeded.account_id, fix=True))
     assert {(d.name, d.is_repaired) for d in differences} == {
         ("submissions", False),

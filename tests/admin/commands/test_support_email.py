@@ -11,11 +11,11 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.ses.models import ses_backends
 from moto.ses.responses import EmailResponse
 
+from admin.outbound import mail_domains
+from admin.services.forms.save import save_survey
+from admin.storage.mail_domains import MailDomainRow
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
-from chalicelib.outbound import mail_domains
-from chalicelib.services.forms.save import save_survey
-from chalicelib.storage.mail_domains import MailDomainRow
 from chalicelib.storage.surveys import surveys
 from tests.admin.command import new_account, run
 from tests.domain.forms.factories import survey

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from admin.services.work.parked import list_parked_work
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.customers.accept_batch import read_import
-from chalicelib.services.work.parked import list_parked_work
 from tests.admin.command import new_account, run
 from tests.services.customers.importing import accept_batch
 from tests.services.queues import IMPORT_QUEUE
@@ -99,9 +99,9 @@ def test_replay_of_unknown_kind_is_rejected() -> None:
 def test_replay_requeues_all_parked_work_in_several_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chalicelib.services.work.parked._AT_ONCE", 2)
+    monkeypatch.setattr("admin.services.work.parked._AT_ONCE", 2)
     monkeypatch.setattr("chalicelib.storage.dynamodb.work_records._READ_AT_ONCE", 2)
-    monkeypatch.setattr("chalicelib.services.work.parked.MAX_CONCURRENCY", 1)
+    monkeypatch.setattr("admin.services.work.parked.MAX_CONCURRENCY", 1)
     account = new_account()
     imports = {park_import(account) for _ in range(5)}
     assert "Requeued: 5." in run("work", "replay", "--account", account).stderr

@@ -9,11 +9,11 @@ import pytest
 
 from admin.demo.ids import demo_id
 from admin.demo.workflows import main_workflows
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.webhooks import deliveries

@@ -10,13 +10,13 @@ from admin.commands.definition_files import print_definition
 from admin.definitions.export import form_definition, workflow_definition
 from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.demo.contents import demo_definitions
-from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.forms.definitions.contact_form import (
+from admin.domain.forms.contact_form import (
     build_contact_form,
     parse_contact_form_definition,
 )
-from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
-from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
+from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from tests.domain.forms import factories
 from tests.domain.forms.complete_form import COMPLETE_FORM
 from tests.domain.forms.factories import BRAND, DIRECTORY, LATER, NOW, STORE, field, select

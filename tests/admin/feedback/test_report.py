@@ -11,11 +11,11 @@ import pytest
 from admin.feedback.report.charts import Bar, column_chart, row_chart
 from admin.feedback.report.figures import Breakdown, Figures, Group, periods, previous_start
 from admin.feedback.report.page import Scope, render_report
+from admin.services.solicitation.sent_surveys import SentSurvey
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
-from chalicelib.services.solicitation.sent_surveys import SentSurvey
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 
 PARIS = ZoneInfo("Europe/Paris")

@@ -3,14 +3,14 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.definitions.contact_form import (
+from admin.domain.forms.contact_form import (
     build_contact_form,
     parse_contact_form_definition,
 )
-from chalicelib.domain.forms.definitions.survey import build_survey, parse_survey_definition
+from admin.domain.forms.survey import build_survey, parse_survey_definition
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 
 BRAND = "b0000000-0000-4000-8000-000000000001"

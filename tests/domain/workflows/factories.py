@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.workflows.workflow import Workflow
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)

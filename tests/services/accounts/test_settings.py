@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
+from admin.services.accounts.manage import create_account, last_changes, require_account
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
-from chalicelib.services.accounts.changes import last_changes
-from chalicelib.services.accounts.manage import create_account, require_account
 from chalicelib.services.accounts.settings import (
     account_settings,
     change_account_settings,

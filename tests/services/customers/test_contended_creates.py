@@ -10,6 +10,8 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer, CustomerBody
@@ -18,12 +20,10 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.customers.assign_positions import assign_positions
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.request_positions import request_overdue_positions
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, customers
 from chalicelib.storage.counters import CounterRow, Listed

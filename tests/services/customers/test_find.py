@@ -2,11 +2,11 @@
 
 import pytest
 
-from chalicelib.services.accounts.manage import create_account
+from admin.services.accounts.manage import create_account
+from admin.services.customers.save import save_customer
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.find import find_by_phone_number
-from chalicelib.services.customers.save import save_customer
 from tests.web.definitions import customer_definition
 
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -6,6 +6,7 @@ from string import ascii_letters
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from benchmarks.consumed_capacity import row_bytes
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -16,7 +17,6 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.storage.imports import WORK, ImportRow
 from tests.services.customers.importing import (
     accept_batch,

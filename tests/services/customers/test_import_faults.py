@@ -8,6 +8,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
+from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.errors import Unavailable
@@ -18,7 +19,6 @@ from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.kinds import IMPORTS
-from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.dynamodb.transactions import Contention
 from chalicelib.storage.imports import ImportRow
@@ -218,7 +218,7 @@ def test_replay_of_import_includes_every_parked_chunk(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
-    monkeypatch.setattr("chalicelib.services.work.parked.MAX_LISTED", 10)
+    monkeypatch.setattr("admin.services.work.parked.MAX_LISTED", 10)
     rows = [{"firstName": f"P{n}"} for n in range(15)]
     accepted = accept_batch(account, {"batch": rows})
     bodies = IMPORT_QUEUE.queued_messages(account)

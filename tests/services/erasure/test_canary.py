@@ -6,13 +6,13 @@ from typing import Any
 import boto3
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation import send_survey
 from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import erase, finish

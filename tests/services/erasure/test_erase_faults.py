@@ -8,10 +8,10 @@ import contextlib
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.storage import erasures
 from chalicelib.storage.stage_secret import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers

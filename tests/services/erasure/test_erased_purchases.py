@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from admin.services.accounts.stats import read_stats
 from chalicelib.domain import clock
 from chalicelib.domain.erasure import Erased, Erasure
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import contacts, erasures, trackers

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound, Unavailable
 from chalicelib.domain.feedback.feedback import Feedback
@@ -21,7 +22,6 @@ from chalicelib.services.feedback.submit import (
 )
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.work.kinds import FEEDBACK
-from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback

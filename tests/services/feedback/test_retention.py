@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from chalice.app import CloudWatchEvent
 
+from admin.services.accounts.manage import create_account
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -17,7 +18,6 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
 from chalicelib.domain.ids import new_id
 from chalicelib.functions.sweep import sweep
-from chalicelib.services.accounts.manage import create_account
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.erasure.erase import RECORDS_PER_TRANSACTION
 from chalicelib.services.feedback import retention

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from admin.services.accounts.manage import create_account
+from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.forms.save import save_survey
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
@@ -12,10 +15,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.solicitation import Solicitation
-from chalicelib.services.accounts.manage import create_account
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.forms.save import save_survey
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS

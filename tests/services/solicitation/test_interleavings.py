@@ -19,6 +19,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
+from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -32,7 +33,6 @@ from chalicelib.domain.solicitation.sending_errors import (
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.surveys import surveys_of

@@ -7,6 +7,7 @@ from typing import Any
 import boto3
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.platforms import DataSource
@@ -16,7 +17,6 @@ from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, purchases
 from chalicelib.storage.counters import Counted, Listed
@@ -151,7 +151,7 @@ def test_unknown_reference_is_rejected(shop: Shop, field: str) -> None:
 
 
 def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
-    from chalicelib.services.accounts.save_places import save_store
+    from admin.services.accounts.save_places import save_store
     from tests.web.definitions import store_definition
 
     shop.record()

@@ -4,6 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from admin.services.accounts.stats import read_stats
+from admin.services.customers.save import save_customer
+from admin.services.solicitation.manage import load_explanation, resend
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
@@ -20,13 +23,10 @@ from chalicelib.domain.solicitation.sending_errors import (
     RecipientOptedOut,
 )
 from chalicelib.services.accounts.settings import change_account_settings
-from chalicelib.services.accounts.stats import read_stats
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.find_tracker import find_tracker
-from chalicelib.services.solicitation.manage import load_explanation, resend
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from admin.services.webhooks.secret import rotate_webhook_secret
+from admin.services.workflows.manage import save_workflow
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionState
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.webhooks.deliveries import read_delivery
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows.manage import save_workflow
 from chalicelib.storage.executions import ExecutionRow
 from tests.domain.workflows.factories import workflow_definition
 from tests.services.feedback.submitting import answer_contact_form

@@ -11,6 +11,7 @@ from botocore.endpoint import Endpoint
 from botocore.exceptions import ClientError, ReadTimeoutError
 from chalice.app import SQSEvent
 
+from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState, Outcome
@@ -20,7 +21,6 @@ from chalicelib.messages import decode
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows.manage import set_workflow_enabled
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE, ExecutionRow
 from tests.domain.workflows.factories import action_definition, feedback, workflow

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from admin.services.webhooks.secret import rotate_webhook_secret
+from admin.services.work.parked import list_parked_work, replay
+from admin.services.workflows.manage import save_workflow, set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
@@ -15,11 +18,8 @@ from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.webhooks import send as service
 from chalicelib.services.webhooks.deliveries import list_deliveries, replay_delivery
-from chalicelib.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.services.work.kinds import WEBHOOKS
-from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows.manage import save_workflow, set_workflow_enabled
 from chalicelib.storage import executions, webhook_secrets
 from tests.domain.workflows.factories import action_definition, workflow_definition
 from tests.services.feedback.submitting import answer_survey

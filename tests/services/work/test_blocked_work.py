@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
+from admin.services.customers.save import save_customer
+from admin.services.erasure.replay import replay_erasures
+from admin.services.recount.positions import check_positions
+from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.erasure import ErasureState
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.work import MAX_CLAIMS, ParkedWork
 from chalicelib.services.customers.accept_batch import read_import
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.services.erasure.replay import replay_erasures
-from chalicelib.services.recount.positions import check_positions
 from chalicelib.services.work.kinds import (
     ERASURES,
     FEEDBACK,
@@ -24,7 +25,6 @@ from chalicelib.services.work.kinds import (
     SOLICITATIONS,
     KindOfWork,
 )
-from chalicelib.services.work.parked import list_parked_work, replay
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import customers, erasures, feedback, solicitations
 from chalicelib.storage.contact_forms import ContactFormRow

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pynamodb.models import Model
 
+from admin.storage import mail_domains  # noqa: F401 - importing a module registers its tables
 from chalicelib.storage import (  # noqa: F401 - importing a module registers its tables
     accounts,
     contact_forms,
@@ -15,7 +16,6 @@ from chalicelib.storage import (  # noqa: F401 - importing a module registers it
     executions,
     feedback,
     imports,
-    mail_domains,
     places,
     purchases,
     rate_limits,

@@ -10,8 +10,8 @@ import pytest
 from chalice.test import Client
 
 from admin.demo.ids import MAIN_ACCOUNT
+from admin.services.accounts.manage import issue_key
 from chalicelib.outbound.queues import forget_client
-from chalicelib.services.accounts.manage import issue_key
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.openapi.routes import DOCUMENT

@@ -3,9 +3,9 @@
 import pytest
 from chalice.test import Client
 
+from admin.services.accounts.manage import revoke_key
 from app import app
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.manage import revoke_key
 from chalicelib.services.caching import clear_caches
 from tests.web.partner_client import Partner
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.services.customers.save import save_customer
+from admin.services.customers.save import save_customer
 from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts import tags
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.customers.save import save_customer
 from chalicelib.storage import places
 from tests.services.moved_time import Time
 from tests.web.definitions import customer_definition
@@ -105,7 +105,7 @@ def test_tag_created_by_concurrent_load_is_reused(
 def test_tag_over_limit_of_account_is_rejected(
     partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chalicelib.services.accounts.save_tags.MAX_TAGS", 2)
+    monkeypatch.setattr("admin.services.customers.save.MAX_TAGS", 2)
     save(partner, {"tag": "a"}, {"tag": "b"})
     with pytest.raises(InvalidInput) as raised:
         save(partner, {"tag": "b"}, {"tag": "c"})

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
-from chalicelib.services.customers.save import save_customer
 from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.storage import contacts, customers
 from chalicelib.storage.stage_secret import stage_secret

@@ -8,12 +8,12 @@ import pytest
 from chalice.test import Client
 from hypothesis import given, settings
 
+from admin.services.accounts.save_places import save_store
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.save_places import save_store
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.storage import feedback

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from admin.services.accounts.save_places import save_brand, save_store
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.outbound import queues
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings

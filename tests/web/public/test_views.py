@@ -3,10 +3,10 @@
 import pytest
 from chalice.test import Client
 
+from admin.services.accounts.save_places import save_brand, save_store
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
-from chalicelib.services.accounts.save_places import save_brand, save_store
 from tests.domain.forms.factories import NOWHERE
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.public.respondent import PublicClient

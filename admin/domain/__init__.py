@@ -1,0 +1,1 @@
+"""Models and rules that only operators need, without access to AWS."""

@@ -1,0 +1,185 @@
+"""Check form definitions: ids and keys, references, reply limits, cycles and translations.
+
+Each function yields one error per violated rule, in the order of the definition. The caller has
+already validated the definition against its model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from admin.domain.forms.dependency_cycle import Edge, edges_on_cycles
+from admin.domain.forms.form import (
+    FieldDefinition,
+    FieldDependencyDefinition,
+    FormDefinition,
+    KeyedPart,
+)
+from admin.domain.forms.references import Names, References
+from admin.domain.forms.values import value_errors
+from chalicelib.domain.comparison import Comparator, equal, parse_list
+from chalicelib.domain.forms.fields import ExpectedValue
+from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
+from chalicelib.domain.input_errors import (
+    InputError,
+    duplicate,
+    duplicate_positions,
+    json_pointer,
+    not_allowed,
+    out_of_range,
+    required,
+    unknown_reference,
+)
+
+_EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
+
+
+def form_errors(definition: FormDefinition) -> Iterator[InputError]:
+    """Yield the errors in the properties that contact form and survey definitions share."""
+    references = References.of(definition)
+    yield from value_errors(definition)
+    yield from _name_errors("fields", definition.fields, references.fields)
+    yield from _name_errors("fieldGroups", definition.field_groups, references.groups)
+    for position, field in enumerate(definition.fields):
+        yield from _field_errors(field, references.groups, "fields", position)
+    yield from _dependency_errors(definition, references.fields)
+    yield from _translation_errors(definition, references)
+
+
+def _name_errors(kind: str, parts: Sequence[KeyedPart], names: Names) -> Iterator[InputError]:
+    for position, part in enumerate(parts):
+        if part.id is None and part.key is None:
+            yield InputError(
+                json_pointer(kind, position, "key"), "required", "Set `key`, `id` or both."
+            )
+    repeated_ids = duplicate_positions(names.ids)
+    for position in repeated_ids:
+        yield duplicate(kind, position, "key" if parts[position].id is None else "id")
+    for position in duplicate_positions(names.keys):
+        if position not in repeated_ids:
+            yield duplicate(kind, position, "key")
+
+
+def _field_errors(field: FieldDefinition, groups: Names, *path: str | int) -> Iterator[InputError]:
+    if field.group and groups.find(field.group) is None:
+        yield unknown_reference("group", *path, "group")
+    if field.type.rules.options_from_field and not field.values:
+        yield InputError(
+            json_pointer(*path, "values"), "required", "A select field needs at least one value."
+        )
+    yield from _value_list_errors(field, *path, "values")
+    yield from _max_replies_errors(field, *path, "maxReplies")
+    yield from _min_replies_errors(field, *path, "minReplies")
+
+
+def _value_list_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
+    for position in duplicate_positions(field.values):
+        yield duplicate(*path, position)
+    for position, value in enumerate(field.values):
+        if not value:
+            yield InputError(json_pointer(*path, position), "required", "Must not be empty.")
+
+
+def _max_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
+    if field.allow_max_replies and field.max_replies < 1:
+        yield out_of_range("Must be at least 1.", *path)
+    elif field.allow_max_replies and field.max_replies < _min_replies(field):
+        yield out_of_range("Must be at least minReplies.", *path)
+
+
+def _min_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
+    min_replies = _min_replies(field)
+    if not field.type.rules.accepts_several_values and min_replies > 1:
+        yield out_of_range("Must be at most 1 for a field of a type that accepts one value.", *path)
+    elif not field.allow_custom_value and min_replies > len(field.values) > 0:
+        yield out_of_range("Must be at most the number of values.", *path)
+
+
+def _min_replies(field: FieldDefinition) -> int:
+    return field.min_replies if field.allow_min_replies else 0
+
+
+def _dependency_errors(definition: FormDefinition, names: Names) -> Iterator[InputError]:
+    dependencies = definition.field_dependencies
+    fields = dict(zip(names.ids, definition.fields, strict=True))
+    edges = [_edge(dependency, names) for dependency in dependencies]
+    cyclic = edges_on_cycles([edge for edge in edges if edge is not None])
+    for position in duplicate_positions(dependency.id for dependency in dependencies):
+        yield duplicate("fieldDependencies", position, "id")
+    for position, (dependency, edge) in enumerate(zip(dependencies, edges, strict=True)):
+        path = ("fieldDependencies", position)
+        condition_field = names.find(dependency.depends_on_field)
+        if names.find(dependency.field) is None:
+            yield unknown_reference("field", *path, "field")
+        if condition_field is None:
+            yield unknown_reference("field", *path, "dependsOnField")
+        if edge in cyclic:
+            detail = "The field would depend on itself, directly or through other fields."
+            yield InputError(json_pointer(*path, "dependsOnField"), "cycle", detail)
+        yield from _comparison_errors(
+            dependency, fields.get(condition_field or ""), *path, "dependsOnFieldValues"
+        )
+
+
+def _edge(dependency: FieldDependencyDefinition, fields: Names) -> Edge | None:
+    field = fields.find(dependency.field)
+    condition_field = fields.find(dependency.depends_on_field)
+    return (field, condition_field) if field is not None and condition_field is not None else None
+
+
+def _comparison_errors(
+    dependency: FieldDependencyDefinition, condition_field: FieldDefinition | None, *path: str | int
+) -> Iterator[InputError]:
+    if not dependency.depends_on_field_values:
+        yield InputError(json_pointer(*path), "required", "Set at least one comparison.")
+    for position, expected in enumerate(dependency.depends_on_field_values):
+        yield from _expected_errors(expected, condition_field, *path, position, "value")
+
+
+def _expected_errors(
+    expected: ExpectedValue, condition_field: FieldDefinition | None, *path: str | int
+) -> Iterator[InputError]:
+    if expected.operator is Comparator.EXISTS:
+        if expected.value not in ("true", "false"):
+            yield not_allowed("Must be true or false.", *path)
+        return
+    if not expected.value:
+        yield required(*path)
+        return
+    allowed = condition_field.options if condition_field else None
+    if not allowed or expected.operator not in _EQUALITY_COMPARATORS:
+        return
+    is_single = expected.operator in (Comparator.EQ, Comparator.NE)
+    values = [expected.value] if is_single else parse_list(expected.value)
+    if not all(any(equal(value, option) for option in allowed) for value in values):
+        yield not_allowed("Must be a possible answer to the field.", *path)
+
+
+def _translation_errors(definition: FormDefinition, references: References) -> Iterator[InputError]:
+    fields = dict(zip(references.fields.keys, definition.fields, strict=True))
+    for language, translation in definition.translations.items():
+        path = ("translations", str(language))
+        if language is definition.language:
+            yield not_allowed("Must differ from the language of the form.", *path)
+        yield from _translated_fields_errors(fields, translation, *path, "fields")
+        for key in translation.groups:
+            if key not in references.groups.keys:
+                yield unknown_reference("group", *path, "groups", key)
+
+
+def _translated_fields_errors(
+    fields: Mapping[str, FieldDefinition], translation: FormTranslation, *path: str | int
+) -> Iterator[InputError]:
+    for key, texts in translation.fields.items():
+        if key in fields:
+            yield from _translated_values_errors(texts, fields[key], *path, key, "values")
+        else:
+            yield unknown_reference("field", *path, key)
+        for position in duplicate_positions(texts.values):
+            if texts.values[position]:
+                yield duplicate(*path, key, "values", position)
+
+
+def _translated_values_errors(
+    texts: FieldTranslation, field: FieldDefinition, *path: str | int
+) -> Iterator[InputError]:
+    if texts.values and len(texts.values) != len(field.values):
+        yield out_of_range(f"Must have {len(field.values)} values, as many as the field.", *path)

@@ -1,0 +1,241 @@
+"""Parse the definition of a survey and build the survey to save."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from admin.domain.forms.build import build_form, retain_timestamps
+from admin.domain.forms.form import FormDefinition, LanguageName
+from admin.domain.forms.rules import form_errors
+from chalicelib.domain.accounts.places import Directory, PlaceKind
+from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.forms.image import Image
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.presentation import SurveyStyle
+from chalicelib.domain.forms.survey import (
+    MAX_RESOLICITATION_DELAY_S,
+    Channel,
+    ChannelName,
+    ExternalDnsConfig,
+    PartnerSurvey,
+    ResolicitationMode,
+    ResolicitationModeName,
+    SavedSurvey,
+    SupportEmail,
+    Target,
+    TargetType,
+)
+from chalicelib.domain.forms.translation import SurveyTranslation
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.input_errors import (
+    InputError,
+    duplicate,
+    duplicate_positions,
+    json_pointer,
+    not_allowed,
+    out_of_range,
+    unknown_reference,
+)
+from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
+
+_HIGHEST_RATING = 10
+
+
+class TargetDefinition(Input):
+    """A target of a survey: a brand or a store of the account."""
+
+    id: Identifier | None = None
+    type: TargetType
+    target_id: Identifier
+    enabled: bool = True
+    new_review_uri: str = ""
+
+
+class SupportEmailDefinition(Input):
+    """The definition of a survey's support address. `domain` defaults to the e-mail's domain.
+
+    `dkim_verified` and `return_path_verified` are accepted and ignored: only the command
+    ``support-email`` stores the states that SES reports.
+    """
+
+    id: Identifier | None = None
+    email: Email
+    domain: str | None = Field(default=None, max_length=255)
+    forwarding_email: Email | None = None
+    default: bool = False
+    enable_inbound: bool = False
+    external_dns_config: ExternalDnsConfig = ExternalDnsConfig()
+    dkim_verified: bool = False
+    return_path_verified: bool = False
+
+
+class SurveyDefinition(FormDefinition):
+    """The definition of a survey. Its targets must be brands and stores of the account."""
+
+    general_style: SurveyStyle = SurveyStyle()
+    targets: list[TargetDefinition] = []
+    publicly_available: bool = False
+    support_email: SupportEmailDefinition | None = None
+    sending_channels: list[ChannelName] = []
+    solicitation_threshold: int = 0
+    resolicitation_delay: int = 0
+    resolicitation_mode: ResolicitationModeName = ResolicitationMode.ACCOUNT
+    pre_redirect: bool = False
+    pre_redirect_config: PreRedirectConfig | None = None
+    post_redirect: bool = False
+    post_redirect_threshold: int | None = None
+    email_logo: Image | None = None
+    email_cover: Image | None = None
+    translations: Mapping[LanguageName, SurveyTranslation] = {}
+
+
+def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefinition:
+    """Parse and validate the definition of a survey.
+
+    Args:
+        directory: the account's brands and stores.
+
+    Raises:
+        InvalidInput: the definition does not match the model or violates a rule.
+    """
+
+    def rule_errors(survey: SurveyDefinition) -> Iterator[InputError]:
+        yield from form_errors(survey)
+        yield from _target_errors(survey.targets, directory)
+        yield from _sending_errors(survey)
+        yield from _pre_redirect_errors(survey)
+        yield from _post_redirect_errors(survey)
+
+    return parse_and_validate(definition, SurveyDefinition, rule_errors)
+
+
+def build_survey(
+    definition: SurveyDefinition,
+    directory: Directory,
+    now: datetime,
+    earlier: SavedSurvey | None = None,
+) -> SavedSurvey:
+    """Build the survey to save. The survey replaces ``earlier``.
+
+    Raises:
+        InputTooLarge: the survey exceeds a size limit; see `build_form`.
+    """
+    timestamp = format_timestamp(now)
+    return build_form(
+        SavedSurvey,
+        PartnerSurvey,
+        definition,
+        directory,
+        now,
+        earlier,
+        targets=retain_timestamps(
+            _targets(definition, timestamp), earlier.targets if earlier else ()
+        ),
+        support_email=_support_email(definition, timestamp, earlier),
+        post_redirect_threshold=definition.post_redirect_threshold
+        if definition.post_redirect
+        else None,
+    )
+
+
+def _target_errors(
+    targets: Sequence[TargetDefinition], directory: Directory
+) -> Iterator[InputError]:
+    for position, target in enumerate(targets):
+        if target.type is PlaceKind.BRAND and directory.brand(target.target_id) is None:
+            yield unknown_reference("brand", "targets", position, "targetId")
+        if target.type is PlaceKind.STORE and directory.store(target.target_id) is None:
+            yield unknown_reference("store", "targets", position, "targetId")
+    for position in duplicate_positions(target.target_id for target in targets):
+        yield duplicate("targets", position, "targetId")
+    for position in duplicate_positions(target.id for target in targets):
+        yield duplicate("targets", position, "id")
+
+
+def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
+    path = "sendingChannels"
+    if not definition.publicly_available and not definition.sending_channels:
+        yield InputError(
+            json_pointer(path), "required", "A private survey needs at least one channel."
+        )
+    for position, channel in enumerate(definition.sending_channels):
+        if channel is Channel.LINK and not definition.publicly_available:
+            yield not_allowed("LINK is allowed for public surveys only.", path, position)
+    for position in duplicate_positions(definition.sending_channels):
+        yield duplicate(path, position)
+    address = definition.support_email.email if definition.support_email else ""
+    if not address.rpartition("@")[0].isascii():
+        detail = "Must be ASCII before the @, because SES cannot send from other addresses."
+        yield InputError(json_pointer("supportEmail", "email"), "invalid_email", detail)
+    if definition.solicitation_threshold < 0:
+        yield out_of_range("Must be at least 0.", "solicitationThreshold")
+    if not 0 <= definition.resolicitation_delay <= MAX_RESOLICITATION_DELAY_S:
+        detail = f"Must be 0 to {MAX_RESOLICITATION_DELAY_S} (366 days)."
+        yield out_of_range(detail, "resolicitationDelay")
+
+
+def _pre_redirect_errors(definition: SurveyDefinition) -> Iterator[InputError]:
+    config = definition.pre_redirect_config
+    if definition.pre_redirect and config is None:
+        yield _required_for("preRedirect", "preRedirectConfig")
+    if definition.pre_redirect and config and "threshold" not in config.model_fields_set:
+        yield _required_for("preRedirect", "preRedirectConfig", "threshold")
+    if config and not 0 <= config.threshold <= _HIGHEST_RATING:
+        yield _invalid_rating("preRedirectConfig", "threshold")
+
+
+def _post_redirect_errors(definition: SurveyDefinition) -> Iterator[InputError]:
+    threshold = definition.post_redirect_threshold
+    if definition.post_redirect and threshold is None:
+        yield _required_for("postRedirect", "postRedirectThreshold")
+    if threshold is not None and not 0 <= threshold <= _HIGHEST_RATING:
+        yield _invalid_rating("postRedirectThreshold")
+
+
+def _required_for(option: str, *path: str) -> InputError:
+    return InputError(json_pointer(*path), "required", f"Required if {option} is true.")
+
+
+def _invalid_rating(*path: str) -> InputError:
+    return out_of_range(f"Must be between 0 and {_HIGHEST_RATING}.", *path)
+
+
+def _targets(definition: SurveyDefinition, timestamp: str) -> list[Target]:
+    return [
+        Target(
+            id=target.id or derived_id(definition.id, "target", target.target_id),
+            created_at=timestamp,
+            updated_at=timestamp,
+            type=target.type,
+            enabled=target.enabled,
+            target_id=target.target_id,
+            new_review_uri=target.new_review_uri,
+        )
+        for target in definition.targets
+    ]
+
+
+def _support_email(
+    definition: SurveyDefinition, timestamp: str, earlier: SavedSurvey | None
+) -> SupportEmail | None:
+    address = definition.support_email
+    if address is None:
+        return None
+    before = earlier.support_email if earlier else None
+    checked = before if before and before.email == address.email else None
+    support_email = SupportEmail(
+        id=address.id or derived_id(definition.id, "support email", address.email),
+        created_at=timestamp,
+        updated_at=timestamp,
+        email=address.email,
+        domain=address.email.rpartition("@")[2] if address.domain is None else address.domain,
+        forwarding_email=address.forwarding_email or "",
+        default=address.default,
+        enable_inbound=address.enable_inbound,
+        external_dns_config=address.external_dns_config,
+        dkim_verified=bool(checked and checked.dkim_verified),
+        return_path_verified=bool(checked and checked.return_path_verified),
+    )
+    return retain_timestamps([support_email], [before] if before else ())[0]

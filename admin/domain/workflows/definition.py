@@ -1,0 +1,275 @@
+"""Parse the definition of a workflow and build the workflow to save."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from admin.domain.workflows.condition_values import SUBJECTS_WITH_ID, condition_value_errors
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.comparison import Combination, Comparator
+from chalicelib.domain.definitions import NormalizedInput, parse_and_validate
+from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.input_errors import (
+    InputError,
+    duplicate,
+    duplicate_positions,
+    json_pointer,
+    not_allowed,
+    required,
+)
+from chalicelib.domain.schema import Identifier, Input, format_timestamp
+from chalicelib.domain.webhooks.headers import (
+    InvalidHeader,
+    normalize_header_name,
+    validate_headers,
+)
+from chalicelib.domain.webhooks.url import url_error
+from chalicelib.domain.workflows.workflow import (
+    MAX_ATTEMPTS,
+    MAX_BODY_BYTES,
+    Action,
+    Condition,
+    Operator,
+    Subject,
+    Workflow,
+    body_size,
+    combination_of,
+)
+
+MAX_ACTIONS: Final = 20
+MAX_WORKFLOW_BYTES: Final = 350_000
+"""Size limit of a workflow as JSON. The DynamoDB limit is 400 KB per item."""
+
+_MAX_CONDITIONS: Final = 50
+_MAX_DEPTH: Final = 5
+_MAX_HEADERS: Final = 50
+_MAX_METADATA: Final = 500
+
+
+class ConditionDefinition(Input):
+    """A comparison (`subject`, `operator`, `value`), or a group (`operator`, `conditions`)."""
+
+    operator: Annotated[Operator, Field(strict=False)]
+    subject: Annotated[Subject | None, Field(strict=False)] = None
+    field: str | None = Field(default=None, min_length=1, max_length=100)
+    value: str | None = None
+    conditions: list["ConditionDefinition"] | None = Field(default=None, max_length=_MAX_CONDITIONS)
+
+
+class ActionDefinition(Input):
+    """An action of a workflow. The action sends a webhook.
+
+    An omitted id is derived from the workflow's id and the action's key.
+    """
+
+    id: Identifier | None = None
+    key: str = Field(min_length=1, max_length=100)
+    description: str = Field(default="", max_length=2000)
+    url: str
+    headers: dict[str, str] = Field(default={}, max_length=_MAX_HEADERS)
+    metadata: dict[str, str] = Field(default={}, max_length=_MAX_METADATA)
+    attempts: int = Field(default=MAX_ATTEMPTS, ge=1, le=MAX_ATTEMPTS)
+
+
+class WorkflowDefinition(NormalizedInput):
+    """The definition of a workflow."""
+
+    id: Identifier
+    name: str = Field(min_length=1, max_length=255)
+    enabled: bool = True
+    operator: Annotated[Combination, Field(strict=False)] = Combination.AND
+    conditions: list[ConditionDefinition] = Field(default=[], max_length=_MAX_CONDITIONS)
+    actions: list[ActionDefinition] = Field(min_length=1, max_length=MAX_ACTIONS)
+
+
+def parse_workflow_definition(
+    definition: Any,
+    directory: Directory | None = None,
+    others: Iterable[Workflow] = (),
+    *,
+    allow_private: bool = False,
+) -> WorkflowDefinition:
+    """Parse and validate the definition of a workflow.
+
+    Args:
+        directory: the account's brands and stores. If it is None, the ids of brands and stores in
+            conditions are not checked for existence.
+        others: the account's workflows, which may include the saved version of this workflow.
+        allow_private: whether plain http and private addresses are allowed.
+
+    Raises:
+        InvalidInput: the definition does not match the model or violates a rule.
+    """
+
+    def rule_errors(workflow: WorkflowDefinition) -> Iterator[InputError]:
+        yield from _conditions_errors(workflow.conditions, directory, 1, "conditions")
+        yield from _uniqueness_errors(workflow, others)
+        for position, action in enumerate(workflow.actions):
+            yield from _action_errors(workflow, action, allow_private, "actions", position)
+
+    return parse_and_validate(definition, WorkflowDefinition, rule_errors)
+
+
+def build_workflow(
+    definition: WorkflowDefinition, now: datetime, earlier: Workflow | None = None
+) -> Workflow:
+    """Build the workflow to save. The workflow replaces ``earlier``.
+
+    Raises:
+        InputTooLarge: the workflow's JSON exceeds `MAX_WORKFLOW_BYTES`.
+    """
+    updated_at = format_timestamp(now)
+    workflow = Workflow(
+        id=definition.id,
+        name=definition.name,
+        enabled=definition.enabled,
+        operator=definition.operator,
+        conditions=tuple(_condition(condition) for condition in definition.conditions),
+        actions=tuple(_action(definition, action) for action in definition.actions),
+        created_at=earlier.created_at if earlier else updated_at,
+        updated_at=updated_at,
+    )
+    if len(workflow.model_dump_json().encode()) > MAX_WORKFLOW_BYTES:
+        raise InputTooLarge("workflow", MAX_WORKFLOW_BYTES)
+    return workflow
+
+
+def _condition(definition: ConditionDefinition) -> Condition:
+    value = definition.value or ""
+    return Condition(
+        operator=definition.operator,
+        subject=definition.subject,
+        field=definition.field or "",
+        value=value.lower() if definition.subject in SUBJECTS_WITH_ID else value,
+        conditions=tuple(_condition(nested) for nested in definition.conditions or ()),
+    )
+
+
+def _action(workflow: WorkflowDefinition, definition: ActionDefinition) -> Action:
+    return Action(
+        id=_action_id(workflow, definition),
+        key=definition.key,
+        description=definition.description,
+        url=definition.url,
+        headers=definition.headers,
+        metadata=definition.metadata,
+        attempts=definition.attempts,
+    )
+
+
+def _action_id(workflow: WorkflowDefinition, action: ActionDefinition) -> str:
+    return action.id or derived_id(workflow.id, "action", action.key)
+
+
+def _conditions_errors(
+    conditions: Sequence[ConditionDefinition],
+    directory: Directory | None,
+    depth: int,
+    *path: str | int,
+) -> Iterator[InputError]:
+    for position, condition in enumerate(conditions):
+        if combination_of(condition.operator):
+            yield from _group_errors(condition, directory, depth, *path, position)
+        else:
+            yield from _comparison_errors(condition, *path, position)
+            yield from _field_errors(condition, *path, position)
+            yield from _value_errors(condition, directory, *path, position, "value")
+
+
+def _group_errors(
+    group: ConditionDefinition, directory: Directory | None, depth: int, *path: str | int
+) -> Iterator[InputError]:
+    for name in ("subject", "field", "value"):
+        if getattr(group, name) is not None:
+            yield not_allowed("Not allowed in a group of conditions.", *path, name)
+    if not group.conditions:
+        yield InputError(
+            json_pointer(*path, "conditions"), "required", "Set at least one condition."
+        )
+    elif depth > _MAX_DEPTH:
+        detail = f"Groups can be nested at most {_MAX_DEPTH} levels deep."
+        yield not_allowed(detail, *path, "conditions")
+    else:
+        yield from _conditions_errors(group.conditions, directory, depth + 1, *path, "conditions")
+
+
+def _comparison_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[InputError]:
+    if condition.conditions is not None:
+        yield not_allowed("Allowed only if the operator is $and or $or.", *path, "conditions")
+    if condition.subject is None:
+        yield required(*path, "subject")
+
+
+def _field_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[InputError]:
+    if condition.subject is Subject.ANSWER and not condition.field:
+        yield InputError(
+            json_pointer(*path, "field"), "required", "Set the id or the key of the field."
+        )
+    if condition.subject is not Subject.ANSWER and condition.field is not None:
+        yield not_allowed("Allowed only if the subject is answer.", *path, "field")
+
+
+def _value_errors(
+    condition: ConditionDefinition, directory: Directory | None, *path: str | int
+) -> Iterator[InputError]:
+    if condition.operator.value == Comparator.EXISTS:
+        if condition.value not in ("true", "false"):
+            yield not_allowed("Must be true or false.", *path)
+    elif not condition.value:
+        yield required(*path)
+    elif condition.subject:
+        comparator = Comparator(condition.operator.value)
+        yield from condition_value_errors(
+            condition.subject, comparator, condition.value, directory, *path
+        )
+
+
+def _uniqueness_errors(
+    workflow: WorkflowDefinition, others: Iterable[Workflow]
+) -> Iterator[InputError]:
+    actions = workflow.actions
+    used_ids = {
+        action.id for other in others if other.id != workflow.id for action in other.actions
+    }
+    ids = [_action_id(workflow, action) for action in actions]
+    repeated_ids = duplicate_positions(ids)
+    for position, action_id in enumerate(ids):
+        if position in repeated_ids or action_id in used_ids:
+            yield duplicate("actions", position, "key" if actions[position].id is None else "id")
+    for position in duplicate_positions(action.key for action in actions):
+        if position not in repeated_ids:
+            yield duplicate("actions", position, "key")
+
+
+def _action_errors(
+    workflow: WorkflowDefinition, action: ActionDefinition, allow_private: bool, *path: str | int
+) -> Iterator[InputError]:
+    invalid_url = url_error(action.url, allow_private=allow_private)
+    if invalid_url:
+        yield InputError(json_pointer(*path, "url"), "invalid_url", invalid_url)
+    yield from _header_errors(action.headers, *path, "headers")
+    # Only the id and the name of the workflow are part of the body.
+    body_workflow = Workflow(
+        id=workflow.id, name=workflow.name, actions=(), created_at="", updated_at=""
+    )
+    if body_size(body_workflow, _action(workflow, action)) > MAX_BODY_BYTES:
+        yield InputError(
+            json_pointer(*path, "metadata"),
+            "too_large",
+            f"The webhook body must be at most {MAX_BODY_BYTES} bytes.",
+        )
+
+
+def _header_errors(headers: Mapping[str, str], *path: str | int) -> Iterator[InputError]:
+    seen: set[str] = set()
+    for name, value in headers.items():
+        try:
+            validate_headers({name: value})
+        except InvalidHeader as error:
+            yield not_allowed(str(error), *path, name)
+        if normalize_header_name(name) in seen:
+            yield duplicate(*path, name)
+        seen.add(normalize_header_name(name))

@@ -1,0 +1,1 @@
+"""AWS services that only operators call."""

@@ -1,0 +1,131 @@
+"""Create, find and list accounts, and their changes; issue, list and revoke their API keys."""
+
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.account import (
+    Account,
+    Credential,
+    hash_of,
+    is_api_key,
+    new_api_key,
+    new_secret,
+)
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import account_changes, accounts, credentials
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+
+
+def create_account(name: str, account_id: str | None = None) -> Account:
+    """Create an account.
+
+    Args:
+        account_id: the id of the account. Default: a new id.
+    """
+    account = Account(id=account_id or new_id(), name=name, created_at=clock.now())
+    accounts.save(account)
+    return account
+
+
+def list_accounts() -> list[Account]:
+    """Return all accounts, oldest first."""
+    return sorted(accounts.list_all(), key=lambda account: (account.created_at, account.id))
+
+
+def find_account(account_id: str) -> Account | None:
+    """Return the account, or None if it does not exist."""
+    return accounts.find(account_id)
+
+
+def require_account(account_id: str) -> Account:
+    """Return the account.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    account = find_account(account_id)
+    if account is None:
+        raise NotFound("account")
+    return account
+
+
+def last_changes(account_id: str, limit: int) -> list[AccountChange]:
+    """Return the last changes that operators made to the account, newest first.
+
+    One AWS request, and one more for each further MB (about 3,000 changes).
+    """
+    return account_changes.load_last(account_id, limit)
+
+
+def issue_key(account_id: str, operator: str, label: str = "") -> tuple[Credential, str]:
+    """Issue an API key and return it with its secret. Only a hash of the secret is stored.
+
+    Two AWS requests.
+
+    Args:
+        operator: the identity of the operator, for the audit.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    secret = new_secret()
+    credential = Credential(
+        api_key=new_api_key(),
+        account_id=account_id,
+        secret_hash=hash_of(secret),
+        label=label,
+        created_at=clock.now(),
+    )
+    change = AccountChange(
+        credential.created_at, _subject(credential.api_key), operator, None, "issued"
+    )
+    credentials.create(credential, change)
+    return credential, secret
+
+
+def require_key(api_key: str) -> Credential:
+    """Return an API key of any account, even if it is revoked. One AWS request.
+
+    Raises:
+        NotFound: the key does not exist.
+    """
+    credential = credentials.find(api_key) if is_api_key(api_key) else None
+    if credential is None:
+        raise NotFound("API key")
+    return credential
+
+
+def revoke_key(api_key: str, operator: str) -> None:
+    """Revoke an API key. Requests that use it are rejected within a minute. Two AWS requests.
+
+    If the key is already revoked, its revocation time does not change.
+
+    Args:
+        operator: the identity of the operator, for the audit.
+
+    Raises:
+        NotFound: the key does not exist.
+    """
+
+    def attempt() -> None:
+        credential = require_key(api_key)
+        if credential.revoked_at is None:
+            change = AccountChange(clock.now(), _subject(api_key), operator, "issued", "revoked")
+            credentials.revoke(credential, change)
+
+    retry_on_contention(attempt)
+
+
+def _subject(api_key: str) -> str:
+    return f"key {api_key}"
+
+
+def list_keys(account_id: str) -> list[Credential]:
+    """Return the account's API keys, oldest first, including revoked keys.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    return credentials.list_for_account(account_id)

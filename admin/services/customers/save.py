@@ -1,0 +1,68 @@
+"""Create or replace a customer from a definition."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.tags import MAX_TAGS, Tag, merge_tags, tag_id, too_many_tags
+from chalicelib.domain.customers.customer import (
+    Customer,
+    CustomerDefinition,
+    build_customer,
+)
+from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.services.customers.request_positions import request_positions
+from chalicelib.storage import customers, places
+from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
+
+
+def save_customer(account_id: str, definition: Any) -> Customer:
+    """Create the customer, or replace the existing customer with the same id.
+
+    Tags belong to the account: new tags of the definition are created, and the colours in the
+    definition apply to all customers with these tags. Replacing a customer does not change its
+    position in the list, its feedback and purchase counts or its creation time.
+
+    Raises:
+        InvalidInput: the definition is invalid, or the account would have too many tags.
+        InputTooLarge: the customer exceeds its size limit.
+    """
+    parsed = parse_definition(definition, CustomerDefinition)
+    tag_ids = {tag_id(account_id, tag.tag) for tag in parsed.tags}
+
+    def attempt() -> customers.Created:
+        existing = places.find_tags(account_id, tag_ids)
+        now = clock.now()
+        tags = merge_tags(account_id, parsed.tags, existing, now)
+        customer = build_customer(parsed, tags, now)
+        _save_tags(account_id, tags, existing)
+        return customers.replace(account_id, customer)
+
+    saved = retry_on_contention(attempt)
+    if not saved.is_listed:
+        request_positions(account_id)
+    return saved.customer
+
+
+def _save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag]) -> None:
+    """Create new tags, and update existing tags whose colour changed. Do not write other tags.
+
+    Args:
+        existing: the stored tags with the same ids as ``tags``, by id.
+
+    Raises:
+        InvalidInput: the account would have too many tags. Nothing is saved.
+        Contention: a concurrent load created one of the new tags.
+    """
+    new = {tag.id for tag in tags} - existing.keys()
+    if new:
+        stored = places.load_directory(account_id).tags
+        if len(stored.keys() | new) > MAX_TAGS:
+            raise InvalidInput([too_many_tags()])
+    for tag in tags:
+        if tag.id in new:
+            if not places.create_tag(account_id, tag):
+                raise Contention(condition_failed=True)
+        elif tag.color and tag.color != existing[tag.id].color:
+            places.set_tag_color(account_id, tag.id, tag.color, tag.updated_at)

@@ -1,0 +1,126 @@
+"""Repeat the recorded erasures after a restore from a backup: ``customer erase --replay``.
+
+The table of erasures contains only keyed hashes. Therefore the replay reads all tables with data
+about persons, and computes the hash of each customer id in them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+
+from admin.storage import persons
+from chalicelib.domain import clock
+from chalicelib.domain.customers.contact_hash import pair_hash
+from chalicelib.domain.erasure import Erasure
+from chalicelib.services.erasure.erase import attempt_erasure, start_erasure
+from chalicelib.storage import accounts, contacts, erasures, feedback, imports
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+
+def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
+    """Repeat all recorded erasures. Return the repeated erasures.
+
+    A customer that was created again after the erasure is not erased. The recorded addresses are
+    suppressed again, and answers and unfinished imports from before the erasure are erased again.
+    Reads all tables with data about persons; one AWS request per MB. You can repeat the call.
+
+    Args:
+        on_read: called with the number of records that were read.
+    """
+    # In this order, the time of the last erasure of an address remains.
+    recorded = sorted(erasures.list_all(), key=lambda erasure: erasure.erased_at)
+    last = {erasure.account_id: erasure for erasure in recorded}
+    for erasure in recorded:
+        is_last = erasure is last[erasure.account_id]
+        retry_on_contention(partial(_record_addresses, erasure, is_last=is_last))
+    accounts.restart_retention()
+    erased_at = {key: erasure.erased_at for erasure in recorded for key in erasure.pair_contacts}
+    # Import rows come first, because they could create the customers again.
+    retry_on_contention(partial(_erase_import_rows, erased_at))
+    repeated = []
+    by_id = {erasure.id: erasure.erased_at for erasure in recorded}
+    for account_id, customer_id in _find_restored(by_id, on_read):
+        started = start_erasure(account_id, customer_id, None, is_replay=True)
+        # If the pass is blocked or fails, the worker continues the erasure.
+        attempt_erasure(started.pointer)
+        repeated.append(erasures.find(started.id) or started)
+    _anonymize_unlinked(erased_at)
+    return repeated
+
+
+def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
+    """Erase rows with the pair of an erased person from imports that are older than the erasure."""
+    for chunk in imports.all_unfinished():
+        created_at = datetime.fromisoformat(chunk.created_at)
+        pairs = [
+            pair
+            for pair in imports.pairs_of(chunk)
+            if (erased := erased_at.get(_contact_key(chunk.account_id, pair)))
+            and created_at <= erased
+        ]
+        if pairs:
+            with transaction() as write:
+                imports.erase_pairs(write, chunk, pairs)
+
+
+def _contact_key(account_id: str, pair: str) -> str:
+    return contacts.contact_key(pair_hash(account_id, pair))
+
+
+def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:
+    """Anonymize feedback with the pair of an erased person that is older than the erasure."""
+    for feedback_id, contact_hash, created_at in feedback.scan_contacts():
+        erased = erased_at.get(contacts.contact_key(contact_hash))
+        if erased and created_at <= erased:
+            retry_on_contention(partial(_anonymize, feedback_id))
+
+
+def _anonymize(feedback_id: str) -> None:
+    stored = feedback.find(feedback_id)
+    if stored is None:
+        return
+    record = stored.feedback
+    # The counts of a customer that still exists include the feedback.
+    anonymized = record.anonymized() if record.customer_id else record.without_person()
+    with transaction() as write:
+        feedback.anonymize(write, stored, anonymized, clock.now())
+
+
+def _record_addresses(erasure: Erasure, *, is_last: bool) -> None:
+    if not (is_last or erasure.contacts or erasure.pair_contacts):
+        return
+    with transaction() as write:
+        erasures.record_addresses(write, erasure, is_last=is_last)
+
+
+def _find_restored(
+    erased_at: Mapping[str, datetime], on_read: Callable[[int], object]
+) -> list[tuple[str, str]]:
+    """Return the account and the id of each erased customer that records still contain.
+
+    The customers are in the order of their erasures.
+
+    The memory depends on the number of erasures, not on the number of customers.
+
+    Args:
+        erased_at: the time of each recorded erasure by its id.
+    """
+    found: dict[str, tuple[str, str, datetime]] = {}
+    for account_id, customer_id, created_at in _references(on_read):
+        erasure_id = erasures.erasure_id(account_id, customer_id)
+        if erasure_id in erased_at:
+            # Only the first record of a customer counts. The table of customers is read first.
+            found.setdefault(erasure_id, (account_id, customer_id, created_at))
+    return [
+        (account_id, customer_id)
+        for erasure_id, (account_id, customer_id, created_at) in sorted(
+            found.items(), key=lambda item: erased_at[item[0]]
+        )
+        if created_at <= erased_at[erasure_id]
+    ]
+
+
+def _references(on_read: Callable[[int], object]) -> Iterator[tuple[str, str, datetime]]:
+    for reference in persons.scan():
+        on_read(1)
+        yield reference

@@ -1,0 +1,158 @@
+"""Check the counts of forms, customers and accounts against the records."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from admin.services.recount.difference import Difference
+from chalicelib.concurrency import map_concurrently
+from chalicelib.domain.customers.counts import CustomerCounts
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.storage import counters, customers, feedback, purchases, solicitations
+from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.counters import Counted
+from chalicelib.storage.forms import FormTable
+from chalicelib.storage.surveys import surveys
+
+MAX_CONCURRENCY: Final = 8
+
+FORMS: Final[dict[FormKind, FormTable]] = {
+    FormKind.CONTACT_FORM: contact_forms,
+    FormKind.SURVEY: surveys,
+}
+
+Advance = Callable[[int], None]
+FormCounts = dict[tuple[FormKind, str], int]
+
+
+@dataclass(frozen=True)
+class StoredCounts:
+    """The counts of an account at the start of the check.
+
+    Attributes:
+        forms: the submission counts by kind and id of the form.
+        totals: the numbers of purchases, feedback records and solicitations.
+    """
+
+    forms: FormCounts
+    totals: dict[Counted, int]
+
+
+def load_counts(account_id: str) -> StoredCounts:
+    """Load the counts of the account and of its forms.
+
+    One request, and two per 100 forms.
+    """
+    forms = {
+        (kind, form_id): count
+        for kind, table in FORMS.items()
+        for rows in table.positions(account_id).walk()
+        for form_id, count in table.load_counts([row.form_id for row in rows]).items()
+    }
+    counts = counters.load_counts(account_id)
+    return StoredCounts(forms, {kind: counts[kind] for kind in Counted})
+
+
+def check_submissions(
+    account_id: str, stored: StoredCounts, until: datetime, fix: bool, advance: Advance
+) -> Iterator[Difference]:
+    """Yield the wrong submission counts of forms, and the account's feedback count if it is wrong.
+
+    Args:
+        stored: the counts at the time ``until``.
+    """
+    counted: Counter[tuple[FormKind, str]] = Counter()
+    for record in feedback.counted_of_account(account_id, until):
+        counted[record.kind, record.form_id] += 1
+        advance(1)
+    for (kind, form_id), count in stored.forms.items():
+        expected = counted[kind, form_id]
+        if count == expected:
+            continue
+        # If the count has changed since, feedback was processed during the check.
+        is_repaired = fix and FORMS[kind].correct_count(form_id, count, expected)
+        subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
+        yield Difference(subject, "submissions", count, expected, is_repaired)
+    yield from check_total(account_id, Counted.FEEDBACK, stored, counted.total(), fix)
+
+
+def check_purchases(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
+    """Yield the account's purchase count if it is wrong."""
+    counted = purchases.count_of_account(account_id)
+    yield from check_total(account_id, Counted.PURCHASES, stored, counted, fix)
+
+
+def check_solicitations(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
+    """Yield the numbers of solicitations by outcome that are wrong."""
+    counted = solicitations.count_outcomes(account_id)
+    for kind in solicitations.OUTCOMES.values():
+        yield from check_total(account_id, kind, stored, counted[kind], fix)
+
+
+def check_total(
+    account_id: str, kind: Counted, stored: StoredCounts, counted: int, fix: bool
+) -> Iterator[Difference]:
+    """Yield the difference if a counter does not equal the number of records."""
+    before = stored.totals[kind]
+    if before == counted:
+        return
+    is_unchanged = counters.load_counts(account_id)[kind] == before
+    if fix and is_unchanged:
+        counters.correct_count(account_id, kind, counted - before)
+    yield Difference("account", kind.value, before, counted, fix and is_unchanged)
+
+
+def check_customers(
+    account_id: str, until: datetime, fix: bool, advance: Advance
+) -> Iterator[Difference]:
+    """Yield the wrong counts of customers.
+
+    Two requests per customer, and one per 100 feedback records of a customer.
+
+    Args:
+        until: the start of the check. A customer that has changed since is not repaired.
+    """
+    check = partial(_check_customer, account_id, until, fix)
+    for group in customers.walk(account_id):
+        if group:
+            for differences in map_concurrently(check, group, MAX_CONCURRENCY):
+                yield from differences
+        advance(len(group))
+
+
+def _check_customer(
+    account_id: str, until: datetime, fix: bool, customer: Customer
+) -> list[Difference]:
+    expected = CustomerCounts.of(
+        purchases.count_of_customer(account_id, customer.id),
+        [record.rating for record in feedback.counted_of_customer(account_id, customer.id)],
+    )
+    if not _differing(customer, expected):
+        return []
+    # The customer was read from an index, and the index can be outdated.
+    current = customers.find(account_id, customer.id)
+    differing = _differing(current, expected) if current else {}
+    if current is None or not differing:
+        return []
+    is_repaired = (
+        fix
+        and current.updated_at <= until
+        and customers.correct_counts(account_id, current, expected)
+    )
+    return [
+        Difference(f"customer {customer.id}", name, stored, value, is_repaired)
+        for name, (stored, value) in differing.items()
+    ]
+
+
+def _differing(customer: Customer, expected: CustomerCounts) -> dict[str, tuple[int, int]]:
+    """Return the stored and the expected value of each wrong count, by name of the count."""
+    return {
+        name: (getattr(customer, name), value)
+        for name, value in asdict(expected).items()
+        if getattr(customer, name) != value
+    }

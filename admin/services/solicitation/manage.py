@@ -1,0 +1,87 @@
+"""List, explain and resend solicitations."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from admin.services.accounts.manage import require_account
+from chalicelib.domain import clock
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.solicitation.solicitation import (
+    Solicitation,
+    SolicitationPointer,
+    SolicitationState,
+)
+from chalicelib.outbound.queues import send
+from chalicelib.queues import SOLICITATIONS
+from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.storage import purchases, solicitations
+
+_NOT_UNKNOWN: Final = "Only solicitations with the outcome UNKNOWN can be sent again."
+
+
+def list_solicitations(
+    account_id: str,
+    *,
+    state: SolicitationState | None = None,
+    reason: str | None = None,
+    since: datetime | None = None,
+    at_most: int = 50,
+) -> Iterator[Solicitation]:
+    """Yield the account's solicitations, the newest first.
+
+    Args:
+        since: the earliest time of creation.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    return solicitations.list_for_account(
+        account_id, state=state, reason=reason, since=since, at_most=at_most
+    )
+
+
+def load_explanation(account_id: str, source: DataSource, external_id: str) -> Case:
+    """Return the solicitation of a purchase and the current facts of its decision.
+
+    Raises:
+        NotFound: the account has no such purchase, or the purchase has no solicitation.
+    """
+    record_id = purchase_id(account_id, source, external_id)
+    purchase = purchases.find(account_id, record_id)
+    if purchase is None:
+        raise NotFound("purchase")
+    case = load_case(SolicitationPointer(account_id, record_id, purchase.customer_id))
+    if case is None:
+        raise NotFound("solicitation")
+    return case
+
+
+def load_unknown(account_id: str, source: DataSource, external_id: str) -> Case:
+    """Return the solicitation of a purchase with the outcome UNKNOWN, and its current facts.
+
+    Raises:
+        NotFound: the account has no such purchase, or the purchase has no solicitation.
+        Conflict: the solicitation has another state.
+    """
+    case = load_explanation(account_id, source, external_id)
+    if case.solicitation.state is not SolicitationState.UNKNOWN:
+        raise Conflict(_NOT_UNKNOWN)
+    return case
+
+
+def resend(case: Case) -> None:
+    """Make a solicitation with the outcome UNKNOWN pending again, and queue it. Four AWS requests.
+
+    The customer may receive the survey twice, with the same link.
+
+    Raises:
+        Conflict: the solicitation has another state.
+    """
+    pointer = solicitations.reopen_unknown(case.solicitation.id, clock.now())
+    if pointer is None:
+        raise Conflict(_NOT_UNKNOWN)
+    send(SOLICITATIONS, [pointer])

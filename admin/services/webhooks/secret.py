@@ -1,0 +1,62 @@
+"""Rotate and read an account's webhook secrets."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from admin.services.accounts.manage import require_account
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.account import new_secret
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.errors import Conflict
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage import webhook_secrets
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+
+
+@dataclass(frozen=True)
+class NewSecret:
+    """A new webhook secret.
+
+    Attributes:
+        secret: the secret. The command line shows it only once.
+        replaced: the number of scheduled secrets that the new secret replaces. Because workers
+            cache secrets, a replaced secret that was due to become active within a minute can still
+            sign webhooks for up to a minute.
+    """
+
+    secret: str = field(repr=False)
+    replaced: int
+
+
+def active_webhook_secret(account_id: str) -> str | None:
+    """Return the account's active webhook secret, or None. One AWS request."""
+    return webhook_secrets.find_active(account_id, clock.now())
+
+
+def rotate_webhook_secret(
+    account_id: str, operator: str, active_from: datetime | None = None
+) -> NewSecret:
+    """Create a new webhook secret for the account and delete its other scheduled secrets.
+
+    Args:
+        operator: the identity of the operator, for the audit.
+        active_from: the time at which the new secret becomes active. Default: now. Until then, the
+            current secret signs webhooks.
+
+    Raises:
+        Conflict: the time is in the past.
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    if active_from and active_from < clock.now():
+        raise Conflict("The start time is in the past. Set a future time, or omit it to start now.")
+    secret = new_secret()
+
+    def attempt() -> NewSecret:
+        now = clock.now()
+        start = active_from or now
+        subject = f"webhook secret {format_timestamp(start)}"
+        change = AccountChange(now, subject, operator, None, "created")
+        return NewSecret(secret, webhook_secrets.save(account_id, start, secret, change))
+
+    return retry_on_contention(attempt)

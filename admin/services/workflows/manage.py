@@ -1,0 +1,87 @@
+"""Create, replace, enable, disable and list workflows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
+from admin.services.accounts.manage import require_account
+from chalicelib.domain import clock
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.workflows.workflow import Action, Workflow
+from chalicelib.settings import settings
+from chalicelib.storage import places, workflows
+
+
+def save_workflow(account_id: str, definition: Any) -> Workflow:
+    """Create the workflow, or replace the existing workflow with the same id.
+
+    Raises:
+        InvalidInput: the definition is invalid.
+        InputTooLarge: the workflow exceeds its size limit.
+    """
+    existing = workflows.list_for_account(account_id, consistent=True)
+    parsed = parse_workflow_definition(
+        definition,
+        places.load_directory(account_id),
+        existing,
+        allow_private=settings().private_webhooks,
+    )
+    earlier = next((workflow for workflow in existing if workflow.id == parsed.id), None)
+    workflow = build_workflow(parsed, clock.now(), earlier)
+    workflows.save(account_id, workflow)
+    return workflow
+
+
+def list_workflows(account_id: str) -> Sequence[Workflow]:
+    """Return the account's workflows, oldest first.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    return workflows.list_for_account(account_id, consistent=True)
+
+
+def find_workflow(account_id: str, workflow_id: str) -> Workflow:
+    """Return the account's workflow with this id.
+
+    Raises:
+        NotFound: the workflow does not exist.
+    """
+    for workflow in list_workflows(account_id):
+        if workflow.id == workflow_id:
+            return workflow
+    raise NotFound("workflow")
+
+
+def find_action(workflow: Workflow, key: str | None) -> Action:
+    """Return the workflow's action with this key or id; without a key, return the first action.
+
+    Raises:
+        NotFound: the action does not exist.
+    """
+    for action in workflow.actions:
+        if key in (None, action.key, action.id):
+            return action
+    raise NotFound("action")
+
+
+def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) -> Workflow:
+    """Enable or disable a workflow. The change takes effect within a minute.
+
+    Raises:
+        NotFound: the workflow does not exist.
+    """
+
+    def change(workflow: Workflow) -> Workflow:
+        if workflow.enabled == enabled:
+            return workflow
+        changed = {"enabled": enabled, "updated_at": format_timestamp(clock.now())}
+        return workflow.model_copy(update=changed)
+
+    require_account(account_id)
+    workflow = workflows.change(account_id, workflow_id, change)
+    if workflow is None:
+        raise NotFound("workflow")
+    return workflow

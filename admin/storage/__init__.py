@@ -1,0 +1,1 @@
+"""Tables and reads of several tables that only operators need."""

@@ -1,0 +1,106 @@
+"""Tests of warnings about the appearance of forms."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admin.domain.forms.appearance import appearance_warnings
+from admin.domain.forms.contact_form import ContactFormDefinition
+from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.forms import colours
+from chalicelib.domain.ids import new_id
+from tests.domain.forms.factories import contact_form
+
+
+def warnings(**definition: Any) -> dict[str, str]:
+    """Return the details of the warnings by pointer."""
+    raw = contact_form(id=new_id(), brandId=new_id(), **definition)
+    parsed = parse_definition(raw, ContactFormDefinition)
+    found = list(appearance_warnings(parsed))
+    assert len({warning.detail for warning in found}) == len(found)
+    return {warning.pointer: warning.detail for warning in found}
+
+
+def test_form_without_style_has_no_warnings() -> None:
+    assert warnings() == {}
+
+
+@pytest.mark.parametrize(
+    ("style", "pointers"),
+    [
+        ({"textColor": "#767676"}, set()),
+        ({"textColor": "#777777"}, {"/generalStyle/textColor"}),
+        ({"titleColor": "#949494"}, set()),
+        ({"titleColor": "#959595"}, {"/generalStyle/titleColor"}),
+        ({"fieldBorderColor": "#eeeeee"}, {"/generalStyle/fieldBorderColor"}),
+        ({"backgroundColor": "#14181d"}, set()),
+        ({"buttonBackgroundColor": "#ffffff"}, {"/generalStyle/buttonBackgroundColor"}),
+        (
+            {"buttonBackgroundColor": "#ffffff", "buttonTextColor": "#000000"},
+            {"/generalStyle/buttonTextColor"},
+        ),
+    ],
+)
+def test_low_contrast_is_a_warning(style: dict[str, str], pointers: set[str]) -> None:
+    assert set(warnings(generalStyle=style)) == pointers
+
+
+def test_warning_names_both_colours_and_the_ratio() -> None:
+    style = {"labelColor": "#cccccc", "backgroundColor": "#ffffff"}
+    assert warnings(generalStyle=style) == {
+        "/generalStyle/labelColor": "The contrast of #cccccc with #ffffff"
+        " (/generalStyle/backgroundColor) is 1.60; WCAG 2.2 requires at least 4.5."
+        " Pages display #707070 instead of #cccccc."
+    }
+
+
+def test_texts_of_footer_and_thank_you_page_need_contrast_with_their_backgrounds() -> None:
+    found = warnings(
+        footer={"backgroundColor": "#000000", "textColor": "#222222"},
+        submission={"subtitleColor": "#eeeeee"},
+    )
+    assert set(found) == {"/footer/textColor", "/submission/subtitleColor"}
+
+
+@pytest.mark.parametrize(
+    ("url", "is_warned"),
+    [
+        ("https://fonts.example.com/a.woff2", False),
+        ("https://fonts.example.com/a.css", True),
+        ("https://my_fonts.example.com/a.woff2", True),
+        ("", False),
+    ],
+)
+def test_font_that_pages_do_not_load_is_a_warning(url: str, is_warned: bool) -> None:
+    found = warnings(generalStyle={"font": {"name": "A", "url": url}})
+    assert ("/generalStyle/font/url" in found) == is_warned
+
+
+@pytest.mark.parametrize(
+    ("url", "is_warned"),
+    [
+        ("https://cdn.example.com:8443/a.png", False),
+        ("https://xn--bcher-kva.example/a.png", False),
+        ("https://my_cdn.example.com/a.png", True),
+        ("https://bücher.example/a.png", True),
+        ("https://[2001:db8::1]/a.png", True),
+        ("https://user@cdn.example.com/a.png", True),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("image", ["logo", "footerLogo", "cover", "submissionImage"])
+def test_image_that_pages_do_not_display_is_a_warning(
+    image: str, url: str, is_warned: bool
+) -> None:
+    assert set(warnings(**{image: {"url": url}})) == ({f"/{image}/url"} if is_warned else set())
+
+
+def test_default_colours_are_those_of_the_style_sheet() -> None:
+    static = Path(colours.__file__).parents[2] / "web" / "pages" / "static"
+    css = (static / "page.css").read_text()
+    light, dark = css.split("\n.dark {")[0], css.split("\n.dark {")[1].split("}")[0]
+    for block, defaults in ((light, colours._LIGHT), (dark, colours._DARK)):
+        found = set(re.findall(r"#[0-9a-f]{3,6}", block.replace("#fff)", "#ffffff)")))
+        assert set(defaults.values()) - {"#ffffff"} <= found
