@@ -87,9 +87,10 @@ logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STA
 local: $(VENV) ## Serve the routes from the source files, with automatic reload (LOCAL_PORT)
 	@$(BIN)/chalice local --port $(LOCAL_PORT)
 
-deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no]
+deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \
-		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL))
+		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL)) \
+		$(if $(DOMAIN),--domain $(DOMAIN))
 
 test: $(VENV) ## Run the tests in process, in parallel
 	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e --ignore=tests/fuzz
@@ -102,7 +103,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/python -m infrastructure.generate --check
 	@$(BIN)/python -m infrastructure.openapi --check
 	@$(BIN)/python -m infrastructure.catalogues --check
-	$(BIN)/cfn-lint infrastructure/data.yaml
+	$(BIN)/cfn-lint infrastructure/data.yaml infrastructure/domain.yaml
 	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
 
@@ -132,6 +133,8 @@ format: $(VENV) ## Fix and format the source
 
 generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from infrastructure/functions.py
 	@$(BIN)/python -m infrastructure.generate
+	@$(BIN)/python -m infrastructure.deployment.permissions
+	@$(BIN)/python -m infrastructure.costs
 
 catalogues: $(VENV) ## Compile the translations of the words of pages
 	@$(BIN)/python -m infrastructure.catalogues

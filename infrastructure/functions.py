@@ -59,6 +59,7 @@ class Stage:
             queue: if Lambda throttles an invocation, the messages of this invocation count as
             received although they are not processed.
         throttling: the limits of the gateway stage. None means only the limits of the AWS account.
+        tracing: whether AWS X-Ray traces requests and invocations.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Stage:
     memory_mb: Mapping[str, int] = field(default_factory=dict)
     reserved_concurrency: Mapping[str, int] = field(default_factory=dict)
     throttling: Throttling | None = None
+    tracing: bool = False
 
 
 @dataclass(frozen=True)

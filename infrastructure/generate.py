@@ -136,6 +136,9 @@ def policy(function: Function, stage: Stage) -> Json:
         statements.append(_allow("ssm", ("GetParameter",), [parameter]))
     if function.sends_messages:
         statements += _messages(stage)
+    if stage.tracing:
+        # X-Ray has no resources.
+        statements.append(_allow("xray", ("PutTraceSegments", "PutTelemetryRecords"), ["*"]))
     return {"Version": "2012-10-17", "Statement": statements}
 
 

@@ -19,10 +19,12 @@ class Outputs:
     Attributes:
         deployment_bucket: the name of the bucket with Chalice's record of deployed resources.
         web_acl_arn: the web ACL for the gateway's stage; None if the stage has no firewall.
+        domain: the domain of the stage; None if the stage has only the domain of the gateway.
     """
 
     deployment_bucket: str
     web_acl_arn: str | None
+    domain: str | None = None
 
 
 def stack_name(stage: str) -> str:
@@ -30,7 +32,13 @@ def stack_name(stage: str) -> str:
     return f"feedback-{stage}-data"
 
 
-def deploy(stage: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
+def deploy(
+    stage: str,
+    *,
+    alarm_email: str | None = None,
+    firewall: str | None = None,
+    domain: str | None = None,
+) -> str:
     """Deploy the data stack if its template changed.
 
     Return ``"created"``, ``"updated"`` or ``"unchanged"``.
@@ -40,13 +48,14 @@ def deploy(stage: str, *, alarm_email: str | None = None, firewall: str | None =
             deployment.
         firewall: ``"yes"`` or ``"no"``: whether to create a web ACL. Default: as in the previous
             deployment.
+        domain: the domain of the stage, ``""`` for none. Default: as in the previous deployment.
 
     Raises:
         DeploymentError: the deployment failed.
     """
     content = stacks.content_hash([TEMPLATE])
-    settings = {"AlarmEmail": alarm_email, "Firewall": firewall}
-    if not any(settings.values()) and is_current(stage):
+    settings = {"AlarmEmail": alarm_email, "Firewall": firewall, "Domain": domain}
+    if set(settings.values()) == {None} and is_current(stage):
         return "unchanged"
     return stacks.deploy(
         stack_name(stage),
@@ -64,7 +73,9 @@ def is_current(stage: str) -> bool:
 def outputs(stage: str) -> Outputs:
     """Return the outputs of the data stack of a stage, empty if the stack does not exist."""
     values = stacks.outputs(stack_name(stage))
-    return Outputs(values.get("DeploymentBucketName", ""), values.get("WebAclArn"))
+    return Outputs(
+        values.get("DeploymentBucketName", ""), values.get("WebAclArn"), values.get("Domain")
+    )
 
 
 def template_body() -> str:

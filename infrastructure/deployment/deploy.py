@@ -27,9 +27,12 @@ from infrastructure.deployment import (
     chalice_record,
     code_package,
     data_stack,
+    domain_stack,
     gateway_responses,
     gateway_stage,
     public_address,
+    quotas,
+    tracing,
 )
 from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
@@ -62,11 +65,21 @@ def main(arguments: list[str]) -> int:
         choices=["yes", "no"],
         help="whether a web ACL protects the gateway; default: as in the previous deployment",
     )
+    parser.add_argument(
+        "--domain",
+        type=domain_stack.parse_domain,
+        help='the domain of the stage, or "no"; default: as in the previous deployment',
+    )
     options = parser.parse_args(arguments)
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
     return run(
-        lambda: deploy(options.stage, alarm_email=options.alarm_email, firewall=options.firewall)
+        lambda: deploy(
+            options.stage,
+            alarm_email=options.alarm_email,
+            firewall=options.firewall,
+            domain=options.domain,
+        )
     )
 
 
@@ -91,23 +104,41 @@ def run(action: Callable[[], str]) -> int:
     return 0
 
 
-def deploy(stage_name: str, *, alarm_email: str | None = None, firewall: str | None = None) -> str:
-    """Deploy one stage. Return its name and the URL of its gateway. After a failure, call it again.
+def deploy(
+    stage_name: str,
+    *,
+    alarm_email: str | None = None,
+    firewall: str | None = None,
+    domain: str | None = None,
+) -> str:
+    """Deploy one stage. Return its name and its base URL. After a failure, call it again.
 
     Args:
         alarm_email: the address that receives alarms. None keeps the current address.
         firewall: ``"yes"`` or ``"no"``. None keeps the current setting.
+        domain: the domain of the stage, or ``"no"``. None keeps the current setting.
 
     Raises:
         DeploymentError: a step failed.
     """
     stage = next(stage for stage in STAGES if stage.name == stage_name)
     require_loopback(stage)
+    quotas.require_concurrency(stage)
     with step("Data stack") as shown:
         if firewall == "no" and (web_acl_arn := data_stack.outputs(stage_name).web_acl_arn):
             gateway_stage.disassociate_web_acl(web_acl_arn)
-        shown.outcome = data_stack.deploy(stage_name, alarm_email=alarm_email, firewall=firewall)
-    return _deploy_code(stage)
+        shown.outcome = data_stack.deploy(
+            stage_name,
+            alarm_email=alarm_email,
+            firewall=firewall,
+            domain="" if domain == domain_stack.NO_DOMAIN else domain,
+        )
+    closing = _deploy_code(stage)
+    if domain == domain_stack.NO_DOMAIN:
+        # Links no longer use the domain.
+        with step("Domain"):
+            domain_stack.delete(stage_name)
+    return closing
 
 
 def deploy_code(stage: Stage) -> str:
@@ -129,6 +160,7 @@ def deploy_code(stage: Stage) -> str:
             f"The data stack of the stage {stage.name} differs from the template of this commit."
             f" Run make deploy STAGE={stage.name}."
         )
+    quotas.require_concurrency(stage)
     return _deploy_code(stage)
 
 
@@ -142,6 +174,9 @@ def delete_code(stage: Stage) -> str:
     bucket = data_stack.outputs(stage.name).deployment_bucket
     if not bucket:
         raise DeploymentError(f"The stage {stage.name} has no data stack, so no code is deployed.")
+    # AWS does not delete an API that a domain is mapped to.
+    with step("Domain"):
+        domain_stack.delete(stage.name)
     with step("Functions and routes"):
         resources = _chalice("delete", stage, bucket)
     if resources:
@@ -167,12 +202,34 @@ def _deploy_code(stage: Stage) -> str:
         with step("Throttling") as shown:
             gateway_stage.throttle(rest_api_id, stage_name, stage.throttling)
             shown.outcome = f"{stage.throttling.rate} requests per second for each method"
+    with step("Tracing") as shown:
+        functions = [r["lambda_arn"] for r in resources if r["resource_type"] == "lambda_function"]
+        tracing.set_tracing(functions, rest_api_id, stage_name, stage.tracing)
+        shown.outcome = "on" if stage.tracing else "off"
     if outputs.web_acl_arn:
         with step("Firewall"):
             gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)
+    url = str(rest_api["rest_api_url"])
+    if outputs.domain and _is_served(stage_name, outputs.domain, rest_api_id):
+        url = f"https://{outputs.domain}"
     with step("Public address") as shown:
-        shown.outcome = public_address.store(stage_name, str(rest_api["rest_api_url"]))
-    return f"Stage {stage_name}: {rest_api['rest_api_url']}"
+        shown.outcome = public_address.store(stage_name, url)
+    return f"Stage {stage_name}: {url}"
+
+
+def _is_served(stage: str, domain: str, rest_api_id: str) -> bool:
+    """Continue the set-up of the domain. Return whether links can use the domain."""
+    is_in_use = public_address.load(stage) == f"https://{domain}"
+    with step("Domain") as shown:
+        progress = domain_stack.deploy(stage, domain, rest_api_id, is_in_use=is_in_use)
+        shown.outcome = progress.state
+    if not progress.is_served:
+        for record in progress.missing:
+            console.print(f"  Missing DNS record: {record}")
+        console.print(
+            f"  Links use the address of the gateway until {domain} responds. Then deploy again."
+        )
+    return progress.is_served
 
 
 def require_loopback(stage: Stage) -> None:

@@ -5,6 +5,16 @@ import boto3
 from chalicelib.storage.public_address import PARAMETER_NAME
 
 
+def load(stage: str) -> str | None:
+    """Return the stored base URL. None if the stage has none."""
+    client = boto3.client("ssm")
+    try:
+        parameter = client.get_parameter(Name=f"feedback-{stage}-{PARAMETER_NAME}")["Parameter"]
+    except client.exceptions.ParameterNotFound:
+        return None
+    return str(parameter["Value"])
+
+
 def store(stage: str, base_url: str) -> str:
     """Store the base URL as a setting of the stage. Return it without a trailing slash."""
     url = base_url.rstrip("/")

@@ -99,6 +99,20 @@ def deploy(
     return "created" if stack is None else "updated"
 
 
+def delete(name: str) -> None:
+    """Delete a stack and wait until it is deleted. Do nothing if the stack does not exist.
+
+    Raises:
+        DeploymentError: the stack could not be deleted.
+    """
+    client = boto3.client("cloudformation")
+    if _describe(client, name) is None:
+        return
+    client.delete_stack(StackName=name)
+    if _wait(client, name) != "DELETE_COMPLETE":
+        raise DeploymentError(f"The stack {name} failed: {_first_failure(client, name)}")
+
+
 def outputs(name: str) -> dict[str, str]:
     """Return the values of a stack's outputs by key; empty if the stack does not exist."""
     stack = _describe(boto3.client("cloudformation"), name)

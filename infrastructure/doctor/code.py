@@ -13,7 +13,7 @@ _EVERY_METHOD: Final = "*/*"
 
 
 def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the functions exist with the memory, time-out and concurrency of the manifest."""
+    """Check that the functions exist with the settings of the manifest."""
     stage = deployed.stage
     names = map(deployed.function_name, FUNCTIONS)
     yield from missing(names, deployed.functions, deployed.deploy_fix)
@@ -23,11 +23,13 @@ def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
             "Timeout": function.timeout_s,
             "STAGE": stage.name,
             "ReservedConcurrentExecutions": stage.reserved_concurrency.get(function.name),
+            "Tracing": "Active" if stage.tracing else "PassThrough",
         }
         actual = {
             **configuration,
             **configuration.get("Environment", {}).get("Variables", {}),
             **_reserved_concurrency(deployed, name),
+            "Tracing": configuration.get("TracingConfig", {}).get("Mode", "PassThrough"),
         }
         yield from differences(name, expected, actual, deployed.deploy_fix)
 

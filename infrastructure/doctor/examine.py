@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from infrastructure.doctor import (
     code,
     data,
+    links,
     message_events,
     monitoring,
     senders,
@@ -66,6 +67,7 @@ CHECKS: Final = (
     Check("alarms", monitoring.check_alarms),
     Check("alarm recipients", monitoring.check_recipients),
     Check("logs", monitoring.check_logs),
+    Check("public address", links.check_public_address),
     Check("senders", senders.check_senders),
     Check("support addresses", support_addresses.check_support_addresses, _tables),
     Check("message events", message_events.check_topic),

@@ -11,6 +11,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from chalice.awsclient import TypedAWSClient
 from chalice.cli import cli as chalice
@@ -24,6 +25,9 @@ from infrastructure.deployment import (
     data_stack,
     dependencies,
     deploy,
+    domain_stack,
+    permissions,
+    public_address,
     stacks,
 )
 from infrastructure.deployment.progress import DeploymentError
@@ -73,11 +77,14 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
-def test_repeated_deployment_updates_same_resources() -> None:
+def test_repeated_deployment_updates_same_resources(monkeypatch: pytest.MonkeyPatch) -> None:
     # Moto does not keep the parameters of a stack that have their default values.
     first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
+    monkeypatch.setattr(deploy, "STAGES", (replace(STAGE, tracing=True),))
     assert deploy.deploy("test", alarm_email="team@example.org") == first_url
+    assert is_traced()
     disable_event_sources()
+    monkeypatch.setattr(deploy, "STAGES", (STAGE,))
     assert deploy.deploy("test") == first_url
     assert len(boto3.client("apigateway").get_rest_apis()["items"]) == 1
     mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
@@ -87,6 +94,50 @@ def test_repeated_deployment_updates_same_resources() -> None:
     assert {function["Runtime"] for function in functions} == {"python3.12"}
     assert resource_types_of_record() >= {"rest_api", "sqs_event"}
     assert_stage_is_throttled()
+    assert not is_traced()
+
+
+@pytest.mark.usefixtures("aws", "chalice_in_process")
+def test_policy_of_deployer_allows_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    actions: set[str] = set()
+
+    def record(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        service = client.meta.service_model.service_name
+        method = client.meta.service_model.operation_model(operation).http["method"]
+        actions.add(f"{service}:{method if service == 'apigateway' else operation}")
+        return real(client, operation, arguments)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", record)
+    deploy.deploy("test")
+    deploy.deploy("test")
+    assert len(actions) > 25
+    assert sorted(action for action in actions if not permissions.allows(action)) == []
+
+
+@pytest.mark.usefixtures("aws", "chalice_in_process")
+def test_domain_is_kept_until_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    deleted: list[str] = []
+    served = domain_stack.Progress("served", is_served=True)
+    monkeypatch.setattr(domain_stack, "deploy", lambda *_, **__: served)
+    monkeypatch.setattr(domain_stack, "delete", deleted.append)
+    # Moto does not keep the parameters of a stack that have their default values.
+    options = {"alarm_email": "team@example.org", "firewall": "no"}
+    domain = "https://feedback.example.com"
+    first = deploy.deploy("test", domain="feedback.example.com", **options)
+    assert first == f"Stage test: {domain}"
+    assert deploy.deploy("test") == first
+    assert public_address.load("test") == domain
+    assert deleted == []
+    assert "execute-api" in deploy.deploy("test", domain="no")
+    assert "execute-api" in (public_address.load("test") or "")
+    assert deleted == ["test"]
+
+
+def is_traced() -> bool:
+    gateway = boto3.client("apigateway")
+    (api,) = gateway.get_rest_apis()["items"]
+    return gateway.get_stage(restApiId=api["id"], stageName="test").get("tracingEnabled", False)
 
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")

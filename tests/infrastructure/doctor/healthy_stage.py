@@ -48,6 +48,9 @@ def create_stage() -> None:
         _client("logs").put_retention_policy(logGroupName=name, retentionInDays=days)
     for function in FUNCTIONS:
         _create_function(expected, function)
+    _client("ssm").put_parameter(
+        Name="feedback-dev-public-base-url", Value="https://feedback.example.com", Type="String"
+    )
     assert STAGE.throttling
     _create_gateway(STAGE.throttling)
 

@@ -1,0 +1,137 @@
+"""Count the requests of the operations whose cost `infrastructure.costs` computes."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from chalice.app import CloudWatchEvent
+
+from chalicelib.functions.sweep import sweep
+from chalicelib.metrics import metric_fields
+from chalicelib.services.forms.read import read_survey
+from chalicelib.services.solicitation import send_survey
+from chalicelib.storage.trackers import TrackerRow
+from infrastructure import costs
+from tests.infrastructure.metered_requests import metered_requests
+from tests.services.queues import FEEDBACK_QUEUE, PURCHASE_QUEUE, SOLICITATION_QUEUE
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.web.public.respondent import PublicClient, answers
+
+PREFIX = "feedback-test-"
+SCHEDULED = "version account region detail detail-type source time id resources".split()
+
+
+@pytest.fixture
+def shop(account: str, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Create an account with a survey. The provider of messages accepts each message."""
+    monkeypatch.setattr(send_survey, "send_message", Provider().send)
+    return open_shop()
+
+
+def test_purchase_takes_counted_requests_and_units(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process_purchase(shop, "warm-up", lambda _, operation: operation())
+    measured: dict[str, costs.Operation] = {}
+
+    def measure(name: str, operation: Callable[[], object]) -> None:
+        with metered_requests(monkeypatch) as meter:
+            operation()
+        expected = costs.PURCHASE[name]
+        if name == "survey sent":
+            meter.requests["ses.SendRawEmail"] += 1  # The test replaces the provider of messages.
+        measured[name] = costs.Operation(
+            expected.function,
+            dict(meter.requests),
+            meter.read_units,
+            {table.removeprefix(PREFIX): units for table, units in meter.write_units.items()},
+            expected.share,
+        )
+
+    process_purchase(shop, "measured", measure)
+    assert measured.keys() == costs.PURCHASE.keys() - {"script of the page"}
+    for name, operation in measured.items():
+        assert operation == costs.PURCHASE[name]
+
+
+def process_purchase(
+    shop: Shop, name: str, run: Callable[[str, Callable[[], object]], object]
+) -> None:
+    """Process a purchase of a new customer until their feedback is processed."""
+    customer = {
+        "email": f"{name}@example.test",
+        "firstName": "Zoé",
+        "lastName": "Durand",
+        "emailOptin": True,
+    }
+    purchase = shop.definition(customer=customer)
+    message = json.dumps({"accountId": shop.account_id, "purchase": purchase})
+    run("purchase recorded", lambda: PURCHASE_QUEUE.deliver([message]))
+    sent = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    run("survey sent", lambda: SOLICITATION_QUEUE.deliver(sent))
+    (tracker,) = (
+        row.tracker_id
+        for row in TrackerRow.scan(TrackerRow.account_id == shop.account_id)
+        if row.used_at is None
+    )
+    respondent = PublicClient()
+    page = f"/public/survey/page?survey={shop.survey_id}&tracker={tracker}"
+    run("page opened", lambda: expect(respondent.get(page), 200))
+    question = read_survey(shop.account_id, shop.survey_id).fields[0].id
+    fields = answers(**{question: "9"})
+    run(
+        "survey answered",
+        lambda: expect(
+            respondent.submit_fields(
+                "/public/survey/submit", shop.survey_id, fields, tracker=tracker
+            ),
+            201,
+        ),
+    )
+    submitted = FEEDBACK_QUEUE.queued_messages(shop.account_id)
+    run("feedback processed", lambda: FEEDBACK_QUEUE.deliver(submitted))
+
+
+def expect(response: Any, status: int) -> None:
+    assert response.status == status
+
+
+def test_idle_sweep_takes_counted_requests_and_units(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Moto's tables are not safe for concurrent threads.
+    in_turn: Any = lambda function, items, _: [function(item) for item in items]  # noqa: E731
+    monkeypatch.setattr("chalicelib.functions.sweep.map_concurrently", in_turn)
+    metrics: set[tuple[str, str]] = set()
+
+    def record(dimension: str, value: str, /, **named: float) -> dict[str, Any]:
+        metrics.update((value, name) for name in named)
+        return metric_fields(dimension, value, **named)
+
+    monkeypatch.setattr("chalicelib.functions.sweep.metric_fields", record)
+    event = CloudWatchEvent(dict.fromkeys(SCHEDULED, ""), None)
+    with metered_requests(monkeypatch) as meter:
+        sweep(event)
+    assert dict(meter.requests) == costs.SWEEP.requests
+    assert meter.read_units == costs.SWEEP.read_units
+    assert not meter.write_units
+    assert len(metrics) == costs.SWEEP_METRICS
+
+
+def test_page_contains_computed_table() -> None:
+    page = costs.PAGE.read_text()
+    assert costs.table() in page, "run make generate"
+    assert costs.page() == page
+    name, units = costs.busiest_table()
+    assert f"`{name}` takes {units} write units" in page
+
+
+def test_cost_of_idle_stage_counts_alarms_of_template() -> None:
+    assert costs.monthly_cost(0)["CloudWatch"] > 0.10 * costs.alarm_metrics() > 5
+
+
+def test_cost_grows_with_purchases() -> None:
+    totals = [sum(costs.monthly_cost(purchases).values()) for purchases in costs.PURCHASES]
+    assert totals == sorted(totals)
