@@ -15,6 +15,7 @@ from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
 from admin.commands import purchase as purchase_commands
 from admin.commands import solicitation as solicitation_commands
+from admin.commands import stage as stage_commands
 from admin.commands import support_email as support_email_commands
 from admin.commands import suppression as suppression_commands
 from admin.commands import webhook_secret as webhook_secret_commands
@@ -101,6 +102,7 @@ for _noun, _commands in {
     "webhook-secret": webhook_secret_commands.app,
     "work": work_commands.app,
     "demo-data": demo_app,
+    "stage": stage_commands.app,
     "completion": completion_commands.app,
 }.items():
     app.add_typer(_commands, name=_noun)

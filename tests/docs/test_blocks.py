@@ -22,14 +22,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "tests/docs/test_restore.py": {
-        "docs/operating.md": (
-            "update-event-source-mapping",
-            "put-function-concurrency",
-            "restore-table-to-point-in-time",
-            "restore-table-from-backup",
-            "update-continuous-backups",
-            "purge-queue",
-        ),
+        "docs/operating.md": ("restore-table-to-point-in-time",),
     },
     "tests/docs/test_webhooks_page.py": {
         "docs/webhooks.md": ("workflow.action.webhook", "openssl"),
@@ -60,7 +53,13 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Executed blocks by test file and page. The test file contains the same part of each block."""
 
-PAGES = ("README.md", "docs/integrating.md", "docs/operating.md", "docs/webhooks.md")
+PAGES = (
+    "README.md",
+    "docs/first-deployment.md",
+    "docs/integrating.md",
+    "docs/operating.md",
+    "docs/webhooks.md",
+)
 ALL_PAGES = ("README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")))
 
 

@@ -57,8 +57,8 @@ from tests.web.seeded_account import SeededAccount, seed_account
 
 PAGE = "docs/operating.md"
 DAY_OF_PAGE = datetime(2026, 11, 21, 12, tzinfo=UTC)
-RUN_BY_OTHER_TESTS = ("doctor", "demo-data load")
-"""Commands that tests/e2e/test_doctor.py and tests/admin/commands/test_demo.py run."""
+RUN_BY_OTHER_TESTS = ("doctor", "demo-data load", "--stage prod stage")
+"""Commands that test_doctor.py, test_demo.py and test_restore.py run."""
 
 
 @pytest.fixture

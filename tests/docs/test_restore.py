@@ -1,16 +1,19 @@
-"""Execute the steps of docs/operating.md that restore all tables from a backup.
+"""Execute the commands of docs/operating.md that restore tables from a backup.
 
-Moto ignores the time of a restore. Therefore the test replaces the rows of the restored tables with
-a copy of the rows at that time.
+Moto ignores the time of a restore. Therefore the test replaces the rows of the temporary tables
+with a copy of the rows at that time.
 """
 
 import copy
 import json
+import shlex
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.config import default_user_config
 from moto.dynamodb.models import dynamodb_backends
@@ -23,8 +26,13 @@ from chalicelib.queues import PURCHASES
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.purchases import PurchaseRow
+from infrastructure import restore
 from infrastructure.deployment.deploy import enable_event_source
-from infrastructure.functions import FUNCTIONS
+from infrastructure.doctor import data
+from infrastructure.doctor.deployed import DeployedStage
+from infrastructure.functions import FUNCTIONS, STAGES
+from infrastructure.restore import Restore
+from tests.admin.command import run
 from tests.docs.aws_commands import AwsCommands
 from tests.docs.blocks import blocks
 from tests.services.erasure.erasing import erase, finish
@@ -102,10 +110,65 @@ def deliver_purchases() -> int:
     return len(messages)
 
 
-def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def _stage(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for AWS. Protect the tables against deletion, as in production."""
     monkeypatch.setitem(default_user_config, "lambda", {"use_docker": False})
+    monkeypatch.setattr(restore.time, "sleep", lambda _: None)
+    monkeypatch.setattr(restore, "_deployed", lambda _: protected_stage())
+
+
+def start_functions() -> None:
+    """Create the functions if they do not exist, and start them as a deployment does.
+
+    Moto invokes the functions when a test sends a message, so start them after the last message.
+    """
+    if not event_sources():
+        create_functions()
+    for source in event_sources():
+        enable_event_source(source["UUID"])
+    for name in ("feedback-test", "feedback-test-sweep"):
+        boto3.client("lambda").delete_function_concurrency(FunctionName=name)
+
+
+def protected_stage() -> DeployedStage:
+    deployed = DeployedStage(next(stage for stage in STAGES if stage.name == "test"))
+    deployed.expected_tables = {
+        name: {**table, "DeletionProtectionEnabled": True}
+        for name, table in deployed.expected_tables.items()
+    }
+    return deployed
+
+
+def commands() -> list[list[str]]:
+    """Return the arguments of the two commands of the page, without the stage."""
+    (found,) = (
+        b for b in blocks("docs/operating.md") if any("stage stop" in c for c in b.admin_commands)
+    )
+    return [
+        [*shlex.split(command)[2:], "--yes"]  # Without ``--stage prod``.
+        for command in found.admin_commands
+    ]
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch, operation: str, number: int) -> None:
+    """Make the request with this number of an operation fail. Later requests succeed."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    sent = []
+
+    def request(client: BaseClient, name: str, arguments: dict[str, Any]) -> Any:
+        if name == operation:
+            sent.append(arguments)
+            if len(sent) == number:
+                raise ClientError({"Error": {"Code": "LimitExceededException"}}, operation)
+        return real(client, name, arguments)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", request)
+
+
+def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shop = open_shop()
     visitor = shop.record(customer=PERSON)
     assert visitor.customer_id
@@ -115,60 +178,83 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
     )
     in_a_minute = datetime.now(UTC) + timedelta(minutes=1)
     assert PURCHASE_QUEUE.deliver([newer], sent_at=in_a_minute) == []
-    rows_at_time = {
-        name: copy.deepcopy(tables()[PREFIX + name].items) for name in restored_tables()
-    }
+    names = restored_tables()
+    rows_at_time = {name: copy.deepcopy(tables()[PREFIX + name].items) for name in names}
     send_purchase(shop, customer=PERSON)
     send_purchase(shop, **order, metadata={"v": "1"})
     time.ahead += timedelta(minutes=2)
     erase(shop.account_id, visitor.customer_id)
     finish(shop.account_id, visitor.customer_id, time)
 
-    create_functions()
-    aws = AwsCommands()
-    for name in WITH_QUEUE:
-        aws.run(step("update-event-source-mapping").replace("record_purchase", name))
+    start_functions()
+    stop, restore_to = commands()
+    refused = run(*restore_to)
+    assert refused.exit_code == 2
+    assert "accepts writes" in " ".join(refused.stderr.split())
+    assert run(*stop).exit_code == 0
     assert {source["State"] for source in event_sources()} == {"Disabled"}
-    aws.run(step("put-function-concurrency"))
+    functions = boto3.client("lambda")
     stopped = {
         name
         for name in ("", *(f"-{function.name}" for function in FUNCTIONS[1:]))
-        if boto3.client("lambda")
-        .get_function_concurrency(FunctionName=f"feedback-test{name}")
-        .get("ReservedConcurrentExecutions")
+        if functions.get_function_concurrency(FunctionName=f"feedback-test{name}").get(
+            "ReservedConcurrentExecutions"
+        )
         == 0
     }
     assert stopped == {"", "-sweep"}
 
-    names = restored_tables()
-    for part in (
-        "restore-table-to-point-in-time",
-        "restore-table-from-backup",
-        "update-continuous-backups",
-    ):
+    real = Restore._restore_temporary
+
+    def restore_temporary(plan: Restore) -> None:
+        real(plan)
         for name in names:
-            aws.run(step(part).replace("test-customers", f"test-{name}"))
-    for name in names:
-        table = tables()[PREFIX + name]
-        table.items = rows_at_time[name]
-        assert table.deletion_protection_enabled
-        recovery = boto3.client("dynamodb").describe_continuous_backups(TableName=PREFIX + name)
-        point_in_time = recovery["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
-        assert point_in_time["PointInTimeRecoveryStatus"] == "ENABLED"
-    time_to_live = boto3.client("dynamodb").describe_time_to_live(TableName=f"{PREFIX}imports")
-    assert time_to_live["TimeToLiveDescription"] == {
-        "TimeToLiveStatus": "ENABLED",
-        "AttributeName": "expires_at",
-    }
-    for queue in ("imports.fifo", "listing.fifo", "feedback", "webhooks", "solicitations"):
-        aws.run(step("purge-queue").replace("test-feedback", f"test-{queue}"))
-    assert [erasure.account_id for erasure in replay_erasures(lambda _: None)] == [shop.account_id]
+            if temporary := tables().get(plan.temporary(PREFIX + name)):
+                temporary.items = copy.deepcopy(rows_at_time[name])
+
+    monkeypatch.setattr(Restore, "_restore_temporary", restore_temporary)
+    for operation, number in (
+        ("RestoreTableToPointInTime", 3),
+        ("CreateBackup", 3),
+        ("DeleteTable", 3),
+        ("RestoreTableFromBackup", 3),
+        ("UpdateContinuousBackups", 3),
+        ("PurgeQueue", 3),
+    ):
+        with monkeypatch.context() as patch:
+            fail_once(patch, operation, number)
+            assert run(*restore_to).exit_code == 1, operation
+    result = run(*restore_to, "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["tables"] == [PREFIX + name for name in names]
+    assert {name.removeprefix(PREFIX) for name in tables()} == {*names, *NOT_RESTORED}
+    deployed = protected_stage()
+    for check in (data.check_tables, data.check_indexes, data.check_recovery):
+        assert [p for p in check(deployed) if p.resource[len(PREFIX) :] not in NOT_RESTORED] == []
+    assert list(data.check_time_to_live(deployed)) == []
     for source in event_sources():
         enable_event_source(source["UUID"])
-    assert {source["State"] for source in event_sources()} == {"Enabled"}
 
     assert deliver_purchases() == 2
     assert list(CustomerRow.scan()) == []
     assert {row.customer_id for row in PurchaseRow.scan()} == {None}
     order_id = purchase_id(shop.account_id, DataSource("Site"), order["externalId"])
     assert read_purchase(shop.account_id, order_id).metadata == {"v": "2"}
+
+
+def test_restore_without_confirmation_changes_no_table() -> None:
+    start_functions()
+    stop, restore_to = commands()
+    assert run(*stop).exit_code == 0
+    before = {name: table.created_at for name, table in tables().items()}
+    restore_to[restore_to.index("--to") + 1] = "2026-11-20T11:00:00Z"
+    assert run(*restore_to[:-1]).exit_code == 2
+    assert before.items() <= {name: table.created_at for name, table in tables().items()}.items()
+    for name in tables().keys() - before.keys():
+        boto3.client("dynamodb").delete_table(TableName=name)
+
+
+def test_documented_command_restores_one_table() -> None:
+    AwsCommands().run(step("restore-table-to-point-in-time"))
+    assert f"{PREFIX}customers-restored" in tables()
+    boto3.client("dynamodb").delete_table(TableName=f"{PREFIX}customers-restored")

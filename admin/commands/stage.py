@@ -1,0 +1,76 @@
+"""The commands of the noun ``stage``: stop the writers of a stage, and restore its tables."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from admin.options import YesOption, example, parse_utc_time
+from admin.terminal import confirm, counter, notices, show_record
+from chalicelib.services.erasure.replay import replay_erasures
+from chalicelib.settings import settings
+
+app = typer.Typer(help="Stop a stage, and restore its tables.", no_args_is_help=True)
+
+
+@app.command(epilog=example("stage stop"))
+def stop(yes: YesOption = False) -> None:
+    """Stop all functions of the stage from writing, and wait until they have ended.
+
+    Disables the event sources; messages stay in their queues for up to 14 days. The API and the
+    sweeper get the reserved concurrency 0, so all requests get a 5xx response. Start the stage
+    again with make deploy.
+
+    Cost: about two AWS requests per function.
+    """
+    from infrastructure.restore import stop_writers
+
+    stage = settings().stage
+    confirm(lambda: f"Stop the API and all functions of the stage {stage}?", is_confirmed=yes)
+    stop_writers(stage)
+    notices().print(f"Stopped. Start the stage with make deploy STAGE={stage}.")
+
+
+@app.command(epilog=example("stage restore --to 2026-11-20T10:00:00Z"))
+def restore(
+    to: Annotated[
+        datetime,
+        typer.Option(parser=parse_utc_time, metavar="TIME", help="The time to restore."),
+    ],
+    yes: YesOption = False,
+) -> None:
+    """Reset all tables to a time, except those with erasures, contacts and account changes.
+
+    Stop the stage first: the command refuses while functions can write. Before the first table is
+    replaced, the command asks for confirmation; check samples of the temporary tables then. After a
+    failure, repeat the command with the same time. It ends with a repetition of the recorded
+    erasures. Start the stage afterwards with make deploy.
+
+    Cost: about 15 AWS requests per table, and the storage of each table and its backup.
+    """
+    from infrastructure.restore import AcceptsWrites, Restore, require_no_writes
+
+    stage = settings().stage
+    try:
+        require_no_writes(stage)
+    except AcceptsWrites as error:
+        raise typer.BadParameter(str(error), param_hint="--stage") from error
+    plan = Restore(stage, to)
+    steps = plan.steps()
+    example_name = plan.temporary(plan.tables[0])
+    for number, step in enumerate(steps, 1):
+        if step.is_final:
+            confirm(
+                lambda: (
+                    f"Check samples of the temporary tables (such as {example_name}). Replace the"
+                    f" tables of the stage {stage}? This cannot be undone."
+                ),
+                is_confirmed=yes,
+            )
+        notices().print(f"{number} of {len(steps) + 1}: {step.title} …")
+        step.run()
+    notices().print(f"{len(steps) + 1} of {len(steps) + 1}: Repeat the recorded erasures …")
+    with counter("Reading records") as advance:
+        repeated = replay_erasures(advance)
+    notices().print(f"Restored. Start the stage with make deploy STAGE={stage}.")
+    show_record({"tables": plan.tables, "to": to.isoformat(), "repeatedErasures": len(repeated)})

@@ -1,0 +1,254 @@
+"""Reset the tables of a stage to a time, from their point-in-time recovery.
+
+Each step can be repeated: it reads from AWS which tables it has processed already. The temporary
+tables and the backups contain the time in their names.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from typing import Any, Final
+
+from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
+from infrastructure.deployment.retries import retry_while
+from infrastructure.doctor.deployed import DeployedStage
+from infrastructure.functions import FUNCTIONS, STAGES
+
+NOT_RESTORED: Final = frozenset({"account-changes", "contacts", "erasures"})
+"""Tables that a restore never changes.
+
+They record which persons were erased, which addresses must not receive messages, and what operators
+changed after the time.
+"""
+
+NOT_PURGED: Final = frozenset({PURCHASES, MESSAGE_EVENTS})
+"""Queues with messages that exist nowhere else. The sweeper requeues the work of other queues."""
+
+_MAX_INVOCATION_S: Final = max(function.timeout_s for function in FUNCTIONS)
+_PAUSE_S: Final = 5
+
+
+class AcceptsWrites(Exception):
+    """The functions of the stage can write. The message lists the functions."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a restore.
+
+    Attributes:
+        is_final: whether the restore cannot be cancelled after the start of this step.
+    """
+
+    title: str
+    run: Callable[[], None]
+    is_final: bool = False
+
+
+def stop_writers(stage: str) -> None:
+    """Disable the event sources, stop the API and the sweeper, and wait for running invocations.
+
+    The messages stay in their queues, with the times at which they were sent. The concurrency of a
+    function with a queue must not be 0: its queue would count each throttled invocation as a
+    receive, and move the messages to the dead-letter queue.
+    """
+    deployed = _deployed(stage)
+    functions = deployed.client("lambda")
+    for function in FUNCTIONS:
+        if function.queue is None:
+            functions.put_function_concurrency(
+                FunctionName=deployed.function_name(function), ReservedConcurrentExecutions=0
+            )
+        elif (source := deployed.event_source(function.queue)) and source["State"] != "Disabled":
+            _disable(functions, source["UUID"])
+    while [source for source in _event_sources(_deployed(stage)) if source["State"] != "Disabled"]:
+        time.sleep(_PAUSE_S)
+    time.sleep(_MAX_INVOCATION_S)
+
+
+def require_no_writes(stage: str) -> None:
+    """Check that no function of the stage can write.
+
+    Raises:
+        AcceptsWrites: a function can write.
+    """
+    deployed = _deployed(stage)
+    functions = deployed.client("lambda")
+    writers = [
+        f"{source['FunctionArn'].rpartition(':')[2]} ({source['State']})"
+        for source in _event_sources(deployed)
+        if source["State"] != "Disabled"
+    ]
+    for function, name, _ in deployed.stage_functions:
+        if function.queue is None:
+            concurrency = functions.get_function_concurrency(FunctionName=name)
+            if concurrency.get("ReservedConcurrentExecutions") != 0:
+                writers.append(name)
+    if writers:
+        raise AcceptsWrites(
+            f"The stage {stage} accepts writes: {', '.join(writers)}. Stop it with stage stop."
+        )
+
+
+class Restore:
+    """The restore of a stage to a time."""
+
+    def __init__(self, stage: str, at: datetime) -> None:
+        self._deployed = _deployed(stage)
+        self._at = at
+        self._suffix = at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+        self._backup_name = f"feedback-{stage}-{self._suffix}"
+        self._dynamodb = self._deployed.client("dynamodb")
+
+    def steps(self) -> list[Step]:
+        """Return the steps in their order. Start them when the stage accepts no writes."""
+        number = len(self.tables)
+        return [
+            Step(f"Restore {number} tables under temporary names", self._restore_temporary),
+            Step("Back up the temporary tables", self._back_up),
+            Step(f"Replace {number} tables", self._replace, is_final=True),
+            Step("Turn on recovery, deletion protection and time to live", self._turn_on_settings),
+            Step("Purge the queues whose work the sweeper requeues", self._purge),
+            Step("Delete the temporary tables", self._delete_temporary),
+        ]
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """The names of the tables to restore."""
+        kept = {self._deployed.resource_name(name) for name in NOT_RESTORED}
+        return sorted(self._deployed.expected_tables.keys() - kept)
+
+    def temporary(self, table: str) -> str:
+        """Return the temporary name of a table."""
+        return f"{table}-{self._suffix}"
+
+    def _restore_temporary(self) -> None:
+        for table in self._not_replaced():
+            if self._describe(self.temporary(table)) is None:
+                self._dynamodb.restore_table_to_point_in_time(
+                    SourceTableName=table,
+                    TargetTableName=self.temporary(table),
+                    RestoreDateTime=self._at,
+                    **self._key_of(table),
+                )
+        for table in self._not_replaced():
+            self._wait_until_active(self.temporary(table))
+
+    def _back_up(self) -> None:
+        for table in self._not_replaced():
+            if self._backup_of(table) is None:
+                self._dynamodb.create_backup(
+                    TableName=self.temporary(table), BackupName=self._backup_name
+                )
+        for table in self.tables:
+            while not self._is_available(self._backup_of(table)):
+                time.sleep(_PAUSE_S)
+
+    def _replace(self) -> None:
+        tables = self._not_replaced()
+        for table in tables:
+            if self._describe(table) is not None:
+                self._dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+        for table in tables:
+            if self._describe(table) is not None:
+                self._wait_until_active(table)
+                self._dynamodb.delete_table(TableName=table)
+        for table in tables:
+            while self._describe(table) is not None:
+                time.sleep(_PAUSE_S)
+            self._dynamodb.restore_table_from_backup(
+                TargetTableName=table, BackupArn=self._backup_of(table), **self._key_of(table)
+            )
+        for table in self.tables:
+            self._wait_until_active(table)
+
+    def _turn_on_settings(self) -> None:
+        """Turn on the settings that DynamoDB does not restore, and CloudFormation does not miss."""
+        unavailable = self._dynamodb.exceptions.ContinuousBackupsUnavailableException
+        for table in self.tables:
+            expected = self._deployed.expected_tables[table]
+            retry_while(unavailable, partial(self._turn_on_recovery, table))
+            if expected["DeletionProtectionEnabled"]:
+                self._dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
+            time_to_live = expected.get("TimeToLiveSpecification")
+            current = self._dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
+            if time_to_live and current["TimeToLiveStatus"] == "DISABLED":
+                self._dynamodb.update_time_to_live(
+                    TableName=table, TimeToLiveSpecification=time_to_live
+                )
+
+    def _turn_on_recovery(self, table: str) -> None:
+        self._dynamodb.update_continuous_backups(
+            TableName=table, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+        )
+
+    def _purge(self) -> None:
+        sqs = self._deployed.client("sqs")
+        for queue in ALL_QUEUES:
+            if queue not in NOT_PURGED:
+                url = sqs.get_queue_url(QueueName=self._deployed.resource_name(queue.name))
+                # SQS accepts one purge in a minute. The earlier purge has the same effect, because
+                # no function sends messages.
+                with suppress(sqs.exceptions.PurgeQueueInProgress):
+                    sqs.purge_queue(QueueUrl=url["QueueUrl"])
+
+    def _delete_temporary(self) -> None:
+        for table in self.tables:
+            if self._describe(self.temporary(table)) is not None:
+                self._dynamodb.delete_table(TableName=self.temporary(table))
+
+    def _not_replaced(self) -> list[str]:
+        return [table for table in self.tables if not self._is_replaced(table)]
+
+    def _is_replaced(self, table: str) -> bool:
+        description = self._describe(table) or {}
+        source = description.get("RestoreSummary", {}).get("SourceBackupArn")
+        return source is not None and source == self._backup_of(table)
+
+    def _backup_of(self, table: str) -> str | None:
+        """Return the ARN of the backup of the table's temporary table."""
+        backups = self._dynamodb.list_backups(TableName=self.temporary(table))["BackupSummaries"]
+        arns = (b["BackupArn"] for b in backups if b["BackupName"] == self._backup_name)
+        return next(arns, None)
+
+    def _is_available(self, backup: str | None) -> bool:
+        description = self._dynamodb.describe_backup(BackupArn=backup)["BackupDescription"]
+        return bool(description["BackupDetails"]["BackupStatus"] == "AVAILABLE")
+
+    def _key_of(self, table: str) -> dict[str, Any]:
+        encryption = self._deployed.expected_tables[table]["SSESpecification"]
+        if "KMSMasterKeyId" not in encryption:
+            return {}
+        key = f"alias/{self._deployed.resource_name('secrets')}"
+        override = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
+        return {"SSESpecificationOverride": override}
+
+    def _describe(self, table: str) -> dict[str, Any] | None:
+        try:
+            description: dict[str, Any] = self._dynamodb.describe_table(TableName=table)["Table"]
+        except self._dynamodb.exceptions.ResourceNotFoundException:
+            return None
+        return description
+
+    def _wait_until_active(self, table: str) -> None:
+        while (self._describe(table) or {}).get("TableStatus") != "ACTIVE":
+            time.sleep(_PAUSE_S)
+
+
+def _deployed(stage: str) -> DeployedStage:
+    return DeployedStage(next(known for known in STAGES if known.name == stage))
+
+
+def _event_sources(deployed: DeployedStage) -> Iterator[dict[str, Any]]:
+    sources = (deployed.event_source(function.queue) for function in FUNCTIONS if function.queue)
+    return (source for source in sources if source is not None)
+
+
+def _disable(functions: Any, mapping: str) -> None:
+    retry_while(
+        functions.exceptions.ResourceInUseException,
+        lambda: functions.update_event_source_mapping(UUID=mapping, Enabled=False),
+    )
