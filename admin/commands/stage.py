@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from admin.options import YesOption, example, parse_utc_time
+from admin.services.erasure.replay import replay_erasures
 from admin.terminal import confirm, counter, notices, show_record
-from chalicelib.services.erasure.replay import replay_erasures
 from chalicelib.settings import settings
 
 app = typer.Typer(help="Stop a stage, and restore its tables.", no_args_is_help=True)

@@ -18,7 +18,6 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.config import default_user_config
 from moto.dynamodb.models import dynamodb_backends
 
-from admin.services.erasure.replay import replay_erasures
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import purchase_id
