@@ -211,9 +211,9 @@ class World:
         functions, weights = zip(*actions, strict=True)
         self.random.choices(functions, weights)[0](self.random.choice(self.accounts))
 
-    def send_purchase(self, account: Account) -> None:
+    def send_purchase(self, account: Account, person: Person | None = None) -> None:
         """Put a purchase into the queue."""
-        person = self.random.choice(account.people)
+        person = person or self.random.choice(account.people)
         definition = self._purchase(person, self._word(person, is_sent=True))
         body = json.dumps({"accountId": account.id, "purchase": definition})
         external_id = definition["externalId"]
@@ -258,9 +258,11 @@ class World:
             "metadata": {"note": word},
         }
 
-    def accept_batch(self, account: Account) -> None:
+    def accept_batch(self, account: Account, person: Person | None = None) -> None:
         """Send a batch of customers; repeat the request if there is no response."""
         people = self.random.sample(account.people, self.random.randint(0, 3))
+        if person and person not in people:
+            people.append(person)
         words = {person: self._word(person) for person in people}
         rows = [
             {
@@ -306,9 +308,9 @@ class World:
         if not any(row.get("email") in addresses for row in batch_rows):
             self._send_batch(account, batch_rows, key_of_batch)
 
-    def submit_form(self, account: Account) -> None:
+    def submit_form(self, account: Account, person: Person | None = None) -> None:
         """Submit the contact form; repeat the request if there is no response."""
-        person = self.random.choice(account.people)
+        person = person or self.random.choice(account.people)
         word = self._word(person)
         values = {
             "note": word,
@@ -388,14 +390,23 @@ class World:
             )
 
     def erase(self, account: Account) -> None:
-        """Erase a person; repeat the command if it fails."""
+        """Erase a person, often while work about the person runs.
+
+        Repeat the command if it fails.
+        """
         person = self.random.choice(account.people)
         customer_id = self.customer_of(person)
         if customer_id is None:
             return
-        started_at, now = self.simulation.number, self.simulation.now
+        started: list[tuple[int, float]] = []
+        if self.random.random() < 0.6:
+            actions = [self.send_purchase, self.accept_batch, self.submit_form]
+            self.random.choice(actions)(account, person)
+            self.simulation.tables.lag_s = self.random.choice([0, 2, 30, 120])
 
         def run(_: Invocation) -> None:
+            started.append((self.simulation.number, self.simulation.now))
+            started_at, now = started[0]
             with suppress(NotFound):
                 erasure = start_erasure(account.id, customer_id, "operator")
                 # Without a new erasure, the receipt states the time of the earlier one.
