@@ -143,5 +143,5 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
     # Deliver one webhook at a time: for a transaction, moto copies all tables, and this copying is
     # not thread-safe.
     monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
-    send.hosts.close_all()
+    send.circuit_breaker.close_all()
     return receiver

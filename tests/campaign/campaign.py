@@ -53,7 +53,7 @@ def run(seed: int) -> Report:
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
         world = World(simulation, has_accidents=seed % 4 == 3)
         patch.setattr(webhooks, "post", world.post)
-        webhooks.hosts.close_all()
+        webhooks.circuit_breaker.close_all()
         simulation.rates = _rates(simulation.random)
         _work(simulation, world)
         _rest(simulation)

@@ -12,18 +12,11 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.services.forms.tables import TABLES
 from chalicelib.storage import counters, customers, feedback, purchases, solicitations
-from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.forms import FormTable
-from chalicelib.storage.surveys import surveys
 
 MAX_CONCURRENCY: Final = 8
-
-FORMS: Final[dict[FormKind, FormTable]] = {
-    FormKind.CONTACT_FORM: contact_forms,
-    FormKind.SURVEY: surveys,
-}
 
 Advance = Callable[[int], None]
 FormCounts = dict[tuple[FormKind, str], int]
@@ -49,7 +42,7 @@ def load_counts(account_id: str) -> StoredCounts:
     """
     forms = {
         (kind, form_id): count
-        for kind, table in FORMS.items()
+        for kind, table in TABLES.items()
         for rows in table.positions(account_id).walk()
         for form_id, count in table.load_counts([row.form_id for row in rows]).items()
     }
@@ -74,7 +67,7 @@ def check_submissions(
         if count == expected:
             continue
         # If the count has changed since, feedback was processed during the check.
-        is_repaired = fix and FORMS[kind].correct_count(form_id, count, expected)
+        is_repaired = fix and TABLES[kind].correct_count(form_id, count, expected)
         subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
         yield Difference(subject, "submissions", count, expected, is_repaired)
     yield from check_total(account_id, Counted.FEEDBACK, stored, counted.total(), fix)

@@ -9,6 +9,7 @@ from admin.services.recount import counts
 from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
 from chalicelib.domain import clock
+from chalicelib.services.forms.tables import TABLES
 from chalicelib.storage import customers
 
 INDEX_LAG_S: Final = 5
@@ -33,7 +34,7 @@ def recount(
     require_account(account_id)
     lists = [
         customers.positions(account_id),
-        *(table.positions(account_id) for table in counts.FORMS.values()),
+        *(table.positions(account_id) for table in TABLES.values()),
     ]
     totals = [positions.load_total() for positions in lists]
     stored = counts.load_counts(account_id)

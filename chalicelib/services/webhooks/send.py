@@ -47,7 +47,7 @@ MIN_DELIVERY_S: Final = MAX_CALL_S + _REQUEST_S
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
-hosts: Final = CircuitBreaker()
+circuit_breaker: Final = CircuitBreaker()
 """The circuit breaker of this process."""
 
 Item = TypeVar("Item")
@@ -133,7 +133,7 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
         return DeliveryOutcome.DEFERRED
     delivery = _delivery(pointer)
     now = clock.now()
-    open_until = hosts.open_until(pointer.account_id, delivery.host, now)
+    open_until = circuit_breaker.open_until(pointer.account_id, delivery.host, now)
     if open_until:
         is_deferred = executions.defer(pointer.execution_id, open_until, now)
         return DeliveryOutcome.DEFERRED if is_deferred else DeliveryOutcome.NOTHING_TO_DO
@@ -199,7 +199,7 @@ def _attempt(
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
     response = _post(execution, action, secret, at)
-    hosts.record_result(
+    circuit_breaker.record_result(
         execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS
     )
     attempt = Attempt(
