@@ -6,6 +6,7 @@ needs only when it is called.
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -51,79 +52,92 @@ app.register_blueprint(message_routes)
 app.register_blueprint(description_routes)
 
 
-def on_messages(queue: Queue) -> Callable[[Callable[[SQSEvent], Any]], Any]:
-    """Return a decorator that registers a Lambda function for the messages of a queue."""
-    decorator: Callable[[Callable[[SQSEvent], Any]], Any] = app.on_sqs_message(
+def on_messages(queue: Queue) -> Callable[[Callable[[], Any]], Any]:
+    """Return a decorator that registers a Lambda function for the messages of a queue.
+
+    The decorated function imports and returns the declaration of the work.
+    """
+    register = app.on_sqs_message(
         queue=settings().resource_name(queue.name),
         batch_size=queue.batch_size,
         maximum_batching_window_in_seconds=queue.batch_window_s,
         maximum_concurrency=queue.max_concurrency,
     )
-    return decorator
+
+    def decorate(worker: Callable[[], Any]) -> Any:
+        @wraps(worker)
+        def handle(event: SQSEvent) -> Any:
+            from chalicelib.functions.partial_batch import process_batch
+
+            return process_batch(worker(), event)
+
+        return register(handle)
+
+    return decorate
 
 
 @on_messages(IMPORTS)
-def import_customers(event: SQSEvent) -> Any:
+def import_customers() -> Any:
     """Import chunks of customers."""
-    from chalicelib.functions import import_customers as function
+    from chalicelib.services.customers.import_chunk import WORKER
 
-    return function.import_customers(event)
+    return WORKER
 
 
 @on_messages(LISTING)
-def assign_positions(event: SQSEvent) -> Any:
+def assign_positions() -> Any:
     """Assign list positions to customers that were created without a position."""
-    from chalicelib.functions import assign_positions as function
+    from chalicelib.services.customers.assign_positions import WORKER
 
-    return function.assign_positions(event)
+    return WORKER
 
 
 @on_messages(FEEDBACK)
-def process_feedback(event: SQSEvent) -> Any:
+def process_feedback() -> Any:
     """Process new feedback."""
-    from chalicelib.functions import process_feedback as function
+    from chalicelib.services.feedback.process import WORKER
 
-    return function.process_feedback(event)
+    return WORKER
 
 
 @on_messages(WEBHOOKS)
-def send_webhook(event: SQSEvent) -> Any:
+def send_webhook() -> Any:
     """Deliver webhooks."""
-    from chalicelib.functions import send_webhook as function
+    from chalicelib.services.webhooks.send import WORKER
 
-    return function.send_webhook(event)
+    return WORKER
 
 
 @on_messages(PURCHASES)
-def record_purchase(event: SQSEvent) -> Any:
+def record_purchase() -> Any:
     """Record purchases."""
-    from chalicelib.functions import record_purchase as function
+    from chalicelib.services.purchases.record_queued import WORKER
 
-    return function.record_purchase(event)
+    return WORKER
 
 
 @on_messages(SOLICITATIONS)
-def send_survey(event: SQSEvent) -> Any:
+def send_survey() -> Any:
     """Send surveys to customers after their purchases."""
-    from chalicelib.functions import send_survey as function
+    from chalicelib.services.solicitation.send_survey import WORKER
 
-    return function.send_survey(event)
+    return WORKER
 
 
 @on_messages(MESSAGE_EVENTS)
-def process_message_events(event: SQSEvent) -> Any:
+def process_message_events() -> Any:
     """Process bounces and complaints."""
-    from chalicelib.functions import process_message_events as function
+    from chalicelib.services.solicitation.process_message_event import WORKER
 
-    return function.process_message_events(event)
+    return WORKER
 
 
 @on_messages(ERASURES)
-def erase_customer(event: SQSEvent) -> Any:
+def erase_customer() -> Any:
     """Continue the erasures of customers."""
-    from chalicelib.functions import erase_customer as function
+    from chalicelib.services.erasure.erase import WORKER
 
-    return function.erase_customer(event)
+    return WORKER
 
 
 @app.schedule(Rate(1, unit=Rate.MINUTES))

@@ -18,9 +18,10 @@ from benchmarks.own_cloud import deploy_app, own_cloud
 from benchmarks.report import Section, Table, met
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
-from chalicelib.functions.import_customers import import_customers
+from chalicelib.functions.partial_batch import process_batch
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.accept_batch import accept_batch, read_import
+from chalicelib.services.customers.import_chunk import WORKER
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection
 from chalicelib.web.partner.batch_body import validate_batch
@@ -131,7 +132,7 @@ def _process_queue() -> None:
         "Messages"
     ):
         records = [{"messageId": m["MessageId"], "body": m["Body"]} for m in received]
-        response = import_customers(SQSEvent({"Records": records}, None))
+        response = process_batch(WORKER, SQSEvent({"Records": records}, None))
         assert not response["batchItemFailures"], response
         sqs.delete_message_batch(
             QueueUrl=queue,

@@ -34,13 +34,15 @@ from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FormK
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.domain.parsing import parse
-from chalicelib.functions.assign_positions import assign_positions
-from chalicelib.functions.process_feedback import process_feedback
+from chalicelib.functions.partial_batch import process_batch
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK, LISTING
+from chalicelib.services.customers import assign_positions
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
+from chalicelib.services.feedback import process
 from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.work.worker import Worker
 from chalicelib.settings import settings
 from chalicelib.storage import feedback
 
@@ -293,7 +295,7 @@ def _listing() -> Iterator[None]:
         while not stop.is_set():
             messages = sqs.receive_message(QueueUrl=queue).get("Messages", [])
             for message in messages:
-                _invoke(assign_positions, [message["Body"]])
+                _invoke(assign_positions.WORKER, [message["Body"]])
             if not messages:
                 time.sleep(0.05)
 
@@ -306,9 +308,9 @@ def _listing() -> Iterator[None]:
         thread.join()
 
 
-def _invoke(function: Callable[[SQSEvent], Any], bodies: Sequence[str]) -> None:
+def _invoke(worker: Worker[Any], bodies: Sequence[str]) -> None:
     records = [{"messageId": str(number), "body": body} for number, body in enumerate(bodies)]
-    response = function(SQSEvent({"Records": records}, None))
+    response = process_batch(worker, SQSEvent({"Records": records}, None))
     assert not response["batchItemFailures"], response
 
 
@@ -357,7 +359,7 @@ def _store_batch(account: _Account, batch: int, *, has_email: bool = False) -> N
 
 def _process_batch(account: _Account, batch: int) -> None:
     ids = [_feedback_id(account.form_id, number) for number in _numbers(batch)]
-    _invoke(process_feedback, [encode(FeedbackPointer(account.id, each)) for each in ids])
+    _invoke(process.WORKER, [encode(FeedbackPointer(account.id, each)) for each in ids])
 
 
 def _numbers(batch: int) -> range:

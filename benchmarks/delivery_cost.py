@@ -21,6 +21,7 @@ from admin.services.workflows.manage import save_workflow
 from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.processes import SPAWN, child_process
 from benchmarks.report import Section, Table
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Execution, ExecutionPointer, ExecutionState
@@ -110,7 +111,7 @@ def _service(_url: str) -> Deliver:
     def deliver(pointers: list[ExecutionPointer]) -> None:
         for start in range(0, len(pointers), _BATCH):
             batch = pointers[start : start + _BATCH]
-            outcomes = send.deliver_concurrently(send.send_webhook, batch)
+            outcomes = map_concurrently(send.send_webhook, batch, send.WORKER.max_concurrency)
             assert set(outcomes) == {send.DeliveryOutcome.SUCCEEDED}, outcomes
 
     return deliver

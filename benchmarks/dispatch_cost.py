@@ -26,10 +26,11 @@ from chalicelib.aws_calls import count_calls_of, counted_calls
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.message import SurveyInvitation
-from chalicelib.functions.record_purchase import record_purchase
-from chalicelib.functions.send_survey import send_survey
+from chalicelib.functions.partial_batch import process_batch
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.solicitation import send_survey as service
+from chalicelib.services.purchases import record_queued
+from chalicelib.services.solicitation import send_survey
+from chalicelib.services.work.worker import Worker
 from chalicelib.settings import settings
 from infrastructure.deployment import public_address
 
@@ -68,7 +69,7 @@ def measure() -> Section:
         account_id, store_id = _open_shop()
         public_address.store(settings().stage, "https://api.example.test")
         ses = _provider()
-        setattr(service, "send_message", partial(_send, ses))  # noqa: B010 - replaces a function
+        setattr(send_survey, "send_message", partial(_send, ses))  # noqa: B010 - replaces a function
         clear_caches()
         definitions = [_definition(store_id, number) for number in range(PURCHASES + _WARM_UP)]
         warm_up, measured = definitions[:_WARM_UP], definitions[_WARM_UP:]
@@ -76,7 +77,7 @@ def measure() -> Section:
         _solicit()
         recorded = _Cost.of(PURCHASES, lambda: _record(account_id, measured))
         bodies = list(_receive())
-        solicited = _Cost.of(PURCHASES, lambda: _invoke(send_survey, bodies))
+        solicited = _Cost.of(PURCHASES, lambda: _invoke(send_survey.WORKER, bodies))
         imported = _import(account_id, store_id, PURCHASES)
         bare = _Cost.of(PURCHASES, lambda: _run_bare(ses, PURCHASES))
     rows = [
@@ -135,14 +136,14 @@ def _definition(store_id: str, number: int) -> dict[str, Any]:
 
 def _record(account_id: str, definitions: Sequence[dict[str, Any]]) -> None:
     messages = [{"accountId": account_id, "purchase": purchase} for purchase in definitions]
-    _invoke(record_purchase, [json.dumps(message) for message in messages])
+    _invoke(record_queued.WORKER, [json.dumps(message) for message in messages])
 
 
 def _solicit() -> None:
-    _invoke(send_survey, list(_receive()))
+    _invoke(send_survey.WORKER, list(_receive()))
 
 
-def _invoke(function: Callable[[SQSEvent], Any], bodies: Sequence[str]) -> None:
+def _invoke(worker: Worker[Any], bodies: Sequence[str]) -> None:
     """Invoke the function with batches of messages. Redeliver failed messages, as a queue does."""
     remaining = list(bodies)
     while remaining:
@@ -151,7 +152,7 @@ def _invoke(function: Callable[[SQSEvent], Any], bodies: Sequence[str]) -> None:
             {"messageId": str(number), "body": body, "attributes": {}}
             for number, body in enumerate(batch)
         ]
-        failures = function(SQSEvent({"Records": records}, None))["batchItemFailures"]
+        failures = process_batch(worker, SQSEvent({"Records": records}, None))["batchItemFailures"]
         remaining += [batch[int(failure["itemIdentifier"])] for failure in failures]
 
 

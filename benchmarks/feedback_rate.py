@@ -14,9 +14,10 @@ from benchmarks.report import Section, Table
 from benchmarks.waiting_model import REQUEST_S, WaitingModel, waiting_model
 from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.domain.ids import new_id
-from chalicelib.functions.process_feedback import process_feedback
+from chalicelib.functions.partial_batch import process_batch
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK
+from chalicelib.services.feedback.process import WORKER
 from chalicelib.storage import feedback
 
 RECORDS: Final = 2_500
@@ -74,7 +75,7 @@ def _run(model: WaitingModel, forms: list[tuple[str, str]], records: int) -> flo
 def _invoke(batch: list[FeedbackPointer]) -> None:
     bodies = [encode(pointer) for pointer in batch]
     records = [{"messageId": str(n), "body": body} for n, body in enumerate(bodies)]
-    response = process_feedback(SQSEvent({"Records": records}, None))
+    response = process_batch(WORKER, SQSEvent({"Records": records}, None))
     assert not response["batchItemFailures"], response
 
 

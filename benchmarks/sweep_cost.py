@@ -11,7 +11,8 @@ from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.services.work.kinds import FEEDBACK
+from chalicelib.queues import FEEDBACK
+from chalicelib.services.work.kinds import kind_of_work
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import feedback
 
@@ -54,7 +55,7 @@ def _sweep() -> tuple[float, float]:
     a_day_later = clock.now() + timedelta(days=1)
     clock.now = lambda: a_day_later
     started, cpu = time.perf_counter(), time.process_time()
-    swept = sweep(FEEDBACK)
+    swept = sweep(kind_of_work(FEEDBACK))
     seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
     assert swept.records == RECORDS, swept
     return RECORDS / seconds, cpu_s / RECORDS * 1e6

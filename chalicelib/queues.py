@@ -19,12 +19,15 @@ class Queue:
         batch_size: the maximum number of messages in one invocation.
         max_concurrency: the maximum number of concurrent invocations. AWS requires at least 2.
         batch_window_s: the maximum time in seconds to wait for a full batch.
+        records: the module of `chalicelib/storage` that contains the work records of the messages,
+            as ``WORK``. None if the messages have no work records.
     """
 
     name: str
     batch_size: int
     max_concurrency: int
     batch_window_s: int = 0
+    records: str | None = None
 
     @property
     def is_fifo(self) -> bool:
@@ -44,13 +47,17 @@ MAX_RECEIVES: Final = 10
 The work of a valid message is done, deferred or parked after fewer receives.
 """
 
-IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20)
+IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20, records="imports")
 LISTING: Final = Queue("listing.fifo", batch_size=10, max_concurrency=20)
-FEEDBACK: Final = Queue("feedback", batch_size=25, max_concurrency=5, batch_window_s=1)
-WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50)
+FEEDBACK: Final = Queue(
+    "feedback", batch_size=25, max_concurrency=5, batch_window_s=1, records="feedback"
+)
+WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50, records="executions")
 PURCHASES: Final = Queue("purchases", batch_size=10, max_concurrency=20)
-SOLICITATIONS: Final = Queue("solicitations", batch_size=10, max_concurrency=5)
-ERASURES: Final = Queue("erasures", batch_size=1, max_concurrency=2)
+SOLICITATIONS: Final = Queue(
+    "solicitations", batch_size=10, max_concurrency=5, records="solicitations"
+)
+ERASURES: Final = Queue("erasures", batch_size=1, max_concurrency=2, records="erasures")
 MESSAGE_EVENTS: Final = Queue("message-events", batch_size=10, max_concurrency=2)
 
 ALL_QUEUES: Final = (

@@ -88,10 +88,12 @@ def cloud() -> Iterator[None]:
         restore_only_written_rows(patch)
         make_responses_fast(patch)
         accept_headers_in_notifications(patch)
-        # Moto's tables are not safe for concurrent threads.
+        # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
-        for module in ("purchases.queued", "solicitation.send_survey"):
-            patch.setattr(f"chalicelib.services.{module}.MAX_CONCURRENCY", 1)
+        patch.setattr(
+            "chalicelib.functions.partial_batch.map_concurrently",
+            lambda function, items, _: [function(item) for item in items],
+        )
         # A deployment stores this URL.
         base_url = "https://api.example.com/test"
         patch.setattr("chalicelib.storage.public_address._stored", lambda: base_url)
@@ -140,8 +142,5 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
 
     receiver = Receiver([response_with(200)])
     monkeypatch.setattr(send, "post", receiver.post)
-    # Deliver one webhook at a time: for a transaction, moto copies all tables, and this copying is
-    # not thread-safe.
-    monkeypatch.setattr(send, "MAX_CONCURRENCY", 1)
     send.circuit_breaker.close_all()
     return receiver

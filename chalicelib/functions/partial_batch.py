@@ -7,127 +7,67 @@ record, and the sweeper requeues the record. Failed messages of work with a reco
 after seconds, so that throttling does not block a FIFO queue until the visibility time-out ends.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic
+from typing import Any
 
 from chalice.app import SQSEvent
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
-from chalicelib.messages import PointerT, decode
-from chalicelib.queues import MAX_RECEIVES, Queue
-from chalicelib.services.work.redeliver import redeliver_soon
-from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
+from chalicelib.services.work.failed_messages import redeliver_soon, reject
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker, attempt
+from chalicelib.time_limits import WORK_RETRY_S, invocation, time_left_s
 
 Record = dict[str, Any]
+Received = tuple[Record, Message[Any] | MessageOutcome]
 Response = dict[str, list[dict[str, str]]]
 
 
-@dataclass(frozen=True)
-class Message(Generic[PointerT]):
-    """A valid message of a batch.
-
-    Attributes:
-        pointer: the content of the message.
-        receive_count: the number of times that the queue delivered the message.
-        sent_at: the time at which the message was sent; None if the event does not contain it.
-    """
-
-    pointer: PointerT
-    receive_count: int
-    sent_at: datetime | None = None
-
-    @property
-    def is_redelivery(self) -> bool:
-        """Whether an earlier invocation received the message and may have started the work."""
-        return self.receive_count > 1
-
-
-def process_batch(
-    event: SQSEvent,
-    queue: Queue,
-    pointer_type: type[PointerT],
-    process: Callable[[Message[PointerT]], None],
-    *,
-    prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: (),
-    run: Callable[[Callable[[Any], bool], Sequence[Any]], Iterable[bool]] = map,
-    reject: Callable[[str], bool] = lambda _: False,
-    has_record: bool = True,
-    min_time_s: float = MIN_WORK_S,
-) -> Response:
+def process_batch(worker: Worker[Any], event: SQSEvent) -> Response:
     """Process each message of a batch. Return a partial batch response that lists failed messages.
 
     On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
     order. If too little time is left, the remaining messages are not processed and fail. If the
-    queue would then move such a message to the dead-letter queue, the message is dropped instead,
-    because the sweeper requeues its work. The same applies if ``process`` raises `Unavailable`.
-
-    Args:
-        process: processes one message. If it raises an exception, the message fails.
-        prepare: called first, with all valid messages. It returns the pointers of messages that
-            need no further processing; ``process`` is not called for these.
-        run: applies a function to all messages. For a FIFO queue, it must do so in order.
-        reject: called with the body of an invalid message. It returns whether the message needs no
-            further processing; otherwise, the message fails.
-        has_record: whether the work of a message has a record that the sweeper requeues. A message
-            without a record is never dropped.
-        min_time_s: the remaining time that ``process`` needs. If less time is left, operations do
-            not retry.
+    queue would then move such a message to the dead-letter queue, the message is deleted instead,
+    unless it is the only copy of its work. The same applies if the database is unavailable.
     """
-    with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=min_time_s):
-        batch: list[tuple[Record, Message[PointerT] | None]] = [
-            (record, _message(record, pointer_type)) for record in event.to_dict()["Records"]
-        ]
-        prepared = prepare([message for _, message in batch if message])
+    with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=worker.min_time_s):
+        batch = [(record, _receive(worker, record)) for record in event.to_dict()["Records"]]
+        prepared = worker.prepare([each for _, each in batch if isinstance(each, Message)])
         failed_groups: set[str] = set()
 
-        def is_done(entry: tuple[Record, Message[PointerT] | None]) -> bool:
-            record, message = entry
+        def is_done(received: Received) -> bool:
+            record, message = received
             group = str(record.get("attributes", {}).get("MessageGroupId"))
-            if queue.is_fifo and group in failed_groups:
+            if worker.queue.is_fifo and group in failed_groups:
                 return False
-            if message and message.pointer in prepared:
-                return True
-            if message and time_left_s() < min_time_s:
-                return _leave_to_sweeper(message, record) if has_record else False
-            if message and _succeeds(process, message, record, has_record=has_record):
-                return True
-            if message is None and reject(record["body"]):
-                return True
-            failed_groups.add(group)
-            return False
+            if isinstance(message, MessageOutcome):
+                done = _is_deleted(worker, record, message)
+            else:
+                done = message.pointer in prepared or _process(worker, record, message)
+            if not done:
+                failed_groups.add(group)
+            return done
 
-        results = zip(batch, run(is_done, batch), strict=True)
+        results = zip(batch, _for_all(worker, is_done, batch), strict=True)
         failed = [record for (record, _), done in results if not done]
-        if has_record:
-            redeliver_soon(queue, [handle for r in failed if (handle := r.get("receiptHandle"))])
+        if not worker.is_only_copy:
+            handles = [handle for record in failed if (handle := record.get("receiptHandle"))]
+            redeliver_soon(worker.queue, handles)
     return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failed]}
 
 
-def _leave_to_sweeper(message: Message[PointerT], record: Record) -> bool:
-    """Return True if the message is deleted, False if SQS delivers it again.
-
-    Too little time is left to process the message, or the database is unavailable. The message is
-    deleted after its last receive, because the sweeper requeues the work record.
-    """
-    is_last_receive = message.receive_count >= MAX_RECEIVES
-    logger.info(
-        "message not processed",
-        message_id=record["messageId"],
-        account_id=message.pointer.account_id,
-        dropped=is_last_receive,
-    )
-    return is_last_receive
-
-
-def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] | None:
+def _receive(worker: Worker[Any], record: Record) -> Message[Any] | MessageOutcome:
+    """Return the message, or what happens to it if it is invalid or needs no processing."""
     try:
-        pointer = decode(pointer_type, record["body"])
+        pointer = worker.parse(record["body"])
     except ValueError:
         logger.error("invalid message", message_id=record["messageId"])
-        return None
+        return MessageOutcome.REJECTED if worker.rejects_invalid else MessageOutcome.FAILED
+    if pointer is None:
+        return MessageOutcome.DONE
     attributes = record.get("attributes", {})
     sent_ms = attributes.get("SentTimestamp")
     return Message(
@@ -137,22 +77,50 @@ def _message(record: Record, pointer_type: type[PointerT]) -> Message[PointerT] 
     )
 
 
-def _succeeds(
-    process: Callable[[Message[PointerT]], None],
-    message: Message[PointerT],
-    record: Record,
-    *,
-    has_record: bool,
-) -> bool:
+def _for_all(
+    worker: Worker[Any], is_done: Callable[[Received], bool], batch: Sequence[Received]
+) -> list[bool]:
+    """Process the messages, concurrently if the worker allows it.
+
+    A redelivered message may have stopped the function. Redelivered messages whose start is
+    recorded are processed one by one after the others: if such a message stops the function again,
+    no other message has been started that would count this as a failure.
+    """
+    if worker.max_concurrency == 1:
+        return [is_done(received) for received in batch]
+    records_starts = worker.records is not None and worker.counts_starts
+    together = [
+        received
+        for received in batch
+        if not (records_starts and isinstance(received[1], Message) and received[1].is_redelivery)
+    ]
+    results = map_concurrently(is_done, together, worker.max_concurrency)
+    by_id = dict(zip(map(id, together), results, strict=True))
+    return [by_id[id(each)] if id(each) in by_id else is_done(each) for each in batch]
+
+
+def _process(worker: Worker[Any], record: Record, message: Message[Any]) -> bool:
+    """Attempt the work of a message. Return whether the queue deletes the message."""
+    fields = {"message_id": record["messageId"], **worker.described(message.pointer)}
+    is_dropped = message.is_last_receive and not worker.is_only_copy
+    if time_left_s() < worker.min_time_s:
+        logger.info("message not processed", dropped=is_dropped, **fields)
+        return is_dropped
     try:
-        process(message)
+        outcome = attempt(worker, message)
     except Exception as error:
-        if has_record and isinstance(error, Unavailable):
-            return _leave_to_sweeper(message, record)
-        logger.exception(
-            "message failed",
-            message_id=record["messageId"],
-            account_id=message.pointer.account_id,
-        )
+        if isinstance(error, Unavailable) and not worker.is_only_copy:
+            logger.info("message not processed", dropped=is_dropped, **fields)
+            return is_dropped
+        logger.exception("message failed", **fields)
         return False
-    return True
+    if outcome is MessageOutcome.RETURNED:
+        return message.is_last_receive
+    return _is_deleted(worker, record, outcome)
+
+
+def _is_deleted(worker: Worker[Any], record: Record, outcome: object) -> bool:
+    """Move a rejected message to the dead-letter queue. Return whether the queue deletes it."""
+    return outcome is not MessageOutcome.FAILED and (
+        outcome is not MessageOutcome.REJECTED or reject(worker.queue, record["body"])
+    )

@@ -19,7 +19,7 @@ import httpx
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.solicitation import INTERRUPTED
 from chalicelib.queues import PURCHASES as PURCHASES_QUEUE
-from chalicelib.services.solicitation.send_survey import MAX_CONCURRENCY
+from chalicelib.services.solicitation.send_survey import WORKER
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.faults import injected_faults
@@ -169,7 +169,7 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     assert states["SENT"] <= len(received) <= states["SENT"] + states["UNKNOWN"]
     # Each customer has one claim. The outcome is UNKNOWN only if the function was killed.
     assert states["SENT"] + states["UNKNOWN"] == CUSTOMERS
-    assert states["UNKNOWN"] <= killed * MAX_CONCURRENCY
+    assert states["UNKNOWN"] <= killed * WORKER.max_concurrency
     for row in rows:
         expected = {"SENT": None, "UNKNOWN": INTERRUPTED, "SKIPPED": "ALREADY_SOLICITED"}
         assert row["reason"] == expected[row["state"]]

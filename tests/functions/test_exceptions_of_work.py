@@ -4,50 +4,45 @@ import json
 from typing import Any
 
 import pytest
-from chalice.app import SQSEvent
 
+import app
 from chalicelib.domain.work import Interruption
-from chalicelib.functions import (
-    erase_customer,
-    import_customers,
-    process_feedback,
-    send_survey,
-    send_webhook,
-)
 from chalicelib.services.customers import import_chunk
 from chalicelib.services.erasure import erase
 from chalicelib.services.feedback import process
+from chalicelib.services.solicitation import send_survey
+from chalicelib.services.webhooks import send
 from chalicelib.storage.dynamodb.work_records import WorkRecords
 from infrastructure.functions import FUNCTIONS
 
 ACCOUNT = {"accountId": "a"}
 WORKERS: dict[str, tuple[Any, Any, str, dict[str, Any]]] = {
     "import": (
-        import_customers.import_customers,
+        app.import_customers,
         import_chunk,
         "import_chunk",
         {"importId": "i", "part": "p", "pairs": [], "queuedAt": 0},
     ),
     "feedback": (
-        process_feedback.process_feedback,
+        app.process_feedback,
         process,
         "process_feedback",
         {"feedbackId": "f"},
     ),
     "webhook": (
-        send_webhook.send_webhook,
-        send_webhook.deliveries,
+        app.send_webhook,
+        send,
         "send_webhook",
         {"executionId": "e", "workflowId": "w", "actionId": "a"},
     ),
     "solicitation": (
-        send_survey.send_survey,
-        send_survey.surveys,
+        app.send_survey,
+        send_survey,
         "send_survey",
         {"solicitationId": "s", "customerId": "c"},
     ),
     "erasure": (
-        erase_customer.erase_customer,
+        app.erase_customer,
         erase,
         "continue_erasure",
         {"erasureId": "e"},
@@ -71,9 +66,10 @@ def test_exception_of_work_is_published_as_metric(
     handler, module, work, content = WORKERS[kind]
     monkeypatch.setattr(module, work, fail)
     monkeypatch.setattr(WorkRecords, "interrupt", lambda *_: Interruption.RESCHEDULED)
-    monkeypatch.setattr(send_webhook.deliveries, "prefetch", lambda _: None)
+    monkeypatch.setattr(send, "workflows_of", lambda _: None)
+    monkeypatch.setattr(send, "signing_secrets_of", lambda _: None)
     record = {"messageId": "1", "body": json.dumps(ACCOUNT | content), "attributes": {}}
-    assert handler(SQSEvent({"Records": [record]}, None)) == {"batchItemFailures": []}
+    assert handler({"Records": [record]}, None) == {"batchItemFailures": []}
     (line,) = [vars(r) for r in caplog.records if "raised an exception" in r.message]
     (described,) = line["_aws"]["CloudWatchMetrics"]
     assert (line["work"], line["exceptions"]) == (kind, 1)

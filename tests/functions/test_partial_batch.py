@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from threading import Barrier
 from typing import Any
 
 import pytest
 from chalice.app import SQSEvent
 
-from chalicelib.functions.partial_batch import Message, process_batch
+from chalicelib.functions.partial_batch import process_batch
 from chalicelib.messages import decode, encode
 from chalicelib.queues import MAX_RECEIVES, Queue
-from chalicelib.services.webhooks.send import deliver_concurrently
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 from chalicelib.time_limits import MIN_WORK_S
 
 FIFO = Queue("any.fifo", batch_size=10, max_concurrency=2)
@@ -36,19 +39,28 @@ def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[st
     }
 
 
-def failing_on(*record_ids: str, processed: list[str]) -> Callable[[Message[RecordPointer]], None]:
-    def process(message: Message[RecordPointer]) -> None:
+def failing_on(
+    *record_ids: str, processed: list[str]
+) -> Callable[[Message[RecordPointer]], MessageOutcome]:
+    def process(message: Message[RecordPointer]) -> MessageOutcome:
         processed.append(message.pointer.record_id)
         if message.pointer.record_id in record_ids:
             raise RuntimeError
+        return MessageOutcome.DONE
 
     return process
 
 
-def failed(records: list[dict[str, Any]], queue: Queue, *args: Any, **options: Any) -> list[str]:
+def worker(
+    queue: Queue, run: Callable[[Message[RecordPointer]], MessageOutcome], **options: Any
+) -> Worker[RecordPointer]:
+    return Worker(queue=queue, parse=partial(decode, RecordPointer), run=run, **options)
+
+
+def failed(batch: list[dict[str, Any]], queue: Queue, run: Any, **options: Any) -> list[str]:
     """Process the records and return the ids of the messages that are reported as failed."""
-    event = SQSEvent({"Records": records}, None)
-    response = process_batch(event, queue, RecordPointer, *args, **options)
+    event = SQSEvent({"Records": batch}, None)
+    response = process_batch(worker(queue, run, **options), event)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
@@ -66,7 +78,7 @@ def test_invalid_fifo_message_also_fails_later_messages_of_same_group() -> None:
     assert processed == ["1", "4"]
 
 
-@pytest.mark.parametrize("options", [{}, {"run": deliver_concurrently}])
+@pytest.mark.parametrize("options", [{}, {"max_concurrency": 10}])
 def test_standard_queue_reports_only_messages_that_failed(options: dict[str, Any]) -> None:
     processed: list[str] = []
     records = [record("1"), record("2"), record("3") | {"body": "[]"}, record("4")]
@@ -102,7 +114,7 @@ def test_messages_are_returned_unprocessed_if_too_little_time_is_left(queue: Que
     processed: list[str] = []
     context = Context(processed, left_s=MIN_WORK_S + 5, message_s=3)
     event = SQSEvent({"Records": [record(str(number)) for number in range(1, 5)]}, context)
-    response = process_batch(event, queue, RecordPointer, failing_on(processed=processed))
+    response = process_batch(worker(queue, failing_on(processed=processed)), event)
     returned = [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
     assert (processed, returned) == (["1", "2"], ["3", "4"])
 
@@ -111,8 +123,55 @@ def test_unprocessed_message_is_deleted_on_last_receive() -> None:
     context = Context([], left_s=MIN_WORK_S - 1, message_s=0)
     records = [record("1", receive_count=MAX_RECEIVES - 1), record("2", receive_count=MAX_RECEIVES)]
     event = SQSEvent({"Records": records}, context)
-    response = process_batch(event, STANDARD, RecordPointer, failing_on(processed=[]))
+    response = process_batch(worker(STANDARD, failing_on(processed=[])), event)
     assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "receive_count", "deleted"),
+    [
+        (MessageOutcome.DONE, 1, True),
+        (MessageOutcome.RETURNED, MAX_RECEIVES - 1, False),
+        (MessageOutcome.RETURNED, MAX_RECEIVES, True),
+        (MessageOutcome.FAILED, MAX_RECEIVES, False),
+    ],
+)
+def test_message_is_deleted_by_outcome(
+    outcome: MessageOutcome, receive_count: int, deleted: bool
+) -> None:
+    records = [record("1", receive_count=receive_count)]
+    assert failed(records, STANDARD, lambda _: outcome) == ([] if deleted else ["1"])
+
+
+@pytest.mark.parametrize(("max_concurrency", "sequential"), [(1, True), (4, False)])
+def test_messages_are_processed_concurrently_up_to_limit(
+    max_concurrency: int, sequential: bool
+) -> None:
+    together = Barrier(1 if sequential else 4, timeout=5)
+
+    def run(_: Message[RecordPointer]) -> MessageOutcome:
+        together.wait()
+        return MessageOutcome.DONE
+
+    records = [record(str(number)) for number in range(4)]
+    assert failed(records, STANDARD, run, max_concurrency=max_concurrency) == []
+
+
+def test_redelivered_messages_whose_start_is_recorded_are_processed_after_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processed: list[str] = []
+    records: Any = WorkRecords("any", WorkRow)
+    monkeypatch.setattr(records, "record_start", lambda *_: False)
+    options = {
+        "records": records,
+        "key": lambda pointer: (pointer.record_id, ""),
+        "outcomes": {MessageOutcome.DONE: ("record processed",)},
+        "max_concurrency": 2,
+    }
+    batch = [record("1", receive_count=2), record("2"), record("3", receive_count=2)]
+    assert failed(batch, STANDARD, failing_on(processed=processed), **options) == []
+    assert processed == ["2", "1", "3"]
 
 
 def test_decoded_pointer_equals_encoded_pointer() -> None:

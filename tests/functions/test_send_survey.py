@@ -1,10 +1,9 @@
 """Tests of the metrics that the function `send_survey` publishes in its log lines."""
 
 import pytest
-from chalice.app import SQSEvent
 
+import app
 from chalicelib.domain.solicitation.solicitation import SolicitationPointer
-from chalicelib.functions import send_survey as function
 from chalicelib.messages import encode
 from chalicelib.services.solicitation import send_survey as service
 from chalicelib.services.solicitation.send_survey import SendingOutcome
@@ -31,7 +30,7 @@ def test_outcome_of_survey_is_counted_in_metrics(
     monkeypatch.setattr(service, "send_survey", lambda pointer: outcome)
     record = {"messageId": "1", "body": encode(SolicitationPointer("a", "s", "c"))}
     attributes = {"ApproximateReceiveCount": "1"}
-    function.send_survey(SQSEvent({"Records": [record | {"attributes": attributes}]}, None))
+    app.send_survey({"Records": [record | {"attributes": attributes}]}, None)
     (line,) = [vars(entry) for entry in caplog.records if "outcome" in vars(entry)]
     assert {name for name in _COUNTED if line[name]} == metrics
     (description,) = line["_aws"]["CloudWatchMetrics"]

@@ -4,22 +4,15 @@ The function has only the permissions of its policy.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Final
 
 import boto3
-from chalice.app import SQSEvent
 
-from chalicelib.functions.assign_positions import assign_positions
-from chalicelib.functions.erase_customer import erase_customer
-from chalicelib.functions.import_customers import import_customers
-from chalicelib.functions.process_feedback import process_feedback
-from chalicelib.functions.record_purchase import record_purchase
-from chalicelib.functions.send_survey import send_survey
-from chalicelib.functions.send_webhook import send_webhook
+import app
 from tests.policies import allowed
 from tests.services.faults import Killed
 
@@ -31,10 +24,10 @@ def _client() -> Any:
 
 @dataclass(frozen=True)
 class FunctionQueue:
-    """A queue of the stage and the function that its messages trigger."""
+    """A queue of the stage and the name of the function that its messages trigger."""
 
     name: str
-    function: Callable[[SQSEvent], dict[str, list[dict[str, str]]]]
+    function: str
 
     def queued_messages(self, account_id: str) -> list[str]:
         """Remove all messages from the queue and return the bodies of this account's messages."""
@@ -78,8 +71,8 @@ class FunctionQueue:
                 for number, body in enumerate(bodies)
             ]
         }
-        with allowed(self.function.__name__):
-            failures = self.function(SQSEvent(event, context))["batchItemFailures"]
+        with allowed(self.function):
+            failures = getattr(app, self.function)(event, context)["batchItemFailures"]
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 
     def deliver_all(self, account_id: str, batch_size: int = 10) -> None:
@@ -100,10 +93,10 @@ class FunctionQueue:
             pending = failed
 
 
-IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", import_customers)
-LISTING_QUEUE: Final = FunctionQueue("listing.fifo", assign_positions)
-FEEDBACK_QUEUE: Final = FunctionQueue("feedback", process_feedback)
-WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", send_webhook)
-PURCHASE_QUEUE: Final = FunctionQueue("purchases", record_purchase)
-SOLICITATION_QUEUE: Final = FunctionQueue("solicitations", send_survey)
-ERASURE_QUEUE: Final = FunctionQueue("erasures", erase_customer)
+IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", "import_customers")
+LISTING_QUEUE: Final = FunctionQueue("listing.fifo", "assign_positions")
+FEEDBACK_QUEUE: Final = FunctionQueue("feedback", "process_feedback")
+WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", "send_webhook")
+PURCHASE_QUEUE: Final = FunctionQueue("purchases", "record_purchase")
+SOLICITATION_QUEUE: Final = FunctionQueue("solicitations", "send_survey")
+ERASURE_QUEUE: Final = FunctionQueue("erasures", "erase_customer")

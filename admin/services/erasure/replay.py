@@ -12,7 +12,8 @@ from admin.storage import persons
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.erasure import Erasure
-from chalicelib.services.erasure.erase import attempt_erasure, start_erasure
+from chalicelib.services.erasure.erase import WORKER, start_erasure
+from chalicelib.services.work.worker import Message, attempt
 from chalicelib.storage import accounts, contacts, erasures, feedback, imports
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -42,7 +43,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     for account_id, customer_id in _find_restored(by_id, on_read):
         started = start_erasure(account_id, customer_id, None, is_replay=True)
         # If the pass is blocked or fails, the worker continues the erasure.
-        attempt_erasure(started.pointer)
+        attempt(WORKER, Message(started.pointer))
         repeated.append(erasures.find(started.id) or started)
     _anonymize_unlinked(erased_at)
     return repeated

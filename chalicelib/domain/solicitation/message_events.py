@@ -22,13 +22,13 @@ class MessageEvent:
     """A permanent bounce of a message, or a complaint about it.
 
     Attributes:
-        message_id: the provider's id of the message.
+        provider_id: the provider's id of the message.
         reason: why the recipients receive no more messages.
         recipients: the e-mail addresses of the recipients that the event concerns.
         references: the values of the header that names the solicitation. They are not verified.
     """
 
-    message_id: str
+    provider_id: str
     reason: SuppressionReason
     recipients: tuple[str, ...]
     references: tuple[str, ...] = ()

@@ -1,15 +1,20 @@
 """Assign positions to customers that were created while the account's counter was contended."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.listing import ListingPointer
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
+from chalicelib.messages import decode
+from chalicelib.queues import LISTING
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage import counters, customers
 from chalicelib.storage.counters import Listed
+from chalicelib.time_limits import MIN_WORK_S, time_left_s
 
 _POLL_INTERVAL_S: Final = 0.1
 _RETRY_INTERVAL_S: Final = 1.0
@@ -66,3 +71,28 @@ def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[
         total = customers.assign_positions(account_id, batch, total)
         assigned.update(batch)
     return True
+
+
+def _covered_messages(messages: Sequence[Message[ListingPointer]]) -> Collection[ListingPointer]:
+    """Return the pointers of all messages except the latest message of each account.
+
+    The latest message covers all customers that the earlier messages cover.
+    """
+    latest = {message.pointer.account_id: message.pointer for message in messages}
+    pointers = [message.pointer for message in messages]
+    return [pointer for pointer in pointers if pointer != latest[pointer.account_id]]
+
+
+def _process(message: Message[ListingPointer]) -> MessageOutcome:
+    assigned = assign_positions(message.pointer, lambda: time_left_s() >= MIN_WORK_S)
+    logger.info("customers listed", account_id=message.pointer.account_id, assigned=assigned)
+    return MessageOutcome.DONE
+
+
+WORKER: Final = Worker(
+    queue=LISTING,
+    parse=partial(decode, ListingPointer),
+    prepare=_covered_messages,
+    run=_process,
+)
+"""There is no work record: the sweeper finds customers without a position itself."""

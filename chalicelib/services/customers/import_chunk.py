@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
@@ -29,9 +30,12 @@ from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
+from chalicelib.domain.work import Interruption
+from chalicelib.messages import decode
+from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.services.solicitation.contact_keys import lookup_keys
-from chalicelib.services.work.attempt import attempt_work
+from chalicelib.services.work.worker import Worker
 from chalicelib.storage import customers, imports
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -53,22 +57,6 @@ class ChunkOutcome(StrEnum):
 
     DONE = "done"
     NOTHING_TO_DO = "nothing to do"
-    DEFERRED = "deferred"
-    FAILED = "retry scheduled"
-    PARKED = "parked"
-
-
-def attempt_chunk(pointer: ChunkPointer, *, is_redelivery: bool) -> ChunkOutcome:
-    """Import the chunk. If the attempt raises an exception, reschedule or park the chunk."""
-    return ChunkOutcome(
-        attempt_work(
-            imports.WORK,
-            pointer.import_id,
-            pointer.part,
-            lambda: import_chunk(pointer),
-            is_redelivery=is_redelivery,
-        )
-    )
 
 
 def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
@@ -234,3 +222,20 @@ def _progress(plans: list[_Plan], erased: list[int], now: datetime) -> ChunkProg
         ),
         ended_at=now,
     )
+
+
+WORKER: Final = Worker(
+    queue=IMPORTS,
+    parse=partial(decode, ChunkPointer),
+    run=lambda message: import_chunk(message.pointer),
+    records=imports.WORK,
+    key=lambda pointer: (pointer.import_id, pointer.part),
+    outcomes={
+        ChunkOutcome.DONE: ("import chunk done",),
+        ChunkOutcome.NOTHING_TO_DO: ("import chunk skipped",),
+        Interruption.DEFERRED: ("import chunk deferred",),
+        Interruption.RESCHEDULED: ("import chunk failed",),
+        Interruption.PARKED: ("import chunk parked", "parked"),
+    },
+    log_fields=("account_id", "import_id", "part"),
+)

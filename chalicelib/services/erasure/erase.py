@@ -12,6 +12,8 @@ request finds no records.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -24,9 +26,11 @@ from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureSt
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.work import Interruption
+from chalicelib.messages import decode
+from chalicelib.queues import ERASURES
 from chalicelib.services.customers.find import find_with_same_address
 from chalicelib.services.solicitation.contact_keys import address_keys, pair_keys
-from chalicelib.services.work.attempt import attempt_work
+from chalicelib.services.work.worker import Message, Worker
 from chalicelib.settings import settings
 from chalicelib.storage import (
     account_changes,
@@ -144,19 +148,6 @@ def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Era
             change = AccountChange(erasure.erased_at, subject, operator, None, "requested")
             account_changes.add(write, erasure.account_id, [change])
     return erasure
-
-
-def attempt_erasure(
-    pointer: ErasurePointer, *, is_redelivery: bool = False
-) -> Erasure | Interruption | None:
-    """Run one pass. If the attempt raises an exception, reschedule or park the erasure."""
-    return attempt_work(
-        erasures.WORK,
-        pointer.erasure_id,
-        erasures.PART,
-        lambda: continue_erasure(pointer),
-        is_redelivery=is_redelivery,
-    )
 
 
 def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
@@ -360,3 +351,30 @@ def _groups(records: Iterable[Record]) -> Iterator[list[Record]]:
     remaining = iter(records)
     while group := list(islice(remaining, RECORDS_PER_TRANSACTION)):
         yield group
+
+
+class PassOutcome(StrEnum):
+    """The outcome of processing one queue message."""
+
+    CONTINUED = "continued"
+
+
+def _continue(message: Message[ErasurePointer]) -> PassOutcome:
+    continue_erasure(message.pointer)
+    return PassOutcome.CONTINUED
+
+
+WORKER: Final = Worker(
+    queue=ERASURES,
+    parse=partial(decode, ErasurePointer),
+    run=_continue,
+    records=erasures.WORK,
+    key=lambda pointer: (pointer.erasure_id, erasures.PART),
+    outcomes={
+        PassOutcome.CONTINUED: ("erasure continued", "done"),
+        Interruption.DEFERRED: ("erasure deferred",),
+        Interruption.RESCHEDULED: ("erasure rescheduled",),
+        Interruption.PARKED: ("erasure parked", "parked"),
+    },
+    log_fields=("account_id", "erasure_id"),
+)

@@ -10,20 +10,25 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.webhooks.execution import Execution
+from chalicelib.domain.work import Interruption
 from chalicelib.domain.workflows.workflow import new_execution, reactions
+from chalicelib.log import logger
+from chalicelib.messages import decode
+from chalicelib.metrics import metric_fields
 from chalicelib.outbound.queues import send
-from chalicelib.queues import WEBHOOKS
+from chalicelib.queues import FEEDBACK, WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.forms.tables import TABLES
-from chalicelib.services.work.attempt import attempt_work
+from chalicelib.services.work.worker import Message, Worker
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import counters, customers, executions, feedback
 from chalicelib.storage.counters import Counted
@@ -37,27 +42,10 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 
 
 class FeedbackOutcome(StrEnum):
-    """The result of processing one queue message."""
+    """The outcome of processing one queue message."""
 
     PROCESSED = "processed"
     SKIPPED = "skipped"
-    DEFERRED = "deferred"
-    TO_BE_RETRIED = "retry scheduled"
-    PARKED = "parked"
-
-
-def attempt_feedback(feedback_id: str, *, is_redelivery: bool) -> FeedbackOutcome:
-    """Process one record. If the attempt raises an exception, reschedule or park the record."""
-
-    def process() -> FeedbackOutcome:
-        is_processed = process_feedback([feedback_id])
-        return FeedbackOutcome.PROCESSED if is_processed else FeedbackOutcome.SKIPPED
-
-    return FeedbackOutcome(
-        attempt_work(
-            feedback.WORK, feedback_id, feedback.PART, process, is_redelivery=is_redelivery
-        )
-    )
 
 
 def process_feedback(feedback_ids: Collection[str]) -> int:
@@ -167,3 +155,48 @@ def _count(identified: Sequence[Feedback]) -> None:
         for record in identified:
             has_customer = (record.account_id, record.customer_id or "") in existing
             feedback.finish(write, record, record.customer_id if has_customer else None, now)
+
+
+def _process_new_messages(
+    messages: Sequence[Message[FeedbackPointer]],
+) -> Collection[FeedbackPointer]:
+    """Process the records of all messages that are not redeliveries in one transaction.
+
+    Return the pointers of the processed messages. If the transaction fails, the result is empty and
+    each record is processed separately, so that one failing record does not block the others.
+    """
+    new = [message.pointer for message in messages if not message.is_redelivery]
+    if not new:
+        return ()
+    try:
+        done = process_feedback([pointer.feedback_id for pointer in new])
+    except Exception as error:
+        logger.warning("feedback batch failed", error=type(error).__name__)
+        return ()
+    logger.info(
+        "feedback batch processed", **metric_fields("work", "feedback", parked=0, done=done)
+    )
+    return new
+
+
+def _process_message(message: Message[FeedbackPointer]) -> FeedbackOutcome:
+    is_processed = process_feedback([message.pointer.feedback_id])
+    return FeedbackOutcome.PROCESSED if is_processed else FeedbackOutcome.SKIPPED
+
+
+WORKER: Final = Worker(
+    queue=FEEDBACK,
+    parse=partial(decode, FeedbackPointer),
+    prepare=_process_new_messages,
+    run=_process_message,
+    records=feedback.WORK,
+    key=lambda pointer: (pointer.feedback_id, feedback.PART),
+    outcomes={
+        FeedbackOutcome.PROCESSED: ("feedback processed", "done"),
+        FeedbackOutcome.SKIPPED: ("feedback skipped",),
+        Interruption.DEFERRED: ("feedback deferred",),
+        Interruption.RESCHEDULED: ("feedback rescheduled",),
+        Interruption.PARKED: ("feedback parked", "parked"),
+    },
+    log_fields=("account_id", "feedback_id"),
+)

@@ -1,10 +1,15 @@
-"""Suppress the addresses that bounced permanently or complained."""
+"""Suppress the addresses that bounced permanently or complained, as SES publishes."""
+
+from typing import Final
 
 from chalicelib.domain.customers.contact_hash import email_hashes
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.mail_reference import MailReference
-from chalicelib.domain.solicitation.message_events import MessageEvent
+from chalicelib.domain.solicitation.message_events import MessageEvent, parse_message_event
+from chalicelib.log import logger
+from chalicelib.queues import MESSAGE_EVENTS
 from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.stage_secret import stage_secret
 
@@ -37,10 +42,43 @@ def process_message_event(event: MessageEvent) -> MailReference | None:
 
 def _reference(event: MessageEvent) -> MailReference | None:
     """Return the solicitation of the event's message, or None if it is unknown."""
-    if message := find_message(event.message_id):
+    if message := find_message(event.provider_id):
         return MailReference(message.account_id, message.solicitation_id)
     if not event.references:
         return None
     secret = stage_secret()
     parsed = (MailReference.parse(value, secret) for value in event.references)
     return next(filter(None, parsed), None)
+
+
+def _process(message: Message[MessageEvent]) -> MessageOutcome:
+    """Process an event. Return it to the queue if its e-mail is unknown.
+
+    After the last receive, it is deleted: the service did not send the e-mail, or the headers are
+    missing.
+    """
+    event = message.pointer
+    fields = WORKER.described(event)
+    if sent := process_message_event(event):
+        logger.info(
+            "address suppressed",
+            account_id=sent.account_id,
+            solicitation_id=sent.solicitation_id,
+            **fields,
+        )
+        return MessageOutcome.DONE
+    logger.info(
+        "message event of unknown e-mail",
+        dropped=message.is_last_receive,
+        **fields,
+    )
+    return MessageOutcome.RETURNED
+
+
+WORKER: Final = Worker(
+    queue=MESSAGE_EVENTS,
+    parse=parse_message_event,
+    run=_process,
+    log_fields=("provider_id", "reason"),
+    is_only_copy=True,
+)

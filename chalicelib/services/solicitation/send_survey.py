@@ -5,15 +5,13 @@ decision, creates the tracker, and records the survey for all contacts of the cu
 claim, the worker only sends the message and stores the outcome.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from chalicelib.backoff import MAX_PAUSE_S, Backoff
-from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.tracker import Tracker
@@ -35,12 +33,14 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.log import logger
+from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
+from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.services.work.attempt import attempt_work
+from chalicelib.services.work.worker import Worker
 from chalicelib.storage import contacts, customers, rate_limits, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
@@ -51,8 +51,6 @@ from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.public_address import public_base_url
 from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s
-
-MAX_CONCURRENCY: Final = 5
 
 _MAX_UNVERIFIED: Final = timedelta(hours=72)
 """The time for which messages to unverified recipients are deferred in the sandbox of SES."""
@@ -65,9 +63,6 @@ _CLAIM_S: Final = MAX_CALL_S + _SEND_S
 
 MIN_SOLICITATION_S: Final = 2 * MAX_CALL_S + _CLAIM_S
 """The remaining time that processing requires: for reading the facts and for the claim."""
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class SendingOutcome(StrEnum):
@@ -92,27 +87,6 @@ class _Claimed:
     solicitation: Solicitation
     invitation: SurveyInvitation
     contact_key: str
-
-
-def send_concurrently(process: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Call ``process`` for all items concurrently. Return the results in the items' order."""
-    return map_concurrently(process, items, MAX_CONCURRENCY)
-
-
-def attempt_survey(pointer: SolicitationPointer, *, is_redelivery: bool) -> SendingOutcome:
-    """Process one solicitation. If the attempt raises an exception, reschedule or park it.
-
-    A claimed solicitation is not deferred: its outcome is UNKNOWN when the lease ends.
-    """
-    return SendingOutcome(
-        attempt_work(
-            solicitations.WORK,
-            pointer.solicitation_id,
-            solicitations.PART,
-            lambda: send_survey(pointer),
-            is_redelivery=is_redelivery,
-        )
-    )
 
 
 def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
@@ -394,3 +368,28 @@ _ENDS: Final = {
     SolicitationState.REJECTED: SendingOutcome.REJECTED,
     SolicitationState.UNKNOWN: SendingOutcome.UNKNOWN,
 }
+
+
+WORKER: Final = Worker(
+    queue=SOLICITATIONS,
+    parse=partial(decode, SolicitationPointer),
+    run=lambda message: send_survey(message.pointer),
+    records=solicitations.WORK,
+    key=lambda pointer: (pointer.solicitation_id, solicitations.PART),
+    outcomes={
+        SendingOutcome.SENT: ("survey sent", "sent"),
+        SendingOutcome.SKIPPED: ("survey skipped", "skipped"),
+        SendingOutcome.HELD: ("survey held",),
+        SendingOutcome.DEFERRED: ("survey deferred", "deferred"),
+        SendingOutcome.REJECTED: ("survey rejected", "rejected", "failed"),
+        SendingOutcome.UNKNOWN: ("survey outcome unknown", "unknown", "failed"),
+        SendingOutcome.PARKED: ("survey parked", "parked"),
+        SendingOutcome.TO_BE_RETRIED: ("survey rescheduled",),
+        SendingOutcome.NOTHING_TO_DO: ("survey message ignored",),
+        SendingOutcome.CLAIM_LOST: ("survey claim lost",),
+    },
+    log_fields=("account_id", "solicitation_id"),
+    max_concurrency=5,
+    min_time_s=MIN_SOLICITATION_S,
+)
+"""A claimed solicitation is not deferred: its outcome is UNKNOWN when the lease ends."""

@@ -4,14 +4,14 @@ Workflows and secrets are loaded before the claim and cached for a minute. There
 webhook request can fail between the claim and the outcome.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, TypeVar
+from functools import partial
+from typing import Final
 from urllib.parse import urlsplit
 
-from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import (
     Attempt,
@@ -25,16 +25,17 @@ from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.domain.workflows.workflow import Action, Workflow
+from chalicelib.log import logger
+from chalicelib.messages import decode
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
+from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
-from chalicelib.services.work.attempt import attempt_work
+from chalicelib.services.work.worker import Message, Worker
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, workflows
 from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
-
-MAX_CONCURRENCY: Final = 10
 
 _REQUEST_S: Final = 10.0 + MIN_CALL_S
 """The time that must be left to start an attempt.
@@ -49,9 +50,6 @@ _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TI
 
 circuit_breaker: Final = CircuitBreaker()
 """The circuit breaker of this process."""
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 class DeliveryOutcome(StrEnum):
@@ -94,28 +92,16 @@ class _Delivery:
         return urlsplit(self.action.url).netloc.lower() if self.action else ""
 
 
-def deliver_concurrently(deliver: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Call ``deliver`` for all items concurrently. Return the results in the items' order."""
-    return map_concurrently(deliver, items, MAX_CONCURRENCY)
-
-
-def prefetch(account_ids: set[str]) -> None:
-    """Load the workflows and secrets of these accounts into the cache."""
-    for account_id in account_ids:
-        workflows_of(account_id)
-        signing_secrets_of(account_id)
-
-
-def attempt_delivery(pointer: ExecutionPointer) -> DeliveryOutcome:
-    """Make one attempt. If it raises an exception, reschedule or park the execution.
-
-    A claimed execution is not deferred: it becomes due when the lease expires.
-    """
-    return DeliveryOutcome(
-        attempt_work(
-            executions.WORK, pointer.execution_id, executions.PART, lambda: send_webhook(pointer)
-        )
-    )
+def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[ExecutionPointer]:
+    """Load the workflows and secrets for all messages into the cache. No webhook is sent yet."""
+    try:
+        for account_id in {message.pointer.account_id for message in messages}:
+            workflows_of(account_id)
+            signing_secrets_of(account_id)
+    except Exception as error:
+        # Continue without the cache: each delivery then loads the data itself and records failures.
+        logger.warning("webhook prefetch failed", error=type(error).__name__)
+    return ()
 
 
 def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
@@ -235,3 +221,28 @@ def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome)
     if not executions.save_outcome(execution, [*interrupted, *attempts], outcome, now):
         return DeliveryOutcome.TAKEN_OVER
     return _OUTCOMES[outcome.state]
+
+
+WORKER: Final = Worker(
+    queue=WEBHOOKS,
+    parse=partial(decode, ExecutionPointer),
+    prepare=_prefetch,
+    run=lambda message: send_webhook(message.pointer),
+    records=executions.WORK,
+    key=lambda pointer: (pointer.execution_id, executions.PART),
+    outcomes={
+        DeliveryOutcome.SUCCEEDED: ("webhook delivered", "delivered"),
+        DeliveryOutcome.TO_BE_RETRIED: ("webhook rescheduled",),
+        DeliveryOutcome.FAILED: ("webhook failed", "failed"),
+        DeliveryOutcome.STOPPED: ("webhook stopped",),
+        DeliveryOutcome.PARKED: ("webhook parked", "parked"),
+        DeliveryOutcome.DEFERRED: ("webhook deferred",),
+        DeliveryOutcome.NOTHING_TO_DO: ("webhook skipped",),
+        DeliveryOutcome.TAKEN_OVER: ("webhook claim lost",),
+    },
+    log_fields=("account_id", "execution_id"),
+    max_concurrency=10,
+    min_time_s=MIN_CALL_S,
+    counts_starts=False,
+)
+"""A claimed execution is not deferred after an exception: it becomes due when the lease expires."""

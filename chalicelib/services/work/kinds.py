@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any, Final
 
-from chalicelib import queues
 from chalicelib.outbound.queues import send
-from chalicelib.storage import erasures, executions, feedback, imports, solicitations
+from chalicelib.queues import ALL_QUEUES, Queue
 from chalicelib.storage.dynamodb.work_records import WorkRecords
 
 
@@ -25,9 +25,10 @@ class KindOfWork:
     queue: Callable[[list[Any]], int]
 
 
-IMPORTS: Final = KindOfWork(imports.WORK, partial(send, queues.IMPORTS))
-FEEDBACK: Final = KindOfWork(feedback.WORK, partial(send, queues.FEEDBACK))
-WEBHOOKS: Final = KindOfWork(executions.WORK, partial(send, queues.WEBHOOKS))
-SOLICITATIONS: Final = KindOfWork(solicitations.WORK, partial(send, queues.SOLICITATIONS))
-ERASURES: Final = KindOfWork(erasures.WORK, partial(send, queues.ERASURES))
-ALL_WORK: Final = (IMPORTS, FEEDBACK, WEBHOOKS, SOLICITATIONS, ERASURES)
+def kind_of_work(queue: Queue) -> KindOfWork:
+    """Return the kind of work of a queue's messages, which must have work records."""
+    module = import_module(f"chalicelib.storage.{queue.records}")
+    return KindOfWork(module.WORK, partial(send, queue))
+
+
+ALL_WORK: Final = tuple(kind_of_work(queue) for queue in ALL_QUEUES if queue.records)

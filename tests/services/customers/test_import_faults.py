@@ -18,7 +18,6 @@ from chalicelib.queues import IMPORTS as IMPORTS_QUEUE
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.work.kinds import IMPORTS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.dynamodb.transactions import Contention
 from chalicelib.storage.imports import ImportRow
@@ -29,6 +28,7 @@ from tests.services.customers.importing import (
     run_import,
 )
 from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.services.kinds import IMPORTS
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
 

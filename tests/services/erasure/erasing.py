@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from chalicelib.domain.erasure import Erased, Erasure, ErasureState
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.services.work.kinds import ERASURES
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import erasures
+from tests.services.kinds import ERASURES
 from tests.services.moved_time import Time
 from tests.services.queues import ERASURE_QUEUE
 

@@ -21,13 +21,13 @@ from chalicelib.services.feedback.submit import (
     submit_survey,
 )
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
-from chalicelib.services.work.kinds import FEEDBACK
 from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
 from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import respondents
+from tests.services.kinds import FEEDBACK
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.web.seeded_account import SeededAccount

@@ -18,10 +18,10 @@ from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
 from tests.domain.forms.factories import field
+from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.web.definitions import brand_definition, store_definition

@@ -36,10 +36,10 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.surveys import surveys_of
-from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
 from tests.services.faults import Killed, before_request
+from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.services.solicitation.soliciting import DAY_S, Shop, open_shop

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from chalice.app import SQSEvent
 
+import app
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.mail_reference import HEADER, MailReference
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
-from chalicelib.functions.process_message_events import process_message_events
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event
@@ -72,7 +71,7 @@ def process(*bodies: str, receive_count: int = 1, seconds_left: int = 30) -> lis
         for body in bodies
     ]
     with allowed("process_message_events"):
-        response = process_message_events(SQSEvent({"Records": records}, Context()))
+        response = app.process_message_events({"Records": records}, Context())
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 

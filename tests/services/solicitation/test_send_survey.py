@@ -28,7 +28,6 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.services.work.kinds import SOLICITATIONS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import ContactRow, contact_key
@@ -38,6 +37,7 @@ from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.policies import allowed
 from tests.services.faults import Killed, before_request, inject_fault
+from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.services.solicitation.provider import Provider

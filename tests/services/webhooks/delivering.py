@@ -10,11 +10,11 @@ from chalicelib.domain.webhooks.execution import Attempt, ExecutionState
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.webhooks.deliveries import read_delivery
-from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.executions import ExecutionRow
 from tests.domain.workflows.factories import workflow_definition
 from tests.services.feedback.submitting import answer_contact_form
+from tests.services.kinds import WEBHOOKS
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
 from tests.web.seeded_account import SeededAccount

@@ -9,22 +9,21 @@ import pytest
 from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
 from botocore.exceptions import ClientError, ReadTimeoutError
-from chalice.app import SQSEvent
 
+import app
 from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState, Outcome
 from chalicelib.domain.workflows.workflow import new_execution
-from chalicelib.functions.send_webhook import send_webhook
 from chalicelib.messages import decode
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
-from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE, ExecutionRow
 from tests.domain.workflows.factories import action_definition, feedback, workflow
 from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.services.kinds import WEBHOOKS
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
@@ -293,7 +292,7 @@ def test_webhook_is_deferred_when_function_has_little_time_left(
     record = {"messageId": "1", "body": message, "receiptHandle": "", "attributes": {}}
     with counted_calls() as calls, monkeypatch.context() as patch:
         patch.setattr(executions, "claim", slow_claim)
-        response = send_webhook(SQSEvent({"Records": [record]}, context))
+        response = app.send_webhook({"Records": [record]}, context)
     assert response == {"batchItemFailures": []}
     assert (calls["dynamodb.UpdateItem"], len(receiver.requests)) == (claims, sent)
     advance_time(seeded.account_id, time, timedelta(minutes=3))

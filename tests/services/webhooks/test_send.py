@@ -16,13 +16,12 @@ from chalicelib.domain.webhooks.execution import ExecutionPointer, ExecutionStat
 from chalicelib.domain.webhooks.signature import verify
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.webhooks import send as service
 from chalicelib.services.webhooks.deliveries import list_deliveries, replay_delivery
-from chalicelib.services.work.kinds import WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions, webhook_secrets
 from tests.domain.workflows.factories import action_definition, workflow_definition
 from tests.services.feedback.submitting import answer_survey
+from tests.services.kinds import WEBHOOKS
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
@@ -367,17 +366,3 @@ def test_message_of_unknown_execution_is_deleted(seeded: SeededAccount) -> None:
     (message,) = trigger_webhooks(seeded)
     unknown_execution = json.loads(message) | {"executionId": seeded.account_id}
     assert WEBHOOK_QUEUE.deliver([json.dumps(unknown_execution)]) == []
-
-
-def test_webhooks_of_one_message_batch_are_sent_concurrently(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from threading import Barrier
-
-    together = Barrier(4, timeout=5)
-    monkeypatch.setattr(service, "MAX_CONCURRENCY", 4)
-    pointers: Any = [1, 2, 3, 4]
-    assert (
-        service.deliver_concurrently(lambda pointer: (together.wait(), pointer)[1], pointers)
-        == pointers
-    )

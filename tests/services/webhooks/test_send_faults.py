@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.services.webhooks.deliveries import read_delivery
-from chalicelib.services.work.kinds import FEEDBACK, WEBHOOKS
 from chalicelib.services.work.sweep import sweep
 from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import answer_contact_form
+from tests.services.kinds import FEEDBACK, WEBHOOKS
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import Receiver, executions_of, response_with

@@ -18,13 +18,7 @@ from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.work import MAX_CLAIMS, ParkedWork
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.services.work.kinds import (
-    ERASURES,
-    FEEDBACK,
-    IMPORTS,
-    SOLICITATIONS,
-    KindOfWork,
-)
+from chalicelib.services.work.kinds import KindOfWork
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import customers, erasures, feedback, solicitations
 from chalicelib.storage.contact_forms import ContactFormRow
@@ -37,6 +31,7 @@ from tests.services.customers.importing import accept_batch, all_customers, run_
 from tests.services.erasure.erasing import OPERATOR
 from tests.services.faults import Killed
 from tests.services.feedback.submitting import answer_contact_form
+from tests.services.kinds import ERASURES, FEEDBACK, IMPORTS, SOLICITATIONS
 from tests.services.moved_time import Time, move_time
 from tests.services.queues import (
     ERASURE_QUEUE,
@@ -58,7 +53,7 @@ QUEUES: dict[str, FunctionQueue] = {
 
 
 @pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+def time(cloud: None, monkeypatch: pytest.MonkeyPatch) -> Time:
     """Return a clock that the test can move. Each operation makes up to three attempts."""
     monkeypatch.setattr("chalicelib.backoff.retry_s", lambda: 0.03)
     return move_time(monkeypatch)

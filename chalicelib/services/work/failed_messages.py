@@ -1,9 +1,11 @@
-"""Shorten the time until a queue delivers failed messages again."""
+"""Change when a queue delivers failed messages again, or move them to the dead-letter queue."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from chalicelib.outbound.queues import change_visibility
+from chalicelib.domain.errors import Unavailable
+from chalicelib.log import logger
+from chalicelib.outbound.queues import change_visibility, send_to_dead_letters
 from chalicelib.queues import Queue
 
 REDELIVERY_DELAY_S: Final = 10
@@ -19,3 +21,16 @@ def redeliver_soon(queue: Queue, receipt_handles: Sequence[str]) -> None:
     visibility time-out.
     """
     change_visibility(queue, receipt_handles, REDELIVERY_DELAY_S)
+
+
+def reject(queue: Queue, body: str) -> bool:
+    """Move an invalid message to the dead-letter queue. Return False if it was not sent.
+
+    One AWS request.
+    """
+    try:
+        send_to_dead_letters(queue, body)
+    except Unavailable:
+        logger.exception("message not rejected", queue=queue.name)
+        return False
+    return True

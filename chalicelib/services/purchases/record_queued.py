@@ -1,47 +1,24 @@
-"""Process the purchases queue: record one purchase per message, and request a survey.
+"""Record the purchases of the purchases queue, and request surveys. Reject invalid purchases."""
 
-The messages of a batch are processed concurrently.
-"""
-
+from functools import partial
 from typing import Final
 
-from chalice.app import SQSEvent
-
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.functions.partial_batch import Message, Response, process_batch
 from chalicelib.log import logger
-from chalicelib.messages import encode
+from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import PURCHASES
-from chalicelib.services.purchases import queued
-from chalicelib.services.purchases.record import PurchaseMessage
-from chalicelib.services.purchases.record import record_purchase as record
+from chalicelib.services.purchases.record import PurchaseMessage, record_purchase
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 
 _MAX_LOGGED_ERRORS: Final = 10
 _MAX_LOGGED_ID: Final = 255
 
 
-def record_purchase(event: SQSEvent) -> Response:
-    """Record the purchase that each message contains.
-
-    An invalid message moves to the dead-letter queue immediately, and an alarm fires. If the
-    database is unavailable, the queue redelivers the message.
-    """
-    return process_batch(
-        event,
-        PURCHASES,
-        PurchaseMessage,
-        _process,
-        run=queued.process_concurrently,
-        reject=_reject,
-        has_record=False,
-    )
-
-
-def _process(message: Message[PurchaseMessage]) -> None:
+def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
     pointer = message.pointer
     try:
-        purchase = record(
+        purchase = record_purchase(
             pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
         )
     except (InvalidInput, InputTooLarge) as error:
@@ -51,14 +28,14 @@ def _process(message: Message[PurchaseMessage]) -> None:
             external_id=_external_id(pointer),
             errors=_reasons(error),
         )
-        _reject(encode(pointer))
-        return
+        return MessageOutcome.REJECTED
     logger.info(
         "purchase recorded",
         account_id=pointer.account_id,
         purchase_id=purchase.id,
         **metric_fields("work", "purchase", recorded=1),
     )
+    return MessageOutcome.DONE
 
 
 def _external_id(pointer: PurchaseMessage) -> str | None:
@@ -72,6 +49,11 @@ def _reasons(error: InvalidInput | InputTooLarge) -> list[str]:
     return [f"{e.pointer} {e.code}" for e in error.errors[:_MAX_LOGGED_ERRORS]]
 
 
-def _reject(body: str) -> bool:
-    queued.reject_purchase(body)
-    return True
+WORKER: Final = Worker(
+    queue=PURCHASES,
+    parse=partial(decode, PurchaseMessage),
+    run=_record,
+    max_concurrency=5,
+    is_only_copy=True,
+    rejects_invalid=True,
+)
