@@ -67,9 +67,12 @@ def on_messages(queue: Queue) -> Callable[[Callable[[], Any]], Any]:
     def decorate(worker: Callable[[], Any]) -> Any:
         @wraps(worker)
         def handle(event: SQSEvent) -> Any:
+            from chalicelib.functions.failed_messages import keep_failed_messages
             from chalicelib.functions.partial_batch import process_batch
 
-            return process_batch(worker(), event)
+            response = process_batch(worker(), event)
+            keep_failed_messages(event, queue, response)
+            return response
 
         return register(handle)
 

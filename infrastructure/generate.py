@@ -128,6 +128,9 @@ def policy(function: Function, stage: Stage) -> Json:
             # SendMessageBatch, which is not an IAM action of AWS.
             actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
         statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:{prefix}-{queue}"]))
+    if function.queue:
+        # AWS supports no narrower resource for this action.
+        statements.append(_allow("lambda", ("ListEventSourceMappings",), ["*"]))
     if function.reads_stage_values:
         # Secrets Manager appends six random characters to the name in the ARN.
         secret = f"arn:aws:secretsmanager:*:*:secret:{prefix}-stage-secret-*"

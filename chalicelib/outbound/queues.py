@@ -83,6 +83,25 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
             logger.warning("visibility not changed", queue=queue.name, error=type(error).__name__)
 
 
+def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
+    """Delete received messages. AWS errors are logged and not raised.
+
+    One AWS request per ten messages.
+    """
+    for handles in _split(receipt_handles, _MESSAGES_PER_REQUEST):
+        if not has_time_for_call():
+            return
+        try:
+            _client().delete_message_batch(
+                QueueUrl=_url(queue.name),
+                Entries=[
+                    {"Id": str(n), "ReceiptHandle": handle} for n, handle in enumerate(handles)
+                ],
+            )
+        except (ClientError, BotoCoreError) as error:
+            logger.warning("messages not deleted", queue=queue.name, error=type(error).__name__)
+
+
 def forget_client() -> None:
     """Discard the cached client and queue URLs. Tests use this to replace the AWS endpoint."""
     _client.cache_clear()

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 from zipfile import ZipFile, ZipInfo
 
-AWS_SERVICES: Final = frozenset({"dynamodb", "secretsmanager", "ses", "sns", "sqs", "ssm"})
+AWS_SERVICES: Final = frozenset(
+    {"dynamodb", "lambda", "secretsmanager", "ses", "sns", "sqs", "ssm"}
+)
 """The AWS services for which the functions create clients.
 
 Code that only commands of operators run creates clients of other services too, but this code does

@@ -69,6 +69,7 @@ def run(emulator: Emulator) -> int:
     """Start the local cloud and run it in the foreground until Ctrl-C or the command ``stop``."""
     process = _start(emulator, printing=True)
     try:
+        console.print('Use it in another shell: eval "$(make env)"')
         console.print("Running. Press Ctrl-C to stop.")
         status = process.wait()
     except KeyboardInterrupt:
@@ -95,6 +96,7 @@ def up(emulator: Emulator) -> int:
         deploy(emulator)
     else:
         _start(emulator)
+    console.print('Use it in this shell: eval "$(make env)"')
     console.print("Running in the background. Stop it with make stop.")
     return 0
 

@@ -32,7 +32,7 @@ from greenlet import getcurrent, greenlet
 import chalicelib
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
-from chalicelib.outbound import providers, queues
+from chalicelib.outbound import event_sources, providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_secret import forget_stage_secret
@@ -251,6 +251,7 @@ class Simulation:
                 "messageId": message.id,
                 "body": message.body,
                 "receiptHandle": "",
+                "eventSourceARN": queue.name,
                 "attributes": {
                     "ApproximateReceiveCount": str(receives[message.id]),
                     "SentTimestamp": str(int(message.sent_at * 1000)),
@@ -293,7 +294,12 @@ class Simulation:
         invocation = getcurrent()
         if not isinstance(invocation, Invocation):
             return self._respond(operation, arguments)
-        if operation in ("GetQueueUrl", "GetSecretValue", "GetParameter"):
+        if operation in (
+            "GetQueueUrl",
+            "GetSecretValue",
+            "GetParameter",
+            "ListEventSourceMappings",
+        ):
             # A lock is held during these requests, so no other invocation may continue.
             return self._respond(operation, arguments)
         self.number += 1
@@ -373,6 +379,9 @@ class Simulation:
                 response = {"SecretString": "secret" * 8}
             case "GetParameter":
                 response = {"Parameter": {"Value": "https://api.example.com/test"}}
+            case "ListEventSourceMappings":
+                mapping = {"FunctionResponseTypes": ["ReportBatchItemFailures"]}
+                response = {"EventSourceMappings": [mapping]}
             case "SendMessageBatch":
                 for entry in arguments["Entries"]:
                     self._enqueue(arguments["QueueUrl"], entry)
@@ -523,6 +532,7 @@ def forget_clients() -> None:
     forget_connection()
     forget_stage_secret()
     queues.forget_client()
+    event_sources.forget_client()
     providers.forget_clients()
 
 

@@ -1,12 +1,14 @@
-"""Change when a queue delivers failed messages again, or move them to the dead-letter queue."""
+"""Keep failed messages in their queue, or move them to the dead-letter queue."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
-from chalicelib.outbound.queues import change_visibility, send_to_dead_letters
+from chalicelib.outbound.event_sources import accepts_partial_batches
+from chalicelib.outbound.queues import change_visibility, delete, send_to_dead_letters
 from chalicelib.queues import Queue
+from chalicelib.services.caching import cached
 
 REDELIVERY_DELAY_S: Final = 10
 """The visibility time-out of a queue is several minutes, and a FIFO queue delivers no later message
@@ -34,3 +36,20 @@ def reject(queue: Queue, body: str) -> bool:
         logger.exception("message not rejected", queue=queue.name)
         return False
     return True
+
+
+@cached(at_most=1)
+def returns_failed_messages(queue_arn: str) -> bool | None:
+    """Return True if the event source of a queue returns failed messages; None if this is unknown.
+
+    True is cached. One AWS request.
+    """
+    return accepts_partial_batches(queue_arn) or None
+
+
+def delete_finished(queue: Queue, receipt_handles: Sequence[str]) -> None:
+    """Delete messages from the queue. One AWS request per ten messages.
+
+    If a request fails, the queue delivers the messages again, and their work is already done.
+    """
+    delete(queue, receipt_handles)
