@@ -1,1 +1,6 @@
 """The feedback service: all code that is deployed to Lambda."""
+
+from typing import Final
+
+__version__: Final = "2.0.0.dev0"
+"""The version of the product. The interface for partners has a version of its own."""

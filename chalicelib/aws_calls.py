@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from botocore.config import Config
 
+from chalicelib import __version__
 from chalicelib.time_limits import CONNECT_TIMEOUT_S, MAX_ATTEMPTS, READ_TIMEOUT_S
 
-_USER_AGENT: Final = "feedback-platform/1.0"
+_USER_AGENT: Final = f"feedback-platform/{__version__}"
 """A fixed user agent saves time, because botocore otherwise builds a user agent for each request.
 """
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import yaml
 
+from chalicelib import __version__
 from chalicelib.queues import MAX_RECEIVES, Queue
 from infrastructure.functions import FUNCTIONS, MAX_WORK_AGE_S, STAGES, Function, Stage
 
@@ -93,7 +94,11 @@ def chalice_config() -> Json:
         "stages": {
             stage.name: {
                 "api_gateway_stage": stage.name,
-                "environment_variables": {"STAGE": stage.name, **stage.environment},
+                "environment_variables": {
+                    "STAGE": stage.name,
+                    "VERSION": __version__,
+                    **stage.environment,
+                },
                 "lambda_functions": {
                     function.name: _function_config(function, stage) for function in FUNCTIONS
                 },

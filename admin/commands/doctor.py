@@ -35,8 +35,8 @@ def doctor() -> None:
         for check, reason in report.skipped.items():
             results().print(f"Skipped: {check}. {reason}")
         results().print(
-            f"Stage {stage.name}: {len(report.passed)} checks passed, {len(report.skipped)}"
-            f" skipped, {report.problem_count} problems."
+            f"Stage {stage.name}, version {report.version}: {len(report.passed)} checks passed,"
+            f" {len(report.skipped)} skipped, {report.problem_count} problems."
         )
     if report.problems:
         raise typer.Exit(1)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from chalicelib import __version__
 from infrastructure import generate
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
 from infrastructure.doctor.deployed import DeployedStage, allowed_by
@@ -13,7 +14,7 @@ _EVERY_METHOD: Final = "*/*"
 
 
 def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the functions exist with the settings of the manifest."""
+    """Check that the functions exist with this version and the settings of the manifest."""
     stage = deployed.stage
     names = map(deployed.function_name, FUNCTIONS)
     yield from missing(names, deployed.functions, deployed.deploy_fix)
@@ -22,6 +23,7 @@ def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
             "MemorySize": stage.memory_mb.get(function.name, function.memory_mb),
             "Timeout": function.timeout_s,
             "STAGE": stage.name,
+            "VERSION": __version__,
             "ReservedConcurrentExecutions": stage.reserved_concurrency.get(function.name),
             "Tracing": "Active" if stage.tracing else "PassThrough",
         }

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chalicelib import __version__
+
 
 class Skipped(Exception):
     """A check does not apply to the stage, or cannot run. The message is the reason."""
@@ -29,11 +31,13 @@ class Report:
     """The results of all checks.
 
     Attributes:
+        version: the version of the product that the stage is compared with.
         passed: the names of the checks that found no problem.
         skipped: the reasons for the checks that did not run, by name.
         problems: the problems by name of the check.
     """
 
+    version: str = __version__
     passed: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     problems: dict[str, list[Problem]] = field(default_factory=dict)

@@ -7,6 +7,9 @@ from typing import Any
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
+BODIES = ["{", '{"eventType": "Delivery"}']
+"""A message that fails, and a message that needs no processing."""
+
 
 def wait_until(is_true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + TIMEOUT_S
@@ -35,7 +38,7 @@ def test_failed_message_returns_to_queue_of_event_source_without_setting(cloud: 
 
     functions.update_event_source_mapping(UUID=mapping_id, FunctionResponseTypes=[])
     try:
-        entries = [{"Id": str(n), "MessageBody": body} for n, body in enumerate(["{", "{}"])]
+        entries = [{"Id": str(n), "MessageBody": body} for n, body in enumerate(BODIES)]
         sqs.send_message_batch(QueueUrl=url, Entries=entries)
         wait_until(lambda: in_queue() == 1 and last_result() == "FAILED")
     finally:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import boto3
 
+from chalicelib import __version__
 from infrastructure import generate
 from infrastructure.deployment import gateway_stage
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
@@ -156,7 +157,7 @@ def _create_function(expected: DeployedStage, function: Function) -> None:
         Code={"ZipFile": _empty_zip()},
         Timeout=function.timeout_s,
         MemorySize=function.memory_mb,
-        Environment={"Variables": {"STAGE": "dev"}},
+        Environment={"Variables": {"STAGE": "dev", "VERSION": __version__}},
     )["FunctionArn"]
     if function.queue:
         functions.create_event_source_mapping(

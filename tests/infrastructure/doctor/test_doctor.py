@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from chalicelib import __version__
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 from chalicelib.storage.surveys import SurveyRow
@@ -248,7 +249,7 @@ def test_doctor_prints_problem_with_fix_and_summary(monkeypatch: pytest.MonkeyPa
     result = run("--stage", "dev", "doctor")
     assert result.exit_code == 1
     assert "tables: feedback-dev-accounts: Does not exist.\n  Fix: Deploy the" in result.stdout
-    assert "\nStage dev: 1 checks passed, " in result.stdout
+    assert f"\nStage dev, version {__version__}: 1 checks passed, " in result.stdout
 
 
 def test_stage_outside_manifest_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
