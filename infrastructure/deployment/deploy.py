@@ -35,6 +35,7 @@ from infrastructure.deployment import (
     tracing,
 )
 from infrastructure.deployment.dependencies import runtime_of
+from infrastructure.deployment.lock import deployment_lock
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
 from infrastructure.functions import STAGES, Stage
@@ -123,22 +124,23 @@ def deploy(
     """
     stage = next(stage for stage in STAGES if stage.name == stage_name)
     require_loopback(stage)
-    quotas.require_concurrency(stage)
-    with step("Data stack") as shown:
-        if firewall == "no" and (web_acl_arn := data_stack.outputs(stage_name).web_acl_arn):
-            gateway_stage.disassociate_web_acl(web_acl_arn)
-        shown.outcome = data_stack.deploy(
-            stage_name,
-            alarm_email=alarm_email,
-            firewall=firewall,
-            domain="" if domain == domain_stack.NO_DOMAIN else domain,
-        )
-    closing = _deploy_code(stage)
-    if domain == domain_stack.NO_DOMAIN:
-        # Links no longer use the domain.
-        with step("Domain"):
-            domain_stack.delete(stage_name)
-    return closing
+    with deployment_lock(stage.name):
+        quotas.require_concurrency(stage)
+        with step("Data stack") as shown:
+            if firewall == "no" and (web_acl_arn := data_stack.outputs(stage_name).web_acl_arn):
+                gateway_stage.disassociate_web_acl(web_acl_arn)
+            shown.outcome = data_stack.deploy(
+                stage_name,
+                alarm_email=alarm_email,
+                firewall=firewall,
+                domain="" if domain == domain_stack.NO_DOMAIN else domain,
+            )
+        closing = _deploy_code(stage)
+        if domain == domain_stack.NO_DOMAIN:
+            # Links no longer use the domain.
+            with step("Domain"):
+                domain_stack.delete(stage_name)
+        return closing
 
 
 def deploy_code(stage: Stage) -> str:
@@ -151,17 +153,18 @@ def deploy_code(stage: Stage) -> str:
             (then nothing has changed), or a step failed.
     """
     require_loopback(stage)
-    if not data_stack.outputs(stage.name).deployment_bucket:
-        raise DeploymentError(
-            f"The stage {stage.name} has no data stack. Run make deploy STAGE={stage.name}."
-        )
-    if not data_stack.is_current(stage.name):
-        raise DeploymentError(
-            f"The data stack of the stage {stage.name} differs from the template of this commit."
-            f" Run make deploy STAGE={stage.name}."
-        )
-    quotas.require_concurrency(stage)
-    return _deploy_code(stage)
+    with deployment_lock(stage.name):
+        if not data_stack.outputs(stage.name).deployment_bucket:
+            raise DeploymentError(
+                f"The stage {stage.name} has no data stack. Run make deploy STAGE={stage.name}."
+            )
+        if not data_stack.is_current(stage.name):
+            raise DeploymentError(
+                f"The data stack of the stage {stage.name} differs from the template of this"
+                f" commit. Run make deploy STAGE={stage.name}."
+            )
+        quotas.require_concurrency(stage)
+        return _deploy_code(stage)
 
 
 def delete_code(stage: Stage) -> str:
@@ -171,17 +174,20 @@ def delete_code(stage: Stage) -> str:
         DeploymentError: nothing is deployed, or Chalice failed.
     """
     require_loopback(stage)
-    bucket = data_stack.outputs(stage.name).deployment_bucket
-    if not bucket:
-        raise DeploymentError(f"The stage {stage.name} has no data stack, so no code is deployed.")
-    # AWS does not delete an API that a domain is mapped to.
-    with step("Domain"):
-        domain_stack.delete(stage.name)
-    with step("Functions and routes"):
-        resources = _chalice("delete", stage, bucket)
-    if resources:
-        raise DeploymentError("Chalice did not delete all resources. Run the command again.")
-    return f"The code of the stage {stage.name} is deleted. Its data stack is unchanged."
+    with deployment_lock(stage.name):
+        bucket = data_stack.outputs(stage.name).deployment_bucket
+        if not bucket:
+            raise DeploymentError(
+                f"The stage {stage.name} has no data stack, so no code is deployed."
+            )
+        # AWS does not delete an API that a domain is mapped to.
+        with step("Domain"):
+            domain_stack.delete(stage.name)
+        with step("Functions and routes"):
+            resources = _chalice("delete", stage, bucket)
+        if resources:
+            raise DeploymentError("Chalice did not delete all resources. Run the command again.")
+        return f"The code of the stage {stage.name} is deleted. Its data stack is unchanged."
 
 
 def _deploy_code(stage: Stage) -> str:

@@ -70,7 +70,7 @@ CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "route53": ("ChangeResourceRecordSets", "ListHostedZones"),
     "s3": ("CreateBucket", "GetObject", "ListBucket", "PutObject"),
     "sqs": ("GetQueueAttributes", "GetQueueUrl"),
-    "ssm": ("GetParameter", "PutParameter"),
+    "ssm": ("DeleteParameter", "GetParameter", "PutParameter"),
     "sts": ("GetCallerIdentity",),
     "wafv2": ("AssociateWebACL", "DisassociateWebACL", "ListResourcesForWebACL"),
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from infrastructure.deployment import (
     public_address,
     stacks,
 )
+from infrastructure.deployment.lock import deployment_lock
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage, Throttling
 
@@ -167,6 +169,31 @@ def test_code_of_stage_without_data_stack_is_refused(action: Callable[[Stage], s
     with pytest.raises(DeploymentError, match="The stage test has no data stack"):
         action(STAGE)
     assert boto3.client("lambda").list_functions()["Functions"] == []
+
+
+@pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize(
+    "action",
+    [lambda: deploy.deploy("test"), lambda: deploy.deploy_code(STAGE)],
+)
+def test_second_deployment_at_same_time_changes_nothing(
+    action: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deploy, "STAGES", (STAGE,))
+    with deployment_lock("test"), pytest.raises(DeploymentError) as error:
+        action()
+    message = r"Another deployment of the stage test is running \(\S+@\S+, 20.*delete-parameter"
+    assert re.match(message, str(error.value))
+    assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
+
+
+@pytest.mark.usefixtures("aws")
+def test_lock_is_released_after_failure_and_belongs_to_one_stage() -> None:
+    for _ in range(2):
+        with pytest.raises(DeploymentError, match="no data stack"):
+            deploy.deploy_code(STAGE)
+    with deployment_lock("test"), deployment_lock("dev"):
+        pass
 
 
 def disable_event_sources() -> None:
