@@ -215,6 +215,7 @@ def recorder() -> Iterator[Recorder]:
     with (
         mock_aws(),
         patch.object(clock, "now", lambda: _NOW),
+        patch.object(clock, "within", lambda _: _NOW),
         patch.object(ids, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
         Client(app, stage_name="test", project_dir=str(_ROOT)) as client,
     ):
