@@ -152,3 +152,17 @@ def test_feedback_after_erasure_is_kept(seeded: SeededAccount, time: Time) -> No
     (again,) = respondents(seeded)
     assert (stored(later).email, stored(later).customer_id) == (PERSON["mail"], again.id)
     assert again.feedback_count == 1
+
+
+@pytest.mark.parametrize(("minutes", "is_kept"), [(4, False), (6, True)])
+def test_pending_feedback_counts_as_earlier_within_difference_of_clocks(
+    seeded: SeededAccount, time: Time, minutes: int, is_kept: bool
+) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    erase(seeded.account_id, customer.id)
+    time.ahead += timedelta(minutes=minutes)
+    pending = submit(seeded)
+    finish(seeded.account_id, customer.id, time)
+    assert (stored(pending).email == PERSON["mail"]) == is_kept
