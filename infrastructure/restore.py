@@ -6,11 +6,12 @@ tables and the backups contain the time in their names.
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Final
+
+from botocore.exceptions import ClientError
 
 from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
 from infrastructure.deployment.retries import retry_while
@@ -192,8 +193,11 @@ class Restore:
                 url = sqs.get_queue_url(QueueName=self._deployed.resource_name(queue.name))
                 # SQS accepts one purge in a minute. The earlier purge has the same effect, because
                 # no function sends messages.
-                with suppress(sqs.exceptions.PurgeQueueInProgress):
+                try:
                     sqs.purge_queue(QueueUrl=url["QueueUrl"])
+                except ClientError as error:
+                    if not error.response["Error"]["Code"].endswith("PurgeQueueInProgress"):
+                        raise
 
     def _delete_temporary(self) -> None:
         for table in self.tables:
