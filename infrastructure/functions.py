@@ -52,7 +52,8 @@ class Stage:
     Attributes:
         is_emulated: whether the stage runs on the emulator and is never deployed to AWS.
         python: the version of Python in which the functions run on AWS. A deployment builds for it,
-            whatever Python it runs in. On the emulator, functions run in the emulator's Python.
+            also if it runs in another version. On the emulator, functions run in the emulator's
+            Python.
         environment: environment variables of all functions, in addition to ``STAGE``.
         memory_mb: memory by function, for functions whose memory differs from `Function.memory_mb`.
         reserved_concurrency: reserved concurrency by function. Do not set it for a function with a
