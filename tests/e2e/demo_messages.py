@@ -33,7 +33,7 @@ def printed_command(cloud: Cloud) -> str:
 
 
 def unsent_surveys(cloud: Cloud, owner_id: str) -> list[tuple[str, str, str]]:
-    """Return the external id, the state and the reason of purchases whose survey is never sent.
+    """Return the external id, the state and the reason of requested surveys that are never sent.
 
     Args:
         owner_id: the id of an account, or the external id of a purchase.
@@ -46,6 +46,7 @@ def unsent_surveys(cloud: Cloud, owner_id: str) -> list[tuple[str, str, str]]:
         for row in rows
         if owner_id in (row["account_id"], row["external_id"])
         and row["state"] not in ("PENDING", "SENT")
+        and row.get("reason") != "NOT_REQUESTED"
     ]
 
 

@@ -23,6 +23,8 @@ from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.demo_messages import new_mobile_number
 from tests.e2e.public_forms import wait_until
 
+DEMO_SCORES = 11
+"""The number of rating links in a mail of the demo: the options of its pre-redirect question."""
 RATED = {"NPS": 11, "BINARY": 2}
 """The number of rating links in a mail, by the type of the first question."""
 
@@ -162,7 +164,9 @@ def test_scanner_that_opens_all_links_and_runs_scripts_changes_nothing(
     mailing: Mailing, page: Page
 ) -> None:
     links, before = mailing.links(), mailing.state()
-    assert sum("/public/survey/page?" in link for link in links) == 3 + sum(RATED.values())
+    assert sum("/public/survey/page?" in link for link in links) == (
+        3 + sum(RATED.values()) + DEMO_SCORES
+    )
     assert sum("/public/unsubscribe?" in link for link in links) == 3
     assert sum("/s/" in link for link in links) == 1
     with httpx.Client(timeout=TIMEOUT_S, trust_env=False, follow_redirects=True) as client:

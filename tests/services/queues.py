@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Final
+from unittest.mock import patch
 
 import boto3
 
 import app
+from chalicelib.functions import failed_messages
 from tests.policies import allowed
 from tests.services.faults import Killed
 
@@ -67,11 +69,15 @@ class FunctionQueue:
                     "body": body,
                     "receiptHandle": receipt_handle,
                     "attributes": attributes,
+                    "eventSourceARN": f"arn:aws:sqs:eu-west-1:1:{self.function}",
                 }
                 for number, body in enumerate(bodies)
             ]
         }
-        with allowed(self.function):
+        reports_failures = patch.object(
+            failed_messages, "returns_failed_messages", lambda _source: True
+        )
+        with allowed(self.function), reports_failures:
             failures = getattr(app, self.function)(event, context)["batchItemFailures"]
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 
