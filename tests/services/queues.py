@@ -24,6 +24,11 @@ def _client() -> Any:
     return boto3.client("sqs")
 
 
+def accept_partial_responses() -> Any:
+    """Replace the setting of the event source: it accepts partial batch responses."""
+    return patch.object(failed_messages, "returns_failed_messages", lambda _source: True)
+
+
 @dataclass(frozen=True)
 class FunctionQueue:
     """A queue of the stage and the name of the function that its messages trigger."""
@@ -74,10 +79,7 @@ class FunctionQueue:
                 for number, body in enumerate(bodies)
             ]
         }
-        reports_failures = patch.object(
-            failed_messages, "returns_failed_messages", lambda _source: True
-        )
-        with allowed(self.function), reports_failures:
+        with allowed(self.function), accept_partial_responses():
             failures = getattr(app, self.function)(event, context)["batchItemFailures"]
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 

@@ -20,6 +20,7 @@ from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.storage import contacts
 from chalicelib.storage.stage_secret import stage_secret
 from tests.policies import allowed
+from tests.services.queues import accept_partial_responses
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, stored
 
@@ -67,10 +68,11 @@ def process(*bodies: str, receive_count: int = 1, seconds_left: int = 30) -> lis
             "body": body,
             "receiptHandle": "r",
             "attributes": {"ApproximateReceiveCount": str(receive_count)},
+            "eventSourceARN": "arn:aws:sqs:eu-west-1:1:message-events",
         }
         for body in bodies
     ]
-    with allowed("process_message_events"):
+    with allowed("process_message_events"), accept_partial_responses():
         response = app.process_message_events({"Records": records}, Context())
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
