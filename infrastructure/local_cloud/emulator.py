@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -29,6 +30,8 @@ PROGRAM = PROJECT / ".tools" / "ministack" / "bin" / "python"
 LAUNCHER = "infrastructure.local_cloud.strict"
 _PORTS = range(20_000, 32_000)
 """The ports of temporary emulators. The system assigns higher ports to outgoing connections."""
+_STATE_WITH_QUEUE_URLS = ("sqs.json", "cloudformation.json")
+_QUEUE_URL = re.compile(rb"(?<=http://localhost:)\d+(?=/\d{12}/)")
 
 
 def free_port() -> int:
@@ -125,6 +128,7 @@ class Emulator:
         try:
             with self._lock() as lock:
                 self._require_free_port()
+                self._move_queues()
                 process = self._spawn(lock, smtp_address)
         except BlockingIOError:
             raise DeploymentError(
@@ -161,6 +165,19 @@ class Emulator:
             os.killpg(process_id, signal.SIGKILL)
         self._pid_file.unlink(missing_ok=True)
         shutil.rmtree(self.temporary, ignore_errors=True)
+
+    def _move_queues(self) -> None:
+        """Change the port in the saved URLs of queues.
+
+        The emulator identifies a queue by a URL with its port. Without this change, event sources
+        would not find their queues after a start on another port.
+        """
+        for name in _STATE_WITH_QUEUE_URLS:
+            saved = self.folder / "state" / name
+            if saved.exists():
+                moved = saved.with_suffix(".moved")
+                moved.write_bytes(_QUEUE_URL.sub(b"%d" % self.port, saved.read_bytes()))
+                moved.replace(saved)
 
     def _spawn(self, lock: int, smtp_address: str) -> subprocess.Popen[bytes]:
         shutil.rmtree(self.temporary, ignore_errors=True)

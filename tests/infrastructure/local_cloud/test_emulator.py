@@ -80,6 +80,15 @@ def test_emulator_starts_again_after_crash(cloud: Emulator, start: Start) -> Non
     assert cloud.is_running()
 
 
+def test_saved_queues_get_port_of_emulator(cloud: Emulator, start: Start) -> None:
+    saved = cloud.folder / "state" / "sqs.json"
+    saved.parent.mkdir(parents=True)
+    saved.write_text('["http://localhost:4566/000000000000/a", "http://localhost:8080/hook"]')
+    start()
+    queue = f"http://localhost:{cloud.port}/000000000000/a"
+    assert saved.read_text() == f'["{queue}", "http://localhost:8080/hook"]'
+
+
 def test_stop_with_stale_process_id_kills_no_process(cloud: Emulator) -> None:
     cloud.folder.mkdir()
     (cloud.folder / "emulator.pid").write_text(f"{os.getpid()} 4566\n")
