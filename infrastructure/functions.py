@@ -156,7 +156,9 @@ FUNCTIONS: Final = (
         sends_to=(IMPORTS, LISTING, FEEDBACK),
         reads_stage_values=True,
         tables={
+            "accounts": ("GetItem",),
             "credentials": ("GetItem",),
+            "workflows": ("Query",),
             "places": ("Query",),
             "counters": ("GetItem", "BatchGetItem", "UpdateItem"),
             "customers": ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),

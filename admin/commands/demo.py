@@ -236,7 +236,7 @@ def _describe(
 def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str, str]:
     if earlier:
         try:
-            if authenticate(*earlier) == account_id:
+            if authenticate(*earlier).account_id == account_id:
                 return earlier
         except NotAuthenticated:
             pass

@@ -15,22 +15,45 @@ from admin.services.accounts.manage import (
     revoke_key,
 )
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
+from chalicelib.domain.accounts.account import Permission
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 
 
-@app.command(epilog=example("key issue ACCOUNT --label website"))
+def _parse_permissions(text: str) -> frozenset[Permission]:
+    try:
+        return frozenset(Permission(name.strip()) for name in text.split(","))
+    except ValueError:
+        allowed = ", ".join(Permission)
+        raise typer.BadParameter(f"Must be one or more of {allowed}.") from None
+
+
+@app.command(
+    epilog=example(
+        "key issue ACCOUNT --label website",
+        "key issue ACCOUNT --label privacy --permissions read,erase",
+    )
+)
 def issue(
     account: AccountArgument,
     label: Annotated[str, typer.Option(help="A description of what the key is used for.")] = "",
+    permissions: Annotated[
+        str,
+        typer.Option(
+            help="What the key may do: read, write, erase (erase customers), separated by commas."
+        ),
+    ] = "read,write",
 ) -> None:
     """Issue an API key for the account.
 
-    Print the key and its secret. The secret is shown only once.
+    Print the key and its secret. The secret is shown only once. The permissions of a key never
+    change: to change them, issue a new key and revoke the old one.
 
     Cost: three AWS requests.
     """
-    credential, secret = issue_key(account, operator_identity(), label.strip())
+    credential, secret = issue_key(
+        account, operator_identity(), label.strip(), _parse_permissions(permissions)
+    )
     show_record(
         {"apiKey": credential.api_key, "apiSecret": secret},
         f"X-API-KEY: {credential.api_key}\nX-API-SECRET: {secret}",
@@ -73,6 +96,13 @@ def list_account_keys(account: AccountArgument) -> None:
     Cost: two AWS requests.
     """
     show_table(
-        ["Key", "Label", "Created", "Revoked"],
-        [[key.api_key, key.label, key.created_at, key.revoked_at] for key in list_keys(account)],
+        ["Key", "Label", "Permissions", "Created", "Revoked"],
+        [
+            [key.api_key, key.label, _names(key.permissions), key.created_at, key.revoked_at]
+            for key in list_keys(account)
+        ],
     )
+
+
+def _names(permissions: frozenset[Permission]) -> str:
+    return ", ".join(name for name in Permission if name in permissions)

@@ -4,7 +4,8 @@ FeedbackError
 ├── InvalidInput             the input is invalid; ``errors`` lists the validation errors
 ├── InputTooLarge            the input exceeds ``limit`` bytes
 ├── NotAuthenticated         the credentials are missing, unknown, wrong or revoked
-├── NotAllowed               the caller has no permission
+├── NotAllowed               the caller may not do this
+│   └── MissingPermission    the API key lacks a permission
 ├── NotFound                 the account has no such ``resource``
 ├── Conflict                 the current state does not allow the operation
 ├── IdempotencyKeyReused     the idempotency key was used with different input
@@ -19,7 +20,13 @@ from chalicelib.domain.input_errors import InputError
 
 
 class FeedbackError(Exception):
-    """Base class of all errors that the service raises deliberately."""
+    """Base class of all errors that the service raises deliberately.
+
+    Attributes:
+        code: machine-readable code of the error.
+    """
+
+    code = "error"
 
 
 class InvalidInput(FeedbackError):
@@ -29,6 +36,8 @@ class InvalidInput(FeedbackError):
         errors: the validation errors, at most `MAX_ERRORS`.
         error_count: the total number of validation errors.
     """
+
+    code = "invalid_input"
 
     def __init__(self, errors: list[InputError], error_count: int | None = None) -> None:
         self.errors = errors
@@ -43,6 +52,8 @@ class InputTooLarge(FeedbackError):
         limit: the maximum size, in bytes.
     """
 
+    code = "too_large"
+
     def __init__(self, subject: str, limit: int) -> None:
         super().__init__(f"The {subject} exceeds {limit} bytes.")
         self.limit = limit
@@ -54,12 +65,25 @@ class NotAuthenticated(FeedbackError):
     The message does not reveal whether the API key or the secret is wrong.
     """
 
+    code = "not_authenticated"
+
     def __init__(self) -> None:
         super().__init__("The partner credentials are missing or invalid.")
 
 
 class NotAllowed(FeedbackError):
-    """The caller has no permission for the operation."""
+    """The caller may not do this."""
+
+    code = "not_allowed"
+
+
+class MissingPermission(NotAllowed):
+    """The API key lacks a permission."""
+
+    code = "missing_permission"
+
+    def __init__(self, permission: str) -> None:
+        super().__init__(f"The API key lacks the permission {permission}.")
 
 
 class NotFound(FeedbackError):
@@ -71,6 +95,8 @@ class NotFound(FeedbackError):
         resource: the name of the resource type: ``"purchase"``, ``"contact form"``.
     """
 
+    code = "not_found"
+
     def __init__(self, resource: str) -> None:
         super().__init__(f"There is no {resource} with this id.")
         self.resource = resource
@@ -79,9 +105,13 @@ class NotFound(FeedbackError):
 class Conflict(FeedbackError):
     """The current state of the resource does not allow the operation."""
 
+    code = "conflict"
+
 
 class IdempotencyKeyReused(FeedbackError):
     """The idempotency key was used before with different input."""
+
+    code = "idempotency_key_reused"
 
     def __init__(self) -> None:
         super().__init__("The idempotency key was used before with different input.")
@@ -93,6 +123,8 @@ class TooManyRequests(FeedbackError):
     Attributes:
         retry_after: seconds to wait before the next request.
     """
+
+    code = "too_many_requests"
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(f"Too many requests. Retry after {retry_after} seconds.")
@@ -107,6 +139,8 @@ class Unavailable(FeedbackError):
     Attributes:
         retry_after: seconds to wait before the next request.
     """
+
+    code = "unavailable"
 
     def __init__(self, reason: str, retry_after: int = 2) -> None:
         super().__init__(reason)

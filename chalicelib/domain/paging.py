@@ -1,14 +1,16 @@
 """Pagination: the page that a list request specifies, and the metadata of the response."""
 
 import json
-from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.schema import Input, Resource
+
+Record = TypeVar("Record")
 
 DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
@@ -83,6 +85,10 @@ class PageRequest(Input):
         The last page of a list can end earlier.
         """
         return self.page * self.limit
+
+    def of(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Return the records of this page, from all records of the list."""
+        return records[self.first_position - 1 : self.last_position]
 
     def ranges(self, total: int) -> Iterator[tuple[int, int, int]]:
         """Yield each block that the page touches, with the page's first and last position in it.

@@ -1,11 +1,14 @@
 """Parse external data into a model, or raise one error that lists all validation errors."""
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import errors_of
+
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+"""Maximum size of the JSON body of a request."""
 
 Parsed = TypeVar("Parsed", bound=BaseModel)
 

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
-from chalicelib.domain.accounts.account import Credential
+from chalicelib.domain.accounts.account import DEFAULT_PERMISSIONS, Credential, Permission
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
@@ -34,6 +34,7 @@ class CredentialRow(Table):
     label = UnicodeAttribute()
     created_at = UnicodeAttribute()
     revoked_at = UnicodeAttribute(null=True)
+    permissions = UnicodeSetAttribute(null=True)
     by_account = _ByAccount()
 
 
@@ -45,6 +46,7 @@ def create(credential: Credential, change: AccountChange) -> None:
         "secret_hash": credential.secret_hash,
         "label": credential.label,
         "created_at": format_timestamp(credential.created_at),
+        "permissions": set(credential.permissions),
     }
     with transaction() as write:
         put_new(write, CredentialRow, values)
@@ -89,4 +91,5 @@ def _credential(row: CredentialRow) -> Credential:
         label=row.label,
         created_at=datetime.fromisoformat(row.created_at),
         revoked_at=datetime.fromisoformat(row.revoked_at) if row.revoked_at else None,
+        permissions=frozenset(map(Permission, row.permissions or DEFAULT_PERMISSIONS)),
     )

@@ -9,11 +9,10 @@ from pydantic import BaseModel
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.parsing import MAX_BODY_BYTES, parse
 from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "application/json"
-MAX_BYTES: Final = 4 * 1024 * 1024
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 """The gateway decodes the body and replaces invalid UTF-8 by this character.
 
@@ -43,7 +42,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def read_json(
-    request: Request, *, max_bytes: int = MAX_BYTES, max_values: int | None = None
+    request: Request, *, max_bytes: int = MAX_BODY_BYTES, max_values: int | None = None
 ) -> Any:
     """Return the parsed JSON body of the request.
 

@@ -34,6 +34,8 @@ Headers = dict[str, str | list[str]]
 class UnsupportedMediaType(FeedbackError):
     """The endpoint does not accept the body's media type, charset or content encoding."""
 
+    code = "unsupported_media_type"
+
 
 _STATUS: Final[dict[type[FeedbackError], int]] = {
     InvalidInput: 400,
@@ -67,6 +69,9 @@ class Problem(Resource):
     type: str = Field(default="about:blank")
     title: str = Field(description="Reason phrase of the HTTP status.", examples=["Bad Request"])
     status: int = Field(description="The HTTP status.", examples=[400])
+    code: str = Field(
+        description="Machine-readable code of the problem.", examples=["invalid_input"]
+    )
     detail: str = Field(description="Human-readable explanation.")
     request_id: str = Field(description="Id of this request in the service's logs.")
     errors: Annotated[tuple[ProblemError, ...] | None, OmittedWhenNone] = Field(
@@ -87,13 +92,19 @@ def problem(error: FeedbackError, request_id: str) -> Response:
     """Return the response for a domain error."""
     headers = retry_headers(error)
     if isinstance(error, InvalidInput):
-        return _problem_response(400, _detail_of(error), request_id, headers, error)
-    return _problem_response(status_of(error), str(error), request_id, headers)
+        return _problem_response(400, error.code, _detail_of(error), request_id, headers, error)
+    return _problem_response(status_of(error), error.code, str(error), request_id, headers)
 
 
 def status_of(error: FeedbackError) -> int:
     """Return the status code of a domain error."""
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+
+
+def code_of(status: int) -> str:
+    """Return the code of a problem that has no domain error."""
+    codes = (kind.code for kind, mapped in _STATUS.items() if mapped == status)
+    return next(codes, HTTPStatus(status).name.lower())
 
 
 def retry_headers(error: FeedbackError) -> Headers:
@@ -105,14 +116,14 @@ def retry_headers(error: FeedbackError) -> Headers:
 
 def unhandled_exception(request_id: str) -> Response:
     """Return the response for an unhandled exception, without internal details."""
-    return _problem_response(500, "Internal server error.", request_id, {})
+    return _problem_response(500, code_of(500), "Internal server error.", request_id, {})
 
 
 def plain_problem(
     status: int, detail: str, request_id: str, headers: Headers | None = None
 ) -> Response:
     """Return a problem response for a status that has no domain error."""
-    return _problem_response(status, detail, request_id, headers or {})
+    return _problem_response(status, code_of(status), detail, request_id, headers or {})
 
 
 def _detail_of(error: InvalidInput) -> str:
@@ -123,6 +134,7 @@ def _detail_of(error: InvalidInput) -> str:
 
 def _problem_response(
     status: int,
+    code: str,
     detail: str,
     request_id: str,
     headers: Headers,
@@ -131,6 +143,7 @@ def _problem_response(
     body = Problem(
         title=_TITLES.get(status) or HTTPStatus(status).phrase,
         status=status,
+        code=code,
         detail=detail,
         request_id=request_id,
         errors=tuple(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import boto3
 
+from chalicelib.web.problems import code_of
+
 if TYPE_CHECKING:
     from mypy_boto3_apigateway.literals import GatewayResponseTypeType
 
@@ -37,6 +39,7 @@ class GatewayResponse:
             "type": "about:blank",
             "title": self.title,
             "status": self.status,
+            "code": code_of(self.status),
             "detail": self.detail,
             "requestId": "$context.requestId",
         }

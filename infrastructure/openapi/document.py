@@ -13,6 +13,7 @@ from admin.demo.ids import demo_id
 from chalicelib.domain.errors import (
     FeedbackError,
     IdempotencyKeyReused,
+    MissingPermission,
     NotAuthenticated,
     NotFound,
     TooManyRequests,
@@ -40,7 +41,7 @@ _STATUSES: Final = {
     304: "The resource has not changed.",
     400: "The request is invalid; `errors` lists the validation errors.",
     401: "The credentials are missing or invalid.",
-    403: "The survey is private and requires a tracker.",
+    403: "The survey is private and requires a tracker, or the API key lacks a permission.",
     404: "The account has no such record.",
     409: "The form is disabled, or the tracker is already used.",
     413: "The request body is too large.",
@@ -114,18 +115,19 @@ class DocumentBuilder:
         parameters = declared.get("parameters", {})
         creates = IDEMPOTENCY_HEADER in parameters
         statuses = {*declared.get("errors", ()), 429, 503}
-        statuses |= {401} if is_partner else set()
+        statuses |= {401, 403} if is_partner else set()
         statuses |= {413, 415} if "body" in declared else set()
         statuses |= {422} if creates else set()
         example = Example(QUERIES.get(declared["id"], {}))
         if "body" in declared or "response" in declared:
             statuses |= {400} if "body" in declared or parameters else set()
-            example = self._recorder.record(declared["id"], method, path, statuses - set(_ERRORS))
+            recorded = statuses - set(_ERRORS) - ({403} if is_partner else set())
+            example = self._recorder.record(declared["id"], method, path, recorded)
         operation: Schema = {
             "operationId": declared["id"],
             "tags": [declared["tag"]],
             "summary": declared["summary"],
-            "description": declared["description"],
+            "description": declared["description"] + (_permission(declared) if is_partner else ""),
             "parameters": [
                 _parameter(path, *parameter, example.query) for parameter in parameters.items()
             ],
@@ -200,6 +202,10 @@ def declared_by(view: Any) -> Operation:
     return OPERATIONS[inspect.unwrap(view)]
 
 
+def _permission(declared: Operation) -> str:
+    return f"\n\nThe API key needs the permission `{declared.get('permission', 'read')}`."
+
+
 def _parameter(path: str, name: str, description: str, recorded: dict[str, str]) -> Schema:
     schema, example = _PARAMETERS.get(name) or (_UUID, recorded[name])
     in_path = f"{{{name}}}" in path
@@ -215,9 +221,10 @@ def _parameter(path: str, name: str, description: str, recorded: dict[str, str])
 
 def _error(status: int, example: Example, missing: str, creates: bool) -> Schema:
     body = example.errors.get(status)
-    if error := _ERRORS.get(status) or (
-        NotFound(missing) if status == 404 and body is None else None
-    ):
+    generated = _ERRORS | (
+        {} if body else {403: MissingPermission("write"), 404: NotFound(missing)}
+    )
+    if error := generated.get(status):
         body = json.loads(problems.problem(error, REQUEST_ID).body)
     return {
         "description": _STATUSES[status] + (_UNKNOWN_OUTCOME if creates and status == 503 else ""),

@@ -33,11 +33,11 @@ from admin.services.solicitation.create_tracker import create_tracker
 from chalicelib.domain import clock, ids
 from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.parsing import MAX_BODY_BYTES
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.settings import settings
-from chalicelib.web.json_body import MAX_BYTES
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
@@ -83,6 +83,8 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listContactForms": _PAGES,
     "listSurveys": _PAGES,
     "listCustomers": _PAGES,
+    "listPlaces": _PAGES,
+    "listWorkflows": _PAGES,
     "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
     "importCustomers": {
         "Two rows": {"batch": [_ROWS[0], _ROWS[7]]},
@@ -98,6 +100,8 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listContactForms", 400): _BAD_PAGE,
     ("listSurveys", 400): _BAD_PAGE,
     ("listCustomers", 400): _BAD_PAGE,
+    ("listPlaces", 400): _BAD_PAGE,
+    ("listWorkflows", 400): _BAD_PAGE,
     ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
     ("importCustomers", 400): {"batch": [{"lastName": "Roy"}, {"email": "nobody"}]},
     ("submitContactForm", 400): {"id": _FORM, "fields": []},
@@ -143,7 +147,7 @@ class Recorder:
             title: self._with_field_ids(path, body) if "/submit" in path else body
             for title, body in _BODIES.get(name, {}).items()
         }
-        query = QUERIES.get(name, {"id": self._import_id} if method == "GET" else {})
+        query = QUERIES.get(name, {"id": self._import_id} if name == "getCustomerBatch" else {})
         body = list(bodies.values())[-1] if bodies else None
         problems = {
             status: self._send(status, method, path, *_failing(name, status, query, body))
@@ -255,7 +259,7 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
     if status == 415:
         return query, body
     if status == 413:
-        return query, {"id": " " * MAX_BYTES}
+        return query, {"id": " " * MAX_BODY_BYTES}
     if status == 404:
         required = "survey" if "survey" in query else "id"
         return ({}, {**body, "id": _UNKNOWN}) if body else ({**query, required: _UNKNOWN}, None)

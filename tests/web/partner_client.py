@@ -8,6 +8,7 @@ from typing import Any
 from chalice.test import Client
 
 from admin.services.accounts.manage import create_account, issue_key
+from chalicelib.domain.accounts.account import DEFAULT_PERMISSIONS, Permission
 from chalicelib.domain.ids import new_id
 from tests.policies import allowed
 
@@ -62,6 +63,11 @@ class Partner:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self._send("POST", path, raw, {"Content-Type": "application/json"} | (headers or {}))
 
+    def patch(self, path: str, body: Any) -> Response:
+        """Send the body as JSON and return the response."""
+        declared = {"Content-Type": "application/json"}
+        return self._send("PATCH", path, json.dumps(body).encode(), declared)
+
     def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Response:
         sent_headers = {k: v for k, v in (self.headers | headers).items() if v is not None}
         with allowed("api_handler"):
@@ -73,8 +79,18 @@ class Partner:
         )
 
 
-def new_partner(client: Client) -> Partner:
-    """Create an account and return a client with its credentials."""
+def new_partner(client: Client, *permissions: Permission) -> Partner:
+    """Create an account and return a client with a key with these permissions.
+
+    Without permissions, the key has the default permissions.
+    """
     account = create_account("Maison Lumen", new_id())
-    credential, secret = issue_key(account.id, "operator")
-    return Partner(client, account.id, {"X-API-KEY": credential.api_key, "X-API-SECRET": secret})
+    return with_permissions(Partner(client, account.id), *permissions)
+
+
+def with_permissions(partner: Partner, *permissions: Permission) -> Partner:
+    """Return a client of the same account with another key."""
+    chosen = frozenset(permissions) or DEFAULT_PERMISSIONS
+    credential, secret = issue_key(partner.account_id, "operator", "", chosen)
+    headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
+    return Partner(partner.client, partner.account_id, headers)

@@ -2,8 +2,10 @@
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import (
+    DEFAULT_PERMISSIONS,
     Account,
     Credential,
+    Permission,
     hash_of,
     is_api_key,
     new_api_key,
@@ -57,7 +59,12 @@ def last_changes(account_id: str, limit: int) -> list[AccountChange]:
     return account_changes.load_last(account_id, limit)
 
 
-def issue_key(account_id: str, operator: str, label: str = "") -> tuple[Credential, str]:
+def issue_key(
+    account_id: str,
+    operator: str,
+    label: str = "",
+    permissions: frozenset[Permission] = DEFAULT_PERMISSIONS,
+) -> tuple[Credential, str]:
     """Issue an API key and return it with its secret. Only a hash of the secret is stored.
 
     Two AWS requests.
@@ -76,9 +83,11 @@ def issue_key(account_id: str, operator: str, label: str = "") -> tuple[Credenti
         secret_hash=hash_of(secret),
         label=label,
         created_at=clock.now(),
+        permissions=permissions,
     )
+    issued = f"issued with {', '.join(sorted(permissions))}"
     change = AccountChange(
-        credential.created_at, _subject(credential.api_key), operator, None, "issued"
+        credential.created_at, _subject(credential.api_key), operator, None, issued
     )
     credentials.create(credential, change)
     return credential, secret

@@ -1,12 +1,15 @@
-"""Accounts, partner credentials and webhook secrets."""
+"""Accounts, partner credentials with their permissions, and webhook secrets."""
 
 import hmac
 import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from hashlib import sha256
 from typing import Final
+
+from chalicelib.domain.errors import MissingPermission
 
 _SECRET_BYTES: Final = 32
 _API_KEY_PATTERN: Final = re.compile(r"fk_[0-9a-f]{24}")
@@ -19,6 +22,18 @@ class Account:
     id: str
     name: str
     created_at: datetime
+
+
+class Permission(StrEnum):
+    """What a partner may do with an API key."""
+
+    READ = "read"
+    WRITE = "write"
+    ERASE = "erase"
+
+
+DEFAULT_PERMISSIONS: Final = frozenset({Permission.READ, Permission.WRITE})
+"""The permissions of a key that was issued without a choice of permissions."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,16 @@ class Credential:
     label: str
     created_at: datetime
     revoked_at: datetime | None = None
+    permissions: frozenset[Permission] = DEFAULT_PERMISSIONS
+
+    def require(self, permission: Permission) -> None:
+        """Check that the key has a permission.
+
+        Raises:
+            MissingPermission: the key lacks the permission.
+        """
+        if permission not in self.permissions:
+            raise MissingPermission(permission)
 
     def accepts(self, secret: str) -> bool:
         """Return True if the secret matches and the key is not revoked.

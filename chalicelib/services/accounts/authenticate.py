@@ -6,8 +6,8 @@ from chalicelib.services.caching import cached
 from chalicelib.storage import credentials
 
 
-def authenticate(api_key: str, api_secret: str) -> str:
-    """Return the id of the account that this API key and secret belong to.
+def authenticate(api_key: str, api_secret: str) -> Credential:
+    """Return the credential of this API key and secret.
 
     Credentials are cached, so a revoked key can be accepted for up to a minute.
 
@@ -18,7 +18,7 @@ def authenticate(api_key: str, api_secret: str) -> str:
     secret_matches = (credential or NO_CREDENTIAL).accepts(api_secret)
     if credential is None or not secret_matches:
         raise NotAuthenticated
-    return credential.account_id
+    return credential
 
 
 @cached(at_most=1024)

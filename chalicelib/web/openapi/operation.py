@@ -5,7 +5,7 @@ A declaration contains only strings and numbers, so it imports no models at star
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NotRequired, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Literal, NotRequired, TypedDict, TypeVar, Unpack
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -25,6 +25,7 @@ class Operation(TypedDict):
         cache_header: the name of the header `Cache-Control` in `infrastructure/openapi/base.yaml`,
             if the response can be cached.
         status: the status of a successful response, if it differs from the default.
+        permission: the permission that the API key of a partner needs. Default: ``read``.
         errors: further error statuses, which the generator cannot derive from the route.
     """
 
@@ -41,6 +42,7 @@ class Operation(TypedDict):
     media_types: NotRequired[tuple[str, ...]]
     cache_header: NotRequired[str]
     status: NotRequired[int]
+    permission: NotRequired[Literal["read", "write", "erase"]]
     errors: NotRequired[tuple[int, ...]]
 
 
@@ -65,3 +67,8 @@ def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
         return view
 
     return declare
+
+
+def permission_of(view: Callable[..., Any]) -> str:
+    """Return the permission that the operation of a partner's view function requires."""
+    return OPERATIONS[view].get("permission", "read")

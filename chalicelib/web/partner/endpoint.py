@@ -9,7 +9,7 @@ from chalice import Blueprint, Response
 from chalice.app import Request
 from pydantic import BaseModel
 
-from chalicelib.domain.accounts.account import is_api_key
+from chalicelib.domain.accounts.account import Credential, Permission, is_api_key
 from chalicelib.domain.errors import FeedbackError, InvalidInput, NotAuthenticated
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
@@ -17,6 +17,7 @@ from chalicelib.domain.input_errors import InputError
 from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import json_body, query
+from chalicelib.web.openapi.operation import permission_of
 from chalicelib.web.problems import problem, unhandled_exception
 from chalicelib.web.request_log import log_fields, request_id_of, source_of
 
@@ -31,12 +32,17 @@ class PartnerRequest:
     """An authenticated request from a partner.
 
     Attributes:
-        account_id: the id of the partner's account.
+        credential: the API key of the request, with its permissions.
         http: the request from Chalice.
     """
 
-    account_id: str
+    credential: Credential
     http: Request
+
+    @property
+    def account_id(self) -> str:
+        """The id of the partner's account."""
+        return self.credential.account_id
 
     def identifier(self, name: str = "id") -> str:
         """Return a required query parameter that is a UUID; see `query.identifier`."""
@@ -78,19 +84,23 @@ PartnerView = Callable[[PartnerRequest], Response]
 def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], Response]]:
     """Convert a view function that accepts a `PartnerRequest` into a Chalice view function.
 
-    The credentials are checked before the rest of the request is read.
+    The credentials and the permission that the operation declares are checked before the rest of
+    the request is read.
     """
 
     def decorate(view: PartnerView) -> Callable[[], Response]:
+        permission = Permission(permission_of(view))
+
         @functools.wraps(view)
         def endpoint() -> Response:
             http = routes.current_request
             try:
-                account_id = authenticate(
+                credential = authenticate(
                     http.headers.get(KEY_HEADER, ""), http.headers.get(SECRET_HEADER, "")
                 )
-                log_fields(account_id=account_id)
-                return view(PartnerRequest(account_id, http))
+                log_fields(account_id=credential.account_id)
+                credential.require(permission)
+                return view(PartnerRequest(credential, http))
             except NotAuthenticated as error:
                 log_fields(source=source_of(http), api_key=_api_key_of(http))
                 return problem(error, request_id_of(http))

@@ -145,6 +145,7 @@ def get_customer(request: PartnerRequest) -> Response:
     body_description="The customer. Leading and trailing white space is removed.",
     response="customers.customer.Customer",
     returns="The new customer.",
+    permission="write",
 )
 def post_customer(request: PartnerRequest) -> Response:
     """Create a customer."""
@@ -188,6 +189,7 @@ def post_customer_list(request: PartnerRequest) -> Response:
     body_description="1 to 10,000 rows, at most 4 MB.",
     response="customers.import_batch.AcceptedBatch",
     returns="The batch is stored and will be imported.",
+    permission="write",
 )
 def post_customer_batch(request: PartnerRequest) -> Response:
     """Accept a batch of customers."""

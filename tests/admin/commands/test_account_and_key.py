@@ -82,7 +82,7 @@ def test_account_list_prints_all_accounts() -> None:
 
 def test_issued_key_authenticates_requests_of_its_account() -> None:
     account = new_account()
-    assert authenticate(*issue_key(account)) == account
+    assert authenticate(*issue_key(account)).account_id == account
 
 
 def test_key_secret_is_printed_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -116,7 +116,7 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
     with counted_calls() as calls:
         assert run("key", "revoke", key).exit_code == 1
     assert calls.total() == 2
-    assert authenticate(key, secret) == account
+    assert authenticate(key, secret).account_id == account
     with counted_calls() as calls:
         run("key", "revoke", key, "--yes")
     assert calls.total() == 3
@@ -233,7 +233,7 @@ def test_account_history_lists_changes_of_settings_keys_and_secrets(time: Time) 
     expected = [
         (f"key {key['key']}", "issued", "revoked"),
         ("webhook secret 2999-01-01T00:00:00.000Z", None, "created"),
-        (f"key {key['key']}", None, "issued"),
+        (f"key {key['key']}", None, "issued with read, write"),
         ("timeZone", "UTC", "Europe/Paris"),
     ]
     assert history(account) == expected
@@ -245,7 +245,7 @@ def test_account_history_lists_changes_of_settings_keys_and_secrets(time: Time) 
     assert [line.split()[-1] for line in lines[1:]] == [
         "revoked",
         "created",
-        "issued",
+        "write",
         "Europe/Paris",
     ]
 

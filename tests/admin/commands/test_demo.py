@@ -96,8 +96,8 @@ def test_demo_file_contains_ids_and_credentials_of_stored_data(output: Path) -> 
     assert list(demo_file) == DEMO_FILE_FIELDS
     assert list(other) == OTHER_ACCOUNT_FIELDS
     assert (demo_file["baseUrl"], account) == (BASE_URL, MAIN_ACCOUNT)
-    assert authenticate(demo_file["apiKey"], demo_file["apiSecret"]) == account
-    assert authenticate(other["apiKey"], other["apiSecret"]) == OTHER_ACCOUNT
+    assert authenticate(demo_file["apiKey"], demo_file["apiSecret"]).account_id == account
+    assert authenticate(other["apiKey"], other["apiSecret"]).account_id == OTHER_ACCOUNT
     assert webhook_secrets.find_active(account, clock.now()) == demo_file["webhookSecret"]
     stores = places.load_directory(account).stores_of(demo_file["brandId"])
     assert sorted(demo_file["storeIds"]) == sorted(store.id for store in stores)
@@ -204,14 +204,14 @@ def test_demo_run_without_demo_file_issues_new_credentials(output: Path) -> None
     output.write_text("{}")
     second = demo(output)
     assert second["apiKey"] != first["apiKey"]
-    assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
+    assert authenticate(second["apiKey"], second["apiSecret"]).account_id == MAIN_ACCOUNT
 
 
 def test_demo_run_replaces_invalid_credentials(output: Path) -> None:
     first = demo(output)
     output.write_text(json.dumps(first | {"apiSecret": "wrong", "webhookSecret": "old"}))
     second = demo(output)
-    assert authenticate(second["apiKey"], second["apiSecret"]) == MAIN_ACCOUNT
+    assert authenticate(second["apiKey"], second["apiSecret"]).account_id == MAIN_ACCOUNT
     assert webhook_secrets.find_active(MAIN_ACCOUNT, clock.now()) == second["webhookSecret"]
     assert second["other"] == first["other"]
 

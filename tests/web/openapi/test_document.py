@@ -18,7 +18,7 @@ from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.language import LANGUAGE_CODES
 from chalicelib.domain.paging import DEFAULT_LIMIT
-from chalicelib.web import json_body
+from chalicelib.domain.parsing import MAX_BODY_BYTES
 from chalicelib.web.openapi.routes import DOCUMENT as FILE
 from chalicelib.web.public.submission_body import HONEYPOT
 from infrastructure.openapi.document import declared_by
@@ -298,6 +298,6 @@ def test_openapi_descriptions_contain_limits_defined_in_code() -> None:
     page = OPERATIONS["POST /partners/customer/list"]["requestBody"]["description"]
     assert f"limited to {MAX_CUSTOMER_BYTES // 1024} KB" in create["description"]
     assert f"1 to {MAX_KEY} " in create["parameters"][0]["description"]
-    assert batch == f"1 to {MAX_ROWS:,} rows, at most {json_body.MAX_BYTES // 1024**2} MB."
+    assert batch == f"1 to {MAX_ROWS:,} rows, at most {MAX_BODY_BYTES // 1024**2} MB."
     assert f"at most {MAX_SUBMISSION_BYTES // 1024} KB" in submit
     assert f"the first {DEFAULT_LIMIT} records" in page
