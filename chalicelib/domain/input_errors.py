@@ -11,6 +11,30 @@ MAX_ERRORS: Final = 1_000
 MAX_POINTER_STEP: Final = 300
 """Maximum length of one step of a pointer. The rest of a longer property name is cut off."""
 
+CODES: Final = {
+    "duplicate": "A value must be unique and is repeated.",
+    "empty": "The object has no field with a value.",
+    "invalid": "The value does not have the required form.",
+    "invalid_email": "The value is not an e-mail address of at most 254 characters.",
+    "invalid_timestamp": "The value is not a time of the required form.",
+    "invalid_uuid": "The value is not a UUID.",
+    "malformed": "The body cannot be parsed.",
+    "not_allowed": "The value is not one of the allowed values, or is not allowed at this place.",
+    "not_unicode": "The text is not valid Unicode.",
+    "not_whole": "The number is not a whole number.",
+    "out_of_range": "The number is below its minimum or above its maximum.",
+    "required": "The value is missing or empty.",
+    "too_few": "The array has too few items.",
+    "too_large": "The record would exceed its maximum size.",
+    "too_long": "The text is too long.",
+    "too_many": "The array, object or body has too many items.",
+    "too_short": "The text is too short.",
+    "unknown_key": "The field or part is not known.",
+    "unknown_reference": "The id does not belong to a record of the account.",
+    "wrong_type": "The value has another type.",
+}
+"""The meaning of each code of an input error in a response."""
+
 _CODES: Final = {
     "missing": "required",
     "extra_forbidden": "unknown_key",

@@ -65,9 +65,14 @@ class PageRequest(Input):
     """
 
     limit: WholeNumber = Field(
-        default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="Number of records per page."
+        default=DEFAULT_LIMIT,
+        ge=1,
+        le=MAX_LIMIT,
+        description="Number of records per page; 10 if it is absent.",
     )
-    page: WholeNumber = Field(default=1, ge=1, le=MAX_PAGE, description="Page number.")
+    page: WholeNumber = Field(
+        default=1, ge=1, le=MAX_PAGE, description="Page number; 1 if it is absent."
+    )
 
     @classmethod
     def _is_set(cls, value: Any) -> bool:

@@ -18,6 +18,7 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 A client that sends the character itself must escape it.
 """
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _NOT_UTF_8: Final = (
     "The body is not UTF-8, or contains an unescaped U+FFFD. Send U+FFFD as \\ufffd."
 )
@@ -77,11 +78,13 @@ def parse_json(raw: bytes | str) -> Any:
         text = raw if isinstance(raw, str) else raw.decode("utf-8")
         if _REPLACEMENT in text:
             raise _malformed(_NOT_UTF_8)
+        if text.startswith(_BYTE_ORDER_MARK):
+            raise _malformed("The body starts with a byte order mark. Send it without this mark.")
         return json.loads(text, parse_constant=_reject_constant)
     except UnicodeDecodeError:
         detail = _NOT_UTF_8
     except json.JSONDecodeError as error:
-        detail = f"The body is not JSON: {error.msg} at character {error.pos}."
+        detail = f"The body is not valid JSON at character {error.pos}."
     except RecursionError:
         detail = "The body is nested too deeply."
     except ValueError:

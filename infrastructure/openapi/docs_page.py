@@ -28,6 +28,9 @@ _LIMITS: Final = {
     "pattern": "matches {}",
 }
 
+_VARIABLES: Final = {("getCustomerBatch", "id"): "IMPORT_ID"}
+"""The shell variable of a parameter that an earlier response contains, by operation."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -107,11 +110,13 @@ class DocsPage:
         query, lines = "", []
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == IDEMPOTENCY_HEADER:
-                lines.append(f"-H '{IDEMPOTENCY_HEADER}: {parameter['example']}'")
+                lines.append(f'-H "{IDEMPOTENCY_HEADER}: $(uuidgen)"')
             elif parameter["in"] == "path":
                 path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
             elif parameter["required"]:
-                query += f"{'&' if query else '?'}{parameter['name']}={parameter['example']}"
+                variable = _VARIABLES.get((operation["operationId"], parameter["name"]))
+                value = f"${variable}" if variable else parameter["example"]
+                query += f"{'&' if query else '?'}{parameter['name']}={value}"
         if operation.get("security") != []:
             schemes = self._document["components"]["securitySchemes"].values()
             credentials = [

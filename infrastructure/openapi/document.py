@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import yaml
 from pydantic import BaseModel
 
 from admin.demo.ids import demo_id
+from chalicelib.domain import input_errors
 from chalicelib.domain.errors import (
     FeedbackError,
     IdempotencyKeyReused,
@@ -41,9 +43,9 @@ _STATUSES: Final = {
     304: "The resource has not changed.",
     400: "The request is invalid; `errors` lists the validation errors.",
     401: "The credentials are missing or invalid.",
-    403: "The survey is private and requires a tracker, or the API key lacks a permission.",
+    403: "The request is not allowed; `code` contains the cause.",
     404: "The account has no such record.",
-    409: "The form is disabled, or the tracker is already used.",
+    409: "The current state does not allow the request; `code` contains the cause.",
     413: "The request body is too large.",
     415: "The media type or charset of the request body is not supported, or the request has a"
     " `Content-Encoding`.",
@@ -68,6 +70,11 @@ _HTML: Final = {
     "content": {"text/html": {"schema": {"type": "string"}, "example": "<!doctype html>…"}}
 }
 """The content of an error that is a page."""
+THANKS: Final = {
+    "description": "The thank-you page, for clients that prefer HTML to JSON.",
+    "headers": {"Cache-Control": {"$ref": "#/components/headers/NoStore"}},
+    **_HTML,
+}
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
 _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
@@ -105,8 +112,11 @@ class DocumentBuilder:
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)
         schemas["FieldType"]["description"] = describe_field_types()
+        _describe_codes(schemas["Problem"]["properties"]["code"], problems.CODES)
+        for name in ("ProblemError", "RowInputError"):
+            _describe_codes(schemas[name]["properties"]["code"], input_errors.CODES)
         for name, added in document["components"]["schemas"].items():
-            _merge(schemas[name], added)
+            _merge(schemas.setdefault(name, {}), added)
         document["components"]["schemas"] = dict(sorted(schemas.items()))
         return document
 
@@ -144,6 +154,10 @@ class DocumentBuilder:
         if path.endswith(("/page", "/unsubscribe")):
             errors = {status: error | _HTML for status, error in errors.items()}
         operation["responses"] = self._success(method, declared, example.response) | errors
+        if path.endswith("/submit"):  # the client gets pages if it prefers HTML
+            for error in errors.values():
+                error["content"] |= _HTML["content"]
+            operation["responses"]["200"] = THANKS
         return operation
 
     def _body(self, declared: Operation, media_type: str, bodies: dict[str, Any]) -> Schema:
@@ -152,14 +166,19 @@ class DocumentBuilder:
             for title, value in bodies.items()
         }
         schema = self._model(declared["body"], "validation")
+        content: Schema = {"schema": schema, "examples": examples}
+        if media_type == MULTIPART:
+            content["encoding"] = {"fields": {"contentType": "application/json"}}
         return {
             "required": not declared.get("body_optional", False),
             "description": declared["body_description"],
-            "content": {media_type: {"schema": schema, "examples": examples}},
+            "content": {media_type: content},
         }
 
     def _success(self, method: str, declared: Operation, example: Any) -> Schema:
         headers = _header("Cache-Control", declared.get("cache_header", "NoStore"))
+        if declared.get("status") == 302:
+            headers |= _header("Location", "Location")
         if "If-None-Match" in declared.get("parameters", {}):
             cacheable = "CacheableView" if "response" in declared else "Cacheable"
             headers = _header("ETag", "ETag") | _header("Cache-Control", cacheable)
@@ -183,6 +202,12 @@ class DocumentBuilder:
         model = getattr(importlib.import_module(f"chalicelib.domain.{module}"), name)
         self._models.add((model, mode))
         return reference(name)
+
+
+def _describe_codes(schema: Schema, meanings: Mapping[str, str]) -> None:
+    lines = [f"`{code}`: {meaning}" for code, meaning in sorted(meanings.items())]
+    schema["description"] = "\n\n".join([schema["description"], *lines])
+    schema["enum"] = sorted(meanings)
 
 
 def _merge(schema: Schema, added: Schema) -> None:

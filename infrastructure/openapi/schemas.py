@@ -60,6 +60,9 @@ def _component(schema: Schema) -> Schema:
             name: _described(name, component["properties"][name])
             for name in sorted(component["properties"], key=_rank)
         }
+        for name in component["properties"].keys() - set(component.get("required", ())):
+            # Generators of clients make a property with a default required.
+            component["properties"][name].pop("default", None)
     return component
 
 

@@ -12,9 +12,19 @@ from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed
 class FormDisabled(Conflict):
     """The form accepts no submissions."""
 
+    code = "form_disabled"
+
 
 class TrackerUsed(Conflict):
     """The tracker's survey was already submitted."""
+
+    code = "tracker_used"
+
+
+class TrackerRequired(NotAllowed):
+    """The survey is private, and the request has no tracker."""
+
+    code = "tracker_required"
 
 
 def require_enabled(form: SavedForm) -> None:
@@ -31,10 +41,10 @@ def require_public(survey: SavedSurvey) -> None:
     """Check that the survey accepts requests without a tracker.
 
     Raises:
-        NotAllowed: the survey is private.
+        TrackerRequired: the survey is private.
     """
     if not survey.publicly_available:
-        raise NotAllowed("The survey is private: a tracker is required.")
+        raise TrackerRequired("The survey is private: a tracker is required.")
 
 
 def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:

@@ -78,7 +78,7 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
     requests.
 
     Raises:
-        NotAllowed: the survey is private and the submission has no tracker.
+        TrackerRequired: the survey is private and the submission has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the survey is disabled, or the tracker is already used.
     """

@@ -55,7 +55,7 @@ def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedF
 
     Raises:
         FormDisabled: the survey is disabled.
-        InvalidInput, NotAllowed, NotFound, Conflict: see `get_public_survey`.
+        InvalidInput, TrackerRequired, NotFound, Conflict: see `get_public_survey`.
     """
     view = get_public_survey(request, respondent)
     survey = get_survey(request.survey_id)

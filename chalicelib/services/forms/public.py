@@ -65,7 +65,7 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
     Raises:
         InvalidInput: the store or the brand does not belong to the account, or the store does not
             belong to the brand.
-        NotAllowed: the survey is private and the request has no tracker.
+        TrackerRequired: the survey is private and the request has no tracker.
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.
     """
@@ -103,7 +103,7 @@ def reject_private_survey(survey_id: str) -> None:
     cached.
 
     Raises:
-        NotAllowed: the survey is private.
+        TrackerRequired: the survey is private.
     """
     with suppress(NotFound):
         require_public(get_survey(survey_id).saved)

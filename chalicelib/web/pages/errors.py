@@ -8,12 +8,11 @@ from chalicelib.domain.errors import (
     FeedbackError,
     InputTooLarge,
     InvalidInput,
-    NotAllowed,
     NotFound,
     TooManyRequests,
     Unavailable,
 )
-from chalicelib.domain.forms.access import FormDisabled, TrackerUsed
+from chalicelib.domain.forms.access import FormDisabled, TrackerRequired, TrackerUsed
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.language import Language
 from chalicelib.services.forms.cached_forms import Respondent
@@ -25,7 +24,7 @@ _SOURCE_LANGUAGE: Final = Language("en")
 _FAILURES: Final[dict[type[FeedbackError], str]] = {
     FormDisabled: "disabled",
     TrackerUsed: "used",
-    NotAllowed: "private",
+    TrackerRequired: "private",
     NotFound: "unknown",
     InvalidInput: "invalid",
     InputTooLarge: "too_large",

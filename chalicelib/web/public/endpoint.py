@@ -14,6 +14,7 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
 from chalicelib.web import query
+from chalicelib.web.accept import prefers_html
 from chalicelib.web.cors import add_preflight_route
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.problems import problem, unhandled_exception
@@ -62,7 +63,7 @@ class PublicRequest:
     @property
     def accepts_html(self) -> bool:
         """Whether the client is a browser that displays the response, not a script."""
-        return "text/html" in self.http.headers.get("accept", "").lower()
+        return prefers_html(self.http.headers.get("accept", ""))
 
     @property
     def respondent(self) -> "Respondent":
@@ -91,7 +92,7 @@ class PublicRequest:
             UnsupportedMediaType: the content type is not ``multipart/form-data``.
             InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
             InvalidInput: the body or the idempotency key is invalid. Lists every error.
-            NotAllowed: the survey is private and the submission has no tracker.
+            TrackerRequired: the survey is private and the submission has no tracker.
             TooManyRequests: the source address exceeded its limit of submissions.
         """
         from chalicelib.domain.feedback.submission import SurveySubmission

@@ -90,7 +90,8 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     Sends the same AWS requests as the public view.
 
     Raises:
-        InvalidInput, NotAllowed, NotFound, Conflict: see `display_contact_form`, `display_survey`.
+        InvalidInput, TrackerRequired, NotFound, Conflict: see `display_contact_form` and
+            `display_survey`.
     """
     wanted = FormRequest.of_query(request, is_survey=is_survey)
     form = wanted.display(request.respondent)

@@ -7,9 +7,12 @@ from chalice.app import Request
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.web.json_body import MEDIA_TYPE as JSON
 from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "multipart/form-data"
+JSON_PARTS: Final = ("fields", "fields[]")
+"""The parts with JSON. Some clients send them like a file, with a file name."""
 MAX_PARTS: Final = 2_500
 MAX_HEADERS: Final = 8
 """The maximum number of headers of one part."""
@@ -29,6 +32,7 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
             UTF-8, or the body has a content encoding.
         InputTooLarge: the body exceeds ``max_bytes``.
         InvalidInput: the body is malformed, is not UTF-8, contains a file or has too many parts.
+            A file input without a file and a file with a JSON document are not files here.
     """
     reject_content_encoding(request)
     require_media_type(request, MEDIA_TYPE)
@@ -65,7 +69,9 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
         parser.write(_with_empty_contents(raw, boundary))
         parser.finalize()
     except FormParserError as error:
-        raise _malformed(f"Malformed multipart body: {error}.") from None
+        offset = getattr(error, "offset", -1)
+        position = f" at byte {offset}" if offset >= 0 else ""
+        raise _malformed(f"The multipart body is malformed{position}.") from None
     except UnicodeError:
         raise _malformed("Malformed header in the body.") from None
     if not collected.is_complete:
@@ -100,8 +106,8 @@ class _Collected:
         self.parts: list[Part] = []
         self.errors: list[InputError] = []
         self.is_complete = False
+        self.part_count = 0
         self._parse_options = parse_options_header
-        self._begin()
 
     def callbacks(self) -> dict[str, Any]:
         """Return the callbacks for the parser by event name."""
@@ -116,9 +122,10 @@ class _Collected:
         }
 
     def _begin(self) -> None:
-        if len(self.parts) + len(self.errors) >= MAX_PARTS:
+        if self.part_count >= MAX_PARTS:
             input_error = InputError("", "too_many", f"Too many parts (at most {MAX_PARTS}).")
             raise InvalidInput([input_error])
+        self.part_count += 1
         self._headers: dict[bytes, bytes] = {}
         self._field: list[bytes] = []
         self._value: list[bytes] = []
@@ -137,8 +144,14 @@ class _Collected:
         name = options[b"name"].decode("utf-8", "replace")
         pointer = json_pointer(name)
         if b"filename" in options or b"filename*" in disposition.lower():
-            self.errors.append(InputError(pointer, "not_allowed", "Files are not allowed."))
-            return
+            if not self._data:  # browsers send this for a file input without a file
+                return
+            content_type = self._headers.get(b"content-type", b"")
+            is_json = self._parse_options(content_type)[0] == JSON.encode()
+            if not (is_json and name in JSON_PARTS):
+                detail = "Files are not allowed."
+                self.errors.append(InputError(pointer, "not_allowed", detail))
+                return
         encoding = self._headers.get(b"content-transfer-encoding", b"").strip().lower()
         if encoding not in _IDENTITY_ENCODINGS:
             self.errors.append(InputError(pointer, "malformed", "Unsupported transfer encoding."))

@@ -19,7 +19,7 @@ from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import WHITE_SPACE
-from chalicelib.web.public.multipart import Part
+from chalicelib.web.public.multipart import JSON_PARTS, Part
 
 HONEYPOT: Final = "homepage"
 """The name of the honeypot part. Forms hide this field from respondents, so only bots fill it."""
@@ -27,7 +27,6 @@ HONEYPOT: Final = "homepage"
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
 _UNSET: Final = ("", "null")
 """Texts that clients send for an unset value: `FormData` converts ``null`` to text."""
-_JSON_PARTS: Final = ("fields", "fields[]")
 
 Submission = TypeVar("Submission", ContactFormSubmission, SurveySubmission)
 
@@ -67,7 +66,7 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     field_parts = _FieldParts()
     errors: list[InputError] = []
     for name, value in parts:
-        if name in _JSON_PARTS:
+        if name in JSON_PARTS:
             field_parts.items.append(value)
         elif leaf := _LEAF.fullmatch(name):
             errors.extend(field_parts.add_leaf(leaf, value))
@@ -114,7 +113,7 @@ def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
     for name, value in parts:
         if leaf := _LEAF.fullmatch(name):
             field_parts.add_leaf(leaf, value)
-        elif name in _JSON_PARTS:
+        elif name in JSON_PARTS:
             field_parts.items.append(value)
     try:
         listed = field_parts.as_array()

@@ -12,7 +12,8 @@ def survey_request(request: PublicRequest) -> SurveyRequest:
 
     Raises:
         InvalidInput: the survey's id is missing, or an id is not a UUID.
-        NotAllowed: the survey is private, and the request has invalid parameters and no tracker.
+        TrackerRequired: the survey is private, and the request has invalid parameters and no
+            tracker.
     """
     optional = request.optional_identifier
     survey_id = ""

@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Iterator
 from string import Template
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.openapi.routes import DOCUMENT
 from infrastructure.openapi.docs_page import DocsPage
+from infrastructure.openapi.document import THANKS
 from infrastructure.openapi.examples import recorder
 from tests.web.partner_client import ROOT, Response
 
@@ -40,7 +42,8 @@ def demo_client() -> Iterator[Client]:
 
 def run(client: Client, command: str, variables: dict[str, str]) -> Response:
     """Send the request that a `curl` command describes and return the response."""
-    words = iter(shlex.split(Template(command.replace("\\\n", "")).substitute(variables)))
+    command = command.replace("\\\n", "").replace("$(uuidgen)", str(uuid4()))
+    words = iter(shlex.split(Template(command).substitute(variables)))
     assert (next(words), next(words)) == ("curl", "-sS")
     url, method, body, headers, parts = "", "", "", {}, {}
     for word in words:
@@ -84,5 +87,11 @@ def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> 
     for _ in range(2):
         for operation, command in commands:
             response = run(demo_client, command, variables)
-            expected = {status for status in operation["responses"] if status < "300"}
+            expected = {
+                status
+                for status, described in operation["responses"].items()
+                if status < "300" and described.get("description") != THANKS["description"]
+            }
             assert {str(response.status)} == expected, (command, response.body)
+            if operation["operationId"] == "importCustomers":
+                variables["IMPORT_ID"] = json.loads(response.body)["id"]

@@ -1,5 +1,6 @@
 """Test that the OpenAPI document is valid, complete and consistent with the models."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -11,16 +12,21 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+import chalicelib
+from chalicelib.domain import input_errors
 from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
 from chalicelib.domain.customers.import_batch import MAX_ROWS
 from chalicelib.domain.customers.platforms import IDENTIFIERS, METADATA_KEYS
+from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.language import LANGUAGE_CODES
 from chalicelib.domain.paging import DEFAULT_LIMIT
 from chalicelib.domain.parsing import MAX_BODY_BYTES
+from chalicelib.web import problems
 from chalicelib.web.openapi.routes import DOCUMENT as FILE
 from chalicelib.web.public.submission_body import HONEYPOT
+from infrastructure.deployment.gateway_responses import RESPONSES
 from infrastructure.openapi.document import declared_by
 from tests.web.partner_client import ROOT, Partner
 
@@ -191,16 +197,52 @@ def test_id_parameter_is_required_uuid() -> None:
             assert parameter["schema"]["format"] == "uuid"
 
 
-def test_list_operations_document_limits_and_defaults_and_require_no_body() -> None:
+def test_list_operations_document_limits_and_require_no_body() -> None:
     page = SCHEMAS["PageRequest"]
     limit, number = page["properties"]["limit"], page["properties"]["page"]
-    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, 10)
-    assert (number["minimum"], number["maximum"], number["default"]) == (1, 2**53 - 1, 1)
+    assert (limit["minimum"], limit["maximum"]) == (1, 100)
+    assert (number["minimum"], number["maximum"]) == (1, 2**53 - 1)
     assert "required" not in page
     assert page["additionalProperties"] is False
     lists = [op for name, op in PARTNER_OPERATIONS.items() if name.endswith("/list")]
     assert lists
     assert not any(operation["requestBody"]["required"] for operation in lists)
+
+
+def test_request_property_with_default_is_optional_in_generated_clients() -> None:
+    for name, schema in SCHEMAS.items():
+        for key in schema.get("properties", {}).keys() - set(schema.get("required", ())):
+            assert "default" not in schema["properties"][key], f"{name}.{key}"
+
+
+@pytest.mark.parametrize("name", ["ContactFormSubmission", "SurveySubmission"])
+def test_generated_client_sends_answers_as_json_and_other_parts_as_text(name: str) -> None:
+    properties = SCHEMAS[name]["properties"]
+    assert {properties[part]["type"] for part in properties if part != "fields"} == {"string"}
+    path = "/public/survey/submit" if name.startswith("Survey") else "/public/contact-form/submit"
+    content = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["multipart/form-data"]
+    assert content["encoding"] == {"fields": {"contentType": "application/json"}}
+
+
+def subclasses(kind: type[FeedbackError]) -> set[type[FeedbackError]]:
+    direct = set(kind.__subclasses__())
+    return direct.union(*map(subclasses, direct))
+
+
+def test_every_error_code_in_source_has_meaning() -> None:
+    raised = set()
+    for path in Path(chalicelib.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                position = {"InputError": 1, "PydanticCustomError": 0}.get(node.func.id)
+                if position is not None and len(node.args) > position:
+                    code = node.args[position]
+                    raised |= {code.value} if isinstance(code, ast.Constant) else set()
+    assert len(raised) > 10
+    assert raised - {"too_deep"} <= input_errors.CODES.keys()  # only in definition files
+    assert set(SCHEMAS["Problem"]["properties"]["code"]["enum"]) == problems.CODES.keys()
+    assert {problems.code_of(response.status) for response in RESPONSES} <= problems.CODES.keys()
+    assert {kind.code for kind in subclasses(FeedbackError)} <= problems.CODES.keys()
 
 
 def test_customer_schema_has_every_identifier_and_metadata_field() -> None:

@@ -67,6 +67,40 @@ def test_every_multipart_encoding_is_accepted(
     assert [a.values for a in feedback.answers] == [["Food"], ["Très bien\r\n☃"]]
 
 
+FILE_PART = (
+    "--{boundary}\r\n"
+    'Content-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
+    "Content-Type: {media_type}\r\n\r\n{content}\r\n--{boundary}--\r\n"
+)
+
+
+def file_part(name: str, filename: str, media_type: str, content: str) -> bytes:
+    return FILE_PART.format(
+        boundary=BOUNDARY, name=name, filename=filename, media_type=media_type, content=content
+    ).encode()
+
+
+@pytest.mark.parametrize("name", ["fields", "fields[]"])
+def test_answers_as_json_document_with_file_name_are_accepted(name: str) -> None:
+    body = file_part(name, "blob", "application/json; charset=utf-8", "[]")
+    assert parse_parts(body, TYPE) == [(name, "[]")]
+
+
+@pytest.mark.parametrize("filename", ["", "photo.jpg"])
+def test_file_input_without_file_is_ignored(filename: str) -> None:
+    assert parse_parts(file_part("photo", filename, "application/octet-stream", ""), TYPE) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [("photo", "image/jpeg"), ("fields", "text/plain"), ("id", "application/json")],
+)
+def test_other_file_is_rejected(name: str, media_type: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        parse_parts(file_part(name, "x", media_type, "[]"), TYPE)
+    assert [(e.pointer, e.code) for e in raised.value.errors] == [(f"/{name}", "not_allowed")]
+
+
 def test_values_are_sorted_by_bracketed_number() -> None:
     parts = [
         ("id", "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"),
