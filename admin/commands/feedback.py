@@ -117,10 +117,12 @@ def export(
 ) -> None:
     """Export an account's feedback to a file, oldest first, with one column per field.
 
-    Answers to fields that have been removed from the forms are in the column otherAnswers.
+    Answers to fields that have been removed from the forms are in the column otherAnswers. If the
+    respondent saw another wording, the column otherWording has the label and the options.
     docs/operating.md describes how programs read the files.
 
-    Cost: up to nine AWS requests, plus one per 100 feedback records of the period.
+    Cost: up to nine AWS requests, plus one per form and one per earlier version of a form with
+    feedback, and one per 100 feedback records of the period.
     """
     zone = zone_of(account, time_zone)
     wanted = build_filter(

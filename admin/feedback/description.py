@@ -7,9 +7,8 @@ from admin.feedback.rows import comment_of
 from admin.terminal import cell_text, prints_json, results, show_json, show_table
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.answers import Answer
-from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.forms.wording import AnsweredQuestion, FormWording
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.feedback.describe import FeedbackDescription
 from chalicelib.services.feedback.find import read_feedback
@@ -18,17 +17,17 @@ from chalicelib.services.forms.saved import find_form
 FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
 
 
-def labelled_answers(answers: Sequence[Answer], form: SavedForm | None) -> list[tuple[str, Answer]]:
-    """Return the answers with their labels, in the order of the form's fields.
+def labelled_answers(
+    record: Feedback, wording: FormWording
+) -> list[tuple[Answer, AnsweredQuestion]]:
+    """Return the answers in display order, with the wording that the respondent saw.
 
-    Answers to fields that were removed from the form follow at the end, labelled with their keys.
+    Answers to fields without a known wording follow at the end, labelled with their keys.
     """
-    fields = {field.id: field for field in fields_in_order(form)} if form else {}
-    order = {field_id: position for position, field_id in enumerate(fields)}
-    in_order = sorted(answers, key=lambda answer: order.get(answer.field_id, len(order)))
+    order = wording.positions()
     return [
-        (fields[answer.field_id].label if answer.field_id in fields else answer.key, answer)
-        for answer in in_order
+        (answer, wording.of_answer(answer.field_id, answer.key, answer.values, record.language))
+        for answer in sorted(record.answers, key=lambda each: order.get(each.field_id, len(order)))
     ]
 
 
@@ -53,8 +52,7 @@ def summary_of(feedback_id: str) -> str:
 
 def show_description(description: FeedbackDescription) -> None:
     """Print the feedback record with its answers, respondent, purchase and deliveries."""
-    form = description.form.saved if description.form else None
-    answers = labelled_answers(description.stored.feedback.answers, form)
+    answers = labelled_answers(description.stored.feedback, description.wording)
     if prints_json():
         show_json(_record(description, answers))
         return
@@ -63,7 +61,10 @@ def show_description(description: FeedbackDescription) -> None:
     results().print("")
     show_table(
         ["Question", "Answer", "Type"],
-        [[label, "\n".join(answer.values), answer.type.value] for label, answer in answers],
+        [
+            [question.label, "\n".join(question.displayed_values), answer.type.value]
+            for answer, question in answers
+        ],
     )
     if description.deliveries:
         results().print("")
@@ -127,7 +128,7 @@ def _purchase(description: FeedbackDescription) -> str:
 
 
 def _record(
-    description: FeedbackDescription, answers: Sequence[tuple[str, Answer]]
+    description: FeedbackDescription, answers: Sequence[tuple[Answer, AnsweredQuestion]]
 ) -> dict[str, Any]:
     record, form = description.stored.feedback, description.form
     return {
@@ -138,8 +139,12 @@ def _record(
         "storeName": description.directory.name_of(record.store_id or ""),
         "brandName": description.directory.name_of(record.brand_id or ""),
         "answers": [
-            {"label": label, **answer.model_dump(mode="json", by_alias=True)}
-            for label, answer in answers
+            {
+                "label": question.label,
+                **answer.model_dump(mode="json", by_alias=True),
+                "displayedValues": question.displayed_values,
+            }
+            for answer, question in answers
         ],
         "respondent": _model(description.customer),
         "purchase": _model(description.purchase),

@@ -3,9 +3,11 @@
 A form has two rows with the same partition key, so one query loads both. The document row is large
 and changes only when an operator loads a definition. The summary row is small and contains the
 number of submissions. Only summary rows are in the index.
+
+Each version of the form's wording has a row with a partition key of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,12 +22,13 @@ from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
-from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction, try_write
 from chalicelib.storage.list_positions import ListPositions
 
 _DOCUMENT: Final = "document"
 _SUMMARY: Final = "summary"
+_VERSION: Final = "version"
 
 
 class FormsByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -40,7 +43,7 @@ class FormsByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class FormRow(Table):
-    """The document row or the summary row of a contact form or a survey."""
+    """The document row, the summary row or a version row of a contact form or a survey."""
 
     form_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
@@ -142,8 +145,22 @@ class FormTable:
             condition=self._row.form_id.exists(),
         )
 
-    def save(self, account_id: str, form_id: str, document: bytes) -> None:
+    def find_versions(self, versions: Collection[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """Load versions of forms: the wording as JSON, by form id and version.
+
+        Omit missing versions. One consistent request per 100 versions.
+        """
+        keys = [(self._row, account_key(*version), _VERSION) for version in versions]
+        rows = read_together(*keys)
+        return {version: row.document for version, row in zip(versions, rows, strict=True) if row}
+
+    def save(
+        self, account_id: str, form_id: str, document: bytes, versions: Mapping[str, bytes]
+    ) -> None:
         """Replace the form with this id, or add a form at the end of the account's list.
+
+        Args:
+            versions: the versions of the form to store with it, as JSON.
 
         Raises:
             Conflict: another account uses the id.
@@ -179,6 +196,15 @@ class FormTable:
                         version=new_id(),
                     )
                 )
+                for version, wording in versions.items():
+                    write.save(
+                        self._row(
+                            account_key(form_id, version),
+                            _VERSION,
+                            account_id=account_id,
+                            document=wording,
+                        )
+                    )
 
         retry_on_contention(attempt)
 

@@ -8,9 +8,11 @@ from zoneinfo import ZoneInfo
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.forms.wording import FormWording
 from chalicelib.services.forms.saved import AccountForm
 
 Cell = str | int | float | bool | date | datetime | list[str] | dict[str, list[str]] | None
@@ -36,9 +38,16 @@ class Column:
 
 
 def build_columns(
-    forms: Sequence[AccountForm], directory: Directory, zone: ZoneInfo
+    forms: Sequence[AccountForm],
+    directory: Directory,
+    zone: ZoneInfo,
+    wording_of: Callable[[Feedback], FormWording],
 ) -> list[Column]:
-    """Return the columns of an export of feedback of these forms."""
+    """Return the columns of an export of feedback of these forms.
+
+    Args:
+        wording_of: returns the wording of the form that the respondent saw.
+    """
     names = {form.saved.id: form.saved.name for form in forms}
     fields = {
         (form.saved.id, field.id): field for form in forms for field in fields_in_order(form.saved)
@@ -51,6 +60,16 @@ def build_columns(
             for answer in record.answers
             if not _is_of(fields.get((record.form_id, answer.field_id)), answer)
         }
+        return others or None
+
+    def other_wording(stored: StoredFeedback) -> Cell:
+        record, wording = stored.feedback, wording_of(stored.feedback)
+        others = {}
+        for answer in record.answers:
+            field = fields.get((record.form_id, answer.field_id))
+            seen = wording.of_answer(answer.field_id, answer.key, answer.values, record.language)
+            if [field.label if field else answer.key, *answer.values] != seen.texts:
+                others[answer.key] = seen.texts
         return others or None
 
     columns = [
@@ -76,7 +95,8 @@ def build_columns(
         prefix = f"{names[form_id]}: " if len(forms) > 1 else ""
         title = f"{prefix}{field.label or field.key} [{field.key}{several}]"
         columns.append(Column(title, _answer_to(form_id, field_id, field.type)))
-    return _with_unique_titles([*columns, Column("otherAnswers", other_answers)])
+    columns += [Column("otherAnswers", other_answers), Column("otherWording", other_wording)]
+    return _with_unique_titles(columns)
 
 
 def _name(directory: Directory, place_id: str | None) -> str | None:

@@ -12,6 +12,7 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.feedback.find import find_feedback
 from chalicelib.services.forms.saved import AccountForm, list_forms
+from chalicelib.services.forms.wordings import wordings_of
 
 
 def export_feedback(
@@ -36,7 +37,8 @@ def export_feedback(
         OSError: the file cannot be written.
     """
     forms = _selected_forms(account_id, wanted)
-    columns = build_columns(forms, directory_with_selection(account_id, wanted), zone)
+    directory = directory_with_selection(account_id, wanted)
+    columns = build_columns(forms, directory, zone, lambda record: wordings_of([record])[0])
     is_total_known = wanted.since is None and wanted.until is None
     total = sum(form.submission_count for form in forms) if is_total_known else None
     rows = 0

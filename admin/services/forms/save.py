@@ -10,6 +10,7 @@ from admin.domain.forms.survey import build_survey, parse_survey_definition
 from chalicelib.domain import clock
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.wording import FormWording
 from chalicelib.storage import places
 from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.forms import FormTable
@@ -30,7 +31,7 @@ def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
     parsed = parse_contact_form_definition(definition, directory)
     earlier = _earlier(contact_forms, account_id, parsed.id, SavedContactForm)
     form = build_contact_form(parsed, directory, clock.now(), earlier)
-    contact_forms.save(account_id, form.id, form.model_dump_json().encode())
+    _save(contact_forms, account_id, form, earlier)
     return form
 
 
@@ -46,8 +47,18 @@ def save_survey(account_id: str, definition: Any) -> SavedSurvey:
     parsed = parse_survey_definition(definition, directory)
     earlier = _earlier(surveys, account_id, parsed.id, SavedSurvey)
     survey = build_survey(parsed, directory, clock.now(), earlier)
-    surveys.save(account_id, survey.id, survey.model_dump_json().encode())
+    _save(surveys, account_id, survey, earlier)
     return survey
+
+
+def _save(table: FormTable, account_id: str, form: Saved, earlier: Saved | None) -> None:
+    """Save a form with the version of its wording.
+
+    A form of an earlier release of the service has no version until it is replaced.
+    """
+    wordings = [FormWording.of(saved) for saved in (form, earlier) if saved]
+    versions = {wording.version: wording.content() for wording in wordings}
+    table.save(account_id, form.id, form.model_dump_json().encode(), versions)
 
 
 def _earlier(table: FormTable, account_id: str, form_id: str, model: type[Saved]) -> Saved | None:

@@ -19,12 +19,17 @@ def build_feedback(
     answers: ValidatedAnswers,
     language: Language,
     created_at: datetime,
+    *,
+    form_version: str,
+    displayed_version: str | None,
 ) -> Feedback:
     """Build the feedback record of a submission.
 
     Args:
         context: the store, brand, purchase and channel. For a contact form, only the store is used,
             because the form determines the brand.
+        form_version: the version of the form.
+        displayed_version: the version that the submission names.
     """
     tracker = context.tracker
     if isinstance(form, SavedSurvey):
@@ -48,6 +53,8 @@ def build_feedback(
         context_id=(tracker.id if tracker else None) or context.store_id or brand_id or form.id,
         answers=tuple(answers.answers),
         rating=answers.rating,
+        form_version=form_version,
+        displayed_version=displayed_version if displayed_version != form_version else None,
         redirect_to=redirect,
         created_at=created_at,
     )

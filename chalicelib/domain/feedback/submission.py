@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.feedback.answers import SubmittedAnswer
+from chalicelib.domain.forms.wording import FormVersion
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
@@ -43,6 +44,13 @@ _ANSWERS: Final[Any] = Field(
 )
 
 
+_VERSION: Final[Any] = Field(
+    default=None,
+    description="The version of the form that the respondent saw. Pages of the service send it."
+    " Without it, the current version counts.",
+)
+
+
 class ContactFormSubmission(Input):
     """A submission to a contact form."""
 
@@ -53,6 +61,7 @@ class ContactFormSubmission(Input):
     brand: Identifier | None = Field(
         default=None, description="The brand of the contact form. Optional."
     )
+    version: FormVersion | None = _VERSION
     fields: _Answers = _ANSWERS
 
 
@@ -69,6 +78,7 @@ class SurveySubmission(Input):
     brand: Identifier | None = Field(
         default=None, description="The brand that the feedback is about, for a public survey."
     )
+    version: FormVersion | None = _VERSION
     fields: _Answers = _ANSWERS
 
 

@@ -7,12 +7,14 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import Workflow, execution_id
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.feedback.find import read_feedback
-from chalicelib.services.forms.saved import AccountForm, find_form
+from chalicelib.services.forms.cached_forms import AnyCachedForm
+from chalicelib.services.forms.wordings import current_form, wordings_of
 from chalicelib.storage import customers, executions, purchases, workflows
 
 
@@ -22,6 +24,7 @@ class FeedbackDescription:
 
     Attributes:
         form: the current form; its fields can differ from the fields that were answered.
+        wording: the wording of the form that the respondent saw.
         directory: the account's brands and stores.
         customer: the respondent's customer, None if unknown or deleted.
         deliveries: the webhook executions of the account's current workflows, with their actions'
@@ -29,7 +32,8 @@ class FeedbackDescription:
     """
 
     stored: StoredFeedback
-    form: AccountForm | None
+    form: AnyCachedForm | None
+    wording: FormWording
     directory: Directory
     customer: Customer | None
     purchase: Purchase | None
@@ -40,7 +44,7 @@ def describe_feedback(feedback_id: str) -> FeedbackDescription:
     """Return a feedback record of any account with its details.
 
     At most seven AWS requests for up to 100 workflow actions of the account; one more request for
-    each further 100 actions.
+    each further 100 actions, and one more if the wording has changed since.
 
     Raises:
         NotFound: the feedback record does not exist.
@@ -48,9 +52,11 @@ def describe_feedback(feedback_id: str) -> FeedbackDescription:
     stored = read_feedback(feedback_id)
     record = stored.feedback
     account_id = record.account_id
+    (wording,) = wordings_of([record])
     return FeedbackDescription(
         stored,
-        find_form(record.kind, record.form_id),
+        current_form(record),
+        wording,
         current_directory(account_id),
         customers.find(account_id, record.customer_id) if record.customer_id else None,
         purchases.find(account_id, record.purchase_id) if record.purchase_id else None,

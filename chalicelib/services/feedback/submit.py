@@ -151,6 +151,8 @@ def build_submitted(
         form.questionnaire.validate(answers, errors),
         language,
         clock.now(),
+        form_version=form.version,
+        displayed_version=submission.version,
     )
 
 
@@ -188,5 +190,8 @@ def origin_of_submission(
     is_survey = isinstance(submission, SurveySubmission)
     operation = "submit_survey" if is_survey else "submit_contact_form"
     key = metadata.idempotency_key
-    parsed_input = submission.model_dump(mode="json", exclude_none=True) if key else None
+    # A page that is loaded again after a lost response can name another version.
+    parsed_input = (
+        submission.model_dump(mode="json", exclude_none=True, exclude={"version"}) if key else None
+    )
     return origin_of(submission.id, operation, key, parsed_input)

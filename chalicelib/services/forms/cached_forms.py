@@ -10,6 +10,7 @@ from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import cached
@@ -53,6 +54,16 @@ class CachedForm(Generic[Saved]):
         """The form's questionnaire, which validates answers."""
         return Questionnaire.of(self.saved)
 
+    @cached_property
+    def wording(self) -> FormWording:
+        """The wording of the form's questions."""
+        return FormWording.of(self.saved)
+
+    @cached_property
+    def version(self) -> str:
+        """The version of the form that the wording is."""
+        return self.wording.version
+
     def language_for(self, respondent: Respondent) -> Language:
         """Return the language in which to show the form to the respondent."""
         if not self.saved.auto_translate:
@@ -63,6 +74,9 @@ class CachedForm(Generic[Saved]):
             requested_range=respondent.language,
             accept_language=respondent.accept_language,
         )
+
+
+AnyCachedForm = CachedForm[SavedContactForm] | CachedForm[SavedSurvey]
 
 
 def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:

@@ -19,10 +19,11 @@ View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
 
 @dataclass(frozen=True)
 class DisplayedForm(Generic[View]):
-    """The view of a form, and its questionnaire."""
+    """The view of a form, its questionnaire, and the version of its wording."""
 
     view: View
     questionnaire: Questionnaire
+    version: str
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ def display_contact_form(
     form = get_contact_form(request.form_id)
     require_enabled(form.saved)
     require_places(form.saved, form.directory, store_id=request.store_id, brand_id=request.brand_id)
-    return DisplayedForm(get_public_contact_form(request.form_id, respondent), form.questionnaire)
+    view = get_public_contact_form(request.form_id, respondent)
+    return DisplayedForm(view, form.questionnaire, form.version)
 
 
 def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
@@ -60,4 +62,4 @@ def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedF
     view = get_public_survey(request, respondent)
     survey = get_survey(request.survey_id)
     require_enabled(survey.saved)
-    return DisplayedForm(view, survey.questionnaire)
+    return DisplayedForm(view, survey.questionnaire, survey.version)

@@ -143,7 +143,7 @@ def show_form(
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
-        hidden=_hidden_parts(wanted, state, with_store=not asks_for_store),
+        hidden=_hidden_parts(wanted, form.version, state, with_store=not asks_for_store),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
         store=wanted.store,
@@ -225,10 +225,10 @@ def _action(wanted: FormRequest, view: View) -> str:
 
 
 def _hidden_parts(
-    wanted: FormRequest, state: FormState, *, with_store: bool
+    wanted: FormRequest, version: str, state: FormState, *, with_store: bool
 ) -> list[tuple[str, str]]:
     context = {"tracker": wanted.tracker, "brand": wanted.brand}
     context |= {"store": wanted.store} if with_store else {}
-    parts = [("id", wanted.form_id)]
+    parts = [("id", wanted.form_id), ("version", version)]
     parts += [(name, value) for name, value in context.items() if value]
     return [*parts, (IDEMPOTENCY_PART, state.idempotency_key or new_id())]

@@ -14,7 +14,9 @@ from admin.feedback import output_file
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
+from chalicelib.services.caching import clear_caches
 from tests.admin.command import new_account, run
+from tests.domain.forms.factories import select
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.webhooks.delivering import add_workflow
@@ -170,6 +172,7 @@ def test_show_prints_answers_with_labels_in_order_of_form(seeded: SeededAccount)
 def test_show_prints_respondent_purchase_and_deliveries_as_json(seeded: SeededAccount) -> None:
     add_workflow(seeded.account_id)
     _, survey = submit(seeded)
+    clear_caches()
     with counted_calls() as calls:
         shown = json.loads(run("feedback", "show", survey.id, "--json").stdout)
     assert sum(calls.values()) == 7
@@ -187,7 +190,19 @@ def test_show_keeps_answers_to_removed_fields(seeded: SeededAccount) -> None:
     contact, _ = submit(seeded)
     seeded.contact_form(fields=[])
     shown = json.loads(run("feedback", "show", contact.id, "--json").stdout)
-    assert [answer["label"] for answer in shown["answers"]] == ["what", "note", "mail", "nps"]
+    assert [answer["label"] for answer in shown["answers"]] == ["What", "Note", "Mail", "Nps"]
+
+
+def test_show_prints_labels_and_options_that_respondent_saw(seeded: SeededAccount) -> None:
+    contact, _ = submit(seeded)
+    seeded.contact_form(fields=[select("what", "Rooms", id=seeded.fields["what"], label="Which?")])
+    clear_caches()
+    with counted_calls() as calls:
+        shown = run("feedback", "show", contact.id).stdout
+    assert sum(calls.values()) == 6
+    assert "Food" in shown
+    assert "What" in shown
+    assert "Which?" not in shown
 
 
 def test_show_of_unknown_feedback_is_error(cloud: None) -> None:
@@ -300,6 +315,7 @@ def test_export_of_one_form_has_only_columns_of_this_form(
 ) -> None:
     submit(seeded)
     output = tmp_path / "answers.csv"
+    clear_caches()
     with counted_calls() as calls:
         run(
             "feedback",
@@ -310,7 +326,7 @@ def test_export_of_one_form_has_only_columns_of_this_form(
             "--output",
             output,
         )
-    assert output.read_text("utf-8-sig").splitlines()[0].endswith("Nps [nps],otherAnswers")
+    assert output.read_text("utf-8-sig").splitlines()[0].endswith("otherAnswers,otherWording")
     assert dict(calls) == {
         "dynamodb.GetItem": 1,
         "dynamodb.Query": 3,

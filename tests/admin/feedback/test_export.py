@@ -23,6 +23,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FeedbackState, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.forms.wording import FormWording
 from chalicelib.services.forms.saved import AccountForm
 from tests.admin.feedback.xlsx_reader import read_sheet
 from tests.domain.feedback.factories import NOW, answer, build_feedback
@@ -207,7 +208,14 @@ def exported() -> tuple[list[str], dict[str, Cell]]:
         build_feedback(*answers, form_id=FORM, rating=3), None, FeedbackState.DONE, is_test=True
     )
     account_form = AccountForm("account", FormKind.CONTACT_FORM, form, 1)
-    columns = build_columns([account_form], Directory.of([]), PARIS)
+    wording = FormWording.of(form)
+    earlier = [
+        question.model_copy(update={"label": "How old?"} if question.key == "age" else {})
+        for question in wording.questions
+    ]
+    columns = build_columns(
+        [account_form], Directory.of([]), PARIS, lambda _: FormWording(questions=earlier)
+    )
     return (
         [column.title for column in columns],
         {column.title: column.value_of(stored) for column in columns},
@@ -222,6 +230,7 @@ def test_export_has_one_column_per_field_in_display_order() -> None:
         "Late [late]",
         "Day [day]",
         "otherAnswers",
+        "otherWording",
     ]
     assert cells["createdAt"] == datetime(2026, 11, 20, 11, tzinfo=PARIS)
     assert plain_text(cells["createdAt"]) == "2026-11-20T11:00:00.000+01:00"
@@ -230,6 +239,7 @@ def test_export_has_one_column_per_field_in_display_order() -> None:
     assert cells["Day [day]"] == date(2026, 11, 20)
     assert cells["Late [late]"] is None
     assert cells["otherAnswers"] == {"gone": ["x"]}
+    assert cells["otherWording"] == {"age": ["How old?", "-12.5"]}
 
 
 def test_forms_with_same_labels_have_distinct_columns() -> None:
@@ -239,7 +249,8 @@ def test_forms_with_same_labels_have_distinct_columns() -> None:
         )
         for form_id in (FORM, FORM.replace("1", "2"))
     ]
-    titles = [column.title for column in build_columns(forms, Directory.of([]), PARIS)]
+    columns = build_columns(forms, Directory.of([]), PARIS, lambda _: FormWording())
+    titles = [column.title for column in columns]
     assert titles[16:18] == ["Contact: Why [why]", "Contact: Why [why] (2)"]
     assert len(set(titles)) == len(titles)
 

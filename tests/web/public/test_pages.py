@@ -551,6 +551,16 @@ def test_templates_contain_no_inline_script_or_style_attribute() -> None:
         assert not re.search(r"\son[a-z]+=|\sstyle=", template.read_text())
 
 
+def test_page_sends_the_version_that_it_displays(fresh: SeededAccount) -> None:
+    displayed = contact_form(fresh)
+    fresh.contact_form(fields=[field("note", label="New?", id=fresh.fields["note"])])
+    displayed.parts = [part for part in displayed.parts if not part[0].startswith("fields")]
+    assert displayed.submit(CLIENT, CONTACT).status == 200
+    (feedback,) = stored_feedback(fresh.contact_form_id)
+    assert [feedback.displayed_version] == displayed.value("version")
+    assert feedback.form_version not in (None, feedback.displayed_version)
+
+
 # --- conditions
 
 
@@ -558,7 +568,7 @@ def rendered(form: SavedContactForm, answers: dict[str, list[str]] | None = None
     """Return the HTML of a contact form with these answers by field id."""
     view = build_public_contact_form(form, DIRECTORY, form.language)
     wanted = FormRequest(is_survey=False, form_id=form.id)
-    displayed = DisplayedForm(view, Questionnaire.of(form))
+    displayed = DisplayedForm(view, Questionnaire.of(form), "0" * 32)
     return str(show_form(wanted, displayed, FormState(answers or {})).body)
 
 

@@ -70,6 +70,15 @@ def test_contact_form_submission_is_stored(fresh: SeededAccount) -> None:
     assert feedback.context_id == fresh.store_id
 
 
+def test_version_of_form_is_stored_and_checked(fresh: SeededAccount) -> None:
+    assert submit_contact(fresh, version="a" * 32).status == 204
+    (feedback,) = stored_feedback(fresh.contact_form_id)
+    assert feedback.displayed_version == "a" * 32
+    for invalid in ("a" * 31, "a" * 33, "A" * 32, "version"):
+        assert submit_contact(fresh, version=invalid).errors == [("/version", "invalid")]
+    assert submit_survey(fresh, version="").status == 201
+
+
 def test_public_survey_submission_is_stored(fresh: SeededAccount) -> None:
     response = submit_survey(fresh, fresh.answers(nps="8"), store=fresh.store_id)
     assert (response.status, response.json) == (201, {"redirectTo": REVIEW_PAGE})

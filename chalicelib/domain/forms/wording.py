@@ -1,0 +1,121 @@
+"""The wording of a form's questions: a version of the form, as respondents saw it.
+
+A version is named by the hash of its content, so saving the same wording again adds no version. It
+contains no personal data, and is never deleted.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Self
+
+from pydantic import Field, StringConstraints
+
+from chalicelib.domain.forms.fields import FieldTypeName
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.language import Language
+from chalicelib.domain.schema import Resource
+
+_VERSION_DIGITS: Final = 32
+
+FormVersion = Annotated[str, StringConstraints(pattern=f"^[0-9a-f]{{{_VERSION_DIGITS}}}$")]
+"""The version of a form: a hash in hexadecimal digits."""
+
+
+class QuestionTexts(Resource):
+    """The label and the options of a field in one language."""
+
+    label: str
+    values: list[str] = []
+
+
+class Question(QuestionTexts):
+    """A field, with its texts in the form's original language and in other languages.
+
+    Translated ``values`` have the same number and order as the original ones, or are empty.
+    """
+
+    id: str
+    key: str
+    type: FieldTypeName
+    translations: dict[Language, QuestionTexts] = {}
+
+    def label_in(self, language: Language) -> str:
+        """Return the label that respondents saw in this language."""
+        texts = self.translations.get(language)
+        return (texts.label if texts else "") or self.label
+
+    def displayed(self, value: str, language: Language) -> str:
+        """Return the text that respondents saw for a value in the original language."""
+        texts = self.translations.get(language)
+        if texts and texts.values and value in self.values:
+            return texts.values[self.values.index(value)]
+        return value
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """The wording of an answer: the label of its field, and the displayed values."""
+
+    label: str
+    displayed_values: Sequence[str]
+
+    @property
+    def texts(self) -> list[str]:
+        """The label and the displayed values."""
+        return [self.label, *self.displayed_values]
+
+
+class FormWording(Resource):
+    """The questions of a form, in display order."""
+
+    questions: list[Question] = Field(default=[])
+
+    @classmethod
+    def of(cls, form: SavedForm) -> Self:
+        """Return the wording of a saved form."""
+        return cls(
+            questions=[
+                Question(
+                    id=field.id,
+                    key=field.key,
+                    type=field.type,
+                    label=field.label,
+                    values=field.values,
+                    translations={
+                        language: QuestionTexts(label=texts.label, values=texts.values)
+                        for language in sorted(form.translations)
+                        if (texts := form.translations[language].fields.get(field.key))
+                    },
+                )
+                for field in fields_in_order(form)
+            ]
+        )
+
+    def content(self) -> bytes:
+        """Return the wording as JSON."""
+        return self.model_dump_json().encode()
+
+    @property
+    def version(self) -> str:
+        """The version that this wording is: the hash of its content."""
+        return hashlib.sha256(self.content()).hexdigest()[:_VERSION_DIGITS]
+
+    def positions(self) -> Mapping[str, int]:
+        """Return the position of each field in display order, by field id."""
+        return {question.id: position for position, question in enumerate(self.questions)}
+
+    def of_answer(
+        self, field_id: str, key: str, values: Iterable[str], language: Language
+    ) -> AnsweredQuestion:
+        """Return the wording of an answer. The label of an unknown field is its key.
+
+        Args:
+            values: the values in the form's original language.
+        """
+        question = next((each for each in self.questions if each.id == field_id), None)
+        if question is None:
+            return AnsweredQuestion(key, list(values))
+        displayed = [question.displayed(value, language) for value in values]
+        return AnsweredQuestion(question.label_in(language), displayed)
