@@ -64,10 +64,28 @@ def stop_writers(stage: str) -> None:
                 FunctionName=deployed.function_name(function), ReservedConcurrentExecutions=0
             )
         elif (source := deployed.event_source(function.queue)) and source["State"] != "Disabled":
-            _disable(functions, source["UUID"])
+            _update_event_source(functions, source, is_enabled=False)
     while [source for source in _event_sources(_deployed(stage)) if source["State"] != "Disabled"]:
         time.sleep(_PAUSE_S)
     time.sleep(_MAX_INVOCATION_S)
+
+
+def start_writers(stage: str) -> None:
+    """Enable the event sources, and set the reserved concurrency of the manifest."""
+    deployed = _deployed(stage)
+    functions = deployed.client("lambda")
+    for function in FUNCTIONS:
+        if function.queue is None:
+            name = deployed.function_name(function)
+            reserved = deployed.stage.reserved_concurrency.get(function.name)
+            if reserved is None:
+                functions.delete_function_concurrency(FunctionName=name)
+            else:
+                functions.put_function_concurrency(
+                    FunctionName=name, ReservedConcurrentExecutions=reserved
+                )
+        elif source := deployed.event_source(function.queue):
+            _update_event_source(functions, source, is_enabled=True)
 
 
 def require_no_writes(stage: str) -> None:
@@ -251,8 +269,8 @@ def _event_sources(deployed: DeployedStage) -> Iterator[dict[str, Any]]:
     return (source for source in sources if source is not None)
 
 
-def _disable(functions: Any, mapping: str) -> None:
+def _update_event_source(functions: Any, source: dict[str, Any], *, is_enabled: bool) -> None:
     retry_while(
         functions.exceptions.ResourceInUseException,
-        lambda: functions.update_event_source_mapping(UUID=mapping, Enabled=False),
+        lambda: functions.update_event_source_mapping(UUID=source["UUID"], Enabled=is_enabled),
     )

@@ -1,4 +1,4 @@
-"""The commands of the noun ``stage``: stop the writers of a stage, and restore its tables."""
+"""The commands of the noun ``stage``: stop and start the functions, and restore the tables."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,7 +10,7 @@ from admin.services.erasure.replay import replay_erasures
 from admin.terminal import confirm, counter, notices, show_record
 from chalicelib.settings import settings
 
-app = typer.Typer(help="Stop a stage, and restore its tables.", no_args_is_help=True)
+app = typer.Typer(help="Stop and start a stage, and restore its tables.", no_args_is_help=True)
 
 
 @app.command(epilog=example("stage stop"))
@@ -19,7 +19,7 @@ def stop(yes: YesOption = False) -> None:
 
     Disables the event sources; messages stay in their queues for up to 14 days. The API and the
     sweeper get the reserved concurrency 0, so all requests get a 5xx response. Start the stage
-    again with make deploy.
+    again with stage start.
 
     Cost: about two AWS requests per function.
     """
@@ -28,7 +28,22 @@ def stop(yes: YesOption = False) -> None:
     stage = settings().stage
     confirm(lambda: f"Stop the API and all functions of the stage {stage}?", is_confirmed=yes)
     stop_writers(stage)
-    notices().print(f"Stopped. Start the stage with make deploy STAGE={stage}.")
+    notices().print("Stopped. Start the stage again with stage start.")
+
+
+@app.command(epilog=example("stage start"))
+def start() -> None:
+    """Start all functions that stage stop has stopped.
+
+    Enables the event sources, and sets or removes the reserved concurrency of the API and of the
+    sweeper, as a deployment does. If a restore failed, repeat the restore first.
+
+    Cost: about two AWS requests per function.
+    """
+    from infrastructure.restore import start_writers
+
+    start_writers(settings().stage)
+    notices().print("Started.")
 
 
 @app.command(epilog=example("stage restore --to 2026-11-20T10:00:00Z"))
@@ -44,7 +59,7 @@ def restore(
     Stop the stage first: the command refuses while functions can write. Before the first table is
     replaced, the command asks for confirmation; check samples of the temporary tables then. After a
     failure, repeat the command with the same time. It ends with a repetition of the recorded
-    erasures. Start the stage afterwards with make deploy.
+    erasures. Start the stage afterwards with stage start.
 
     Cost: about 15 AWS requests per table, and the storage of each table and its backup.
     """
@@ -72,5 +87,5 @@ def restore(
     notices().print(f"{len(steps) + 1} of {len(steps) + 1}: Repeat the recorded erasures …")
     with counter("Reading records") as advance:
         repeated = replay_erasures(advance)
-    notices().print(f"Restored. Start the stage with make deploy STAGE={stage}.")
+    notices().print("Restored. Start the stage with stage start.")
     show_record({"tables": plan.tables, "to": to.isoformat(), "repeatedErasures": len(repeated)})

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,12 @@ def outputs(stage: str) -> Outputs:
 
 def template_body() -> str:
     """Return the template as compact JSON."""
-    loader = _Loader(TEMPLATE.read_text())
-    return json.dumps(loader.get_single_data(), separators=(",", ":"))
+    return _as_json(TEMPLATE.read_text())
+
+
+@cache
+def _as_json(template: str) -> str:
+    return json.dumps(_Loader(template).get_single_data(), separators=(",", ":"))
 
 
 class _Loader(yaml.SafeLoader):

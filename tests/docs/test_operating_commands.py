@@ -57,7 +57,7 @@ from tests.web.seeded_account import SeededAccount, seed_account
 
 PAGE = "docs/operating.md"
 DAY_OF_PAGE = datetime(2026, 11, 21, 12, tzinfo=UTC)
-RUN_BY_OTHER_TESTS = ("doctor", "demo-data load", "stage stop", "stage restore")
+RUN_BY_OTHER_TESTS = ("doctor", "demo-data load", "stage stop", "stage restore", "stage start")
 """Commands that test_doctor.py, test_demo.py and test_restore.py run."""
 
 

@@ -7,6 +7,7 @@ with a copy of the rows at that time.
 import copy
 import json
 import shlex
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,7 +27,6 @@ from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.purchases import PurchaseRow
 from infrastructure import restore
-from infrastructure.deployment.deploy import enable_event_source
 from infrastructure.doctor import data
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.functions import FUNCTIONS, STAGES
@@ -84,6 +84,17 @@ def create_functions() -> None:
         )
 
 
+def reserved_concurrency() -> dict[str, int]:
+    """Return the reserved concurrency of the functions that have one."""
+    functions = boto3.client("lambda")
+    found = {
+        name: functions.get_function_concurrency(FunctionName=f"feedback-test{name}")
+        for name in ("", *(f"-{function.name}" for function in FUNCTIONS[1:]))
+    }
+    key = "ReservedConcurrentExecutions"
+    return {name: response[key] for name, response in found.items() if key in response}
+
+
 def event_sources() -> list[Any]:
     return boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
 
@@ -118,20 +129,18 @@ def _stage(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def start_functions() -> None:
-    """Create the functions if they do not exist, and start them as a deployment does.
+    """Create the functions if they do not exist, and start them.
 
     Moto invokes the functions when a test sends a message, so start them after the last message.
     """
     if not event_sources():
         create_functions()
-    for source in event_sources():
-        enable_event_source(source["UUID"])
-    for name in ("feedback-test", "feedback-test-sweep"):
-        boto3.client("lambda").delete_function_concurrency(FunctionName=name)
+    restore.start_writers("test")
 
 
 def protected_stage() -> DeployedStage:
-    deployed = DeployedStage(next(stage for stage in STAGES if stage.name == "test"))
+    stage = next(stage for stage in STAGES if stage.name == "test")
+    deployed = DeployedStage(replace(stage, reserved_concurrency={"api_handler": 200}))
     deployed.expected_tables = {
         name: {**table, "DeletionProtectionEnabled": True}
         for name, table in deployed.expected_tables.items()
@@ -140,14 +149,12 @@ def protected_stage() -> DeployedStage:
 
 
 def commands() -> list[list[str]]:
-    """Return the arguments of the two commands of the page, without the stage."""
+    """Return the arguments of the three commands of the page, without the stage."""
     (found,) = (
         b for b in blocks("docs/operating.md") if any("stage stop" in c for c in b.admin_commands)
     )
-    return [
-        [*shlex.split(command)[2:], "--yes"]  # Without ``--stage prod``.
-        for command in found.admin_commands
-    ]
+    stop, restore_to, start = (shlex.split(command)[2:] for command in found.admin_commands)
+    return [[*stop, "--yes"], [*restore_to, "--yes"], start]
 
 
 def fail_once(monkeypatch: pytest.MonkeyPatch, operation: str, number: int) -> None:
@@ -186,22 +193,13 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
     finish(shop.account_id, visitor.customer_id, time)
 
     start_functions()
-    stop, restore_to = commands()
+    stop, restore_to, start = commands()
     refused = run(*restore_to)
     assert refused.exit_code == 2
     assert "accepts writes" in " ".join(refused.stderr.split())
     assert run(*stop).exit_code == 0
     assert {source["State"] for source in event_sources()} == {"Disabled"}
-    functions = boto3.client("lambda")
-    stopped = {
-        name
-        for name in ("", *(f"-{function.name}" for function in FUNCTIONS[1:]))
-        if functions.get_function_concurrency(FunctionName=f"feedback-test{name}").get(
-            "ReservedConcurrentExecutions"
-        )
-        == 0
-    }
-    assert stopped == {"", "-sweep"}
+    assert reserved_concurrency() == {"": 0, "-sweep": 0}
 
     real = Restore._restore_temporary
 
@@ -238,8 +236,9 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
         data.check_time_to_live,
     ):
         assert [p for p in check(deployed) if p.resource[len(PREFIX) :] not in NOT_RESTORED] == []
-    for source in event_sources():
-        enable_event_source(source["UUID"])
+    assert run(*start).exit_code == 0
+    assert {source["State"] for source in event_sources()} == {"Enabled"}
+    assert reserved_concurrency() == {"": 200}
 
     assert deliver_purchases() == 2
     assert list(CustomerRow.scan()) == []
@@ -250,7 +249,7 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
 
 def test_restore_without_confirmation_changes_no_table() -> None:
     start_functions()
-    stop, restore_to = commands()
+    stop, restore_to, _ = commands()
     assert run(*stop).exit_code == 0
     before = {name: table.created_at for name, table in tables().items()}
     restore_to[restore_to.index("--to") + 1] = "2026-11-20T11:00:00Z"
