@@ -13,6 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP_AUDIT := 2.9.0
 UV := .tools/uv/bin/uv
 LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate
+OPENAPI := chalicelib/web/openapi/openapi.json
 VERSION := .tools/python-version
 VENV := .venv/.requirements
 EMULATOR := .tools/ministack/.requirements
@@ -64,7 +65,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench format generate catalogues openapi lock licences audit clean
+.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench format generate catalogues openapi clients lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -141,6 +142,14 @@ catalogues: $(VENV) ## Compile the translations of the words of pages
 
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
 	@$(BIN)/python -m infrastructure.openapi
+
+clients: $(VENV) ## Generate clients of the API in .local/clients (TypeScript and Java if their generators are installed)
+	@mkdir -p .local/clients && rm -rf .local/clients/*
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/openapi-python-client generate --path $(OPENAPI) --output-path .local/clients/python
+	@if command -v npx > /dev/null; then \
+		npx --yes openapi-typescript $(OPENAPI) --output .local/clients/typescript/schema.ts; fi
+	@if command -v openapi-generator > /dev/null; then \
+		openapi-generator generate -i $(OPENAPI) -g java -o .local/clients/java; fi
 
 lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
 	@$(LOCK) --upgrade --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt
