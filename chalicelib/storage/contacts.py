@@ -17,6 +17,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import (
     LIFTABLE_REASONS,
+    WEAK_REASONS,
     Contact,
     Solicited,
     SuppressionReason,
@@ -95,16 +96,15 @@ def suppress(
 ) -> None:
     """Suppress a channel of a contact in this transaction.
 
-    A later call replaces the reason and the time, except that a bounce never replaces another
-    reason: a bounce does not turn the opt-in off.
+    A later call replaces the reason and the time, unless the new reason is in `WEAK_REASONS`.
     """
     suppressed, new = _SUPPRESSED[channel], reason.value
     since, now = ContactRow.suppressed_at, format_timestamp(at)
-    is_bounce = reason is SuppressionReason.BOUNCED
+    is_weak = reason in WEAK_REASONS
     actions: list[Action] = [
         ContactRow.account_id.set(account_id),
-        suppressed.set(suppressed | new if is_bounce else new),
-        since.set(since | now if is_bounce else now),
+        suppressed.set(suppressed | new if is_weak else new),
+        since.set(since | now if is_weak else now),
         ContactRow.revision.add(1),
         ContactRow.expires_at.remove(),
     ]
@@ -133,6 +133,24 @@ def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: da
         condition=suppressed.is_in(*(reason.value for reason in LIFTABLE_REASONS))
         & ContactRow.complained_at.does_not_exist()
         & ContactRow.erased_at.does_not_exist(),
+    )
+
+
+def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime) -> None:
+    """Remove a partner's opt-out of a contact in this transaction.
+
+    The transaction fails if the contact is not suppressed, or is suppressed for another reason.
+    """
+    suppressed = _SUPPRESSED[channel]
+    write.update(
+        ContactRow(key),
+        actions=[
+            suppressed.remove(),
+            ContactRow.suppressed_at.remove(),
+            ContactRow.revision.add(1),
+            ContactRow.expires_at.set(int((at + _RETENTION).timestamp())),
+        ],
+        condition=suppressed == SuppressionReason.OPTED_OUT.value,
     )
 
 

@@ -13,13 +13,13 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.errors import Blocked
 from chalicelib.domain.paging import block_of
 from chalicelib.domain.work import MAX_WAIT
 from chalicelib.storage import counters, customers, lists
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customers import CustomerPairRow, CustomerRow
+from chalicelib.storage.customer_pairs import Release, plan_release
+from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 
@@ -32,23 +32,14 @@ class _Deletion:
         total: the number of listed customers.
         last: the last customer of the list, which moves to the free position; None if no customer
             moves.
-        holder: the id of the oldest customer with the pair, unless it is the deleted customer.
-        owned_pairs: the digests of the pair whose rows contain the deleted customer.
-        next_holder: the next oldest customer with the pair.
+        release: the rows of the customer's pair.
     """
 
     account_id: str
     row: CustomerRow
     total: int
-    last: Any = None
-    holder: str | None = None
-    owned_pairs: tuple[str, ...] = ()
-    next_holder: Any = None
-
-    @property
-    def holder_afterwards(self) -> str | None:
-        """The id of the customer in the row of the pair after the deletion; None without a row."""
-        return self.next_holder.id if self.next_holder else self.holder
+    last: Any
+    release: Release
 
 
 def delete(
@@ -79,7 +70,7 @@ def delete(
     with transaction() as write:
         _remove(write, deletion)
         _hand_over_pair(write, deletion)
-        also(write, customers.build_customer(row), deletion.holder_afterwards)
+        also(write, customers.build_customer(row), deletion.release.holder_afterwards)
     return True
 
 
@@ -87,12 +78,7 @@ def _plan(account_id: str, row: Any, total: int) -> _Deletion:
     last = None
     if row.position and row.position != total:
         last = _load_at(account_id, total)
-    pair = pair_of(row.email, row.phone_number)
-    holders = customers.find_holders(account_id, pair.digests) if pair else {}
-    owned = tuple(digest for digest, holder in holders.items() if holder == row.id)
-    holder = next((holder for holder in holders.values() if holder != row.id), None)
-    next_holder = _next_holder(account_id, row, pair) if pair and owned else None
-    return _Deletion(account_id, row, total, last, holder, owned, next_holder)
+    return _Deletion(account_id, row, total, last, plan_release(account_id, row))
 
 
 def _load_at(account_id: str, position: int) -> Any:
@@ -103,30 +89,11 @@ def _load_at(account_id: str, position: int) -> Any:
     raise Contention(condition_failed=False, blocked=blocked)
 
 
-def _next_holder(account_id: str, row: Any, pair: CustomerPair) -> Any:
-    with_address = (
-        customers.find_by_email(account_id, row.email)
-        if row.email
-        else customers.find_by_phone_numbers(account_id, {row.phone_number, pair.phone_number})
-    )
-    return next(
-        (
-            customer
-            for customer in with_address
-            if customer.id != row.id and pair_of(customer.email, customer.phone_number) == pair
-        ),
-        None,
-    )
-
-
 def _remove(write: TransactWrite, deletion: _Deletion) -> None:
     account_id, row, total = deletion.account_id, deletion.row, deletion.total
     write.delete(
         CustomerRow(row.key),
-        condition=CustomerRow.key.exists()
-        & _same(CustomerRow.position, row.position)
-        & _same(CustomerRow.email, row.email)
-        & _same(CustomerRow.phone_number, row.phone_number),
+        condition=_same(CustomerRow.position, row.position) & customers.has_same_addresses(row),
     )
     if row.position is None:
         return
@@ -145,41 +112,24 @@ def _remove(write: TransactWrite, deletion: _Deletion) -> None:
 
 
 def _hand_over_pair(write: TransactWrite, deletion: _Deletion) -> None:
-    is_owned = CustomerPairRow.customer_id == deletion.row.id
-    holder = deletion.next_holder
-    for digest in deletion.owned_pairs:
-        pair = CustomerPairRow(account_key(deletion.account_id, digest))
-        if holder:
-            passed_on = CustomerPairRow.customer_id.set(holder.id)
-            write.update(pair, actions=[passed_on], condition=is_owned)
-        else:
-            write.delete(pair, condition=is_owned)
+    deletion.release.add_to(write)
+    holder = deletion.release.next_holder
     if holder and not _is_last(deletion):
         # A transaction can contain only one action per row.
         key = account_key(deletion.account_id, holder.id)
-        write.condition_check(CustomerRow, key, condition=_has_addresses_of(holder))
+        write.condition_check(CustomerRow, key, condition=customers.has_same_addresses(holder))
 
 
 def _is_last(deletion: _Deletion) -> bool:
-    last, holder = deletion.last, deletion.next_holder
+    last, holder = deletion.last, deletion.release.next_holder
     return last is not None and holder is not None and last.id == holder.id
 
 
 def _holds_pair_if_next(deletion: _Deletion) -> Condition:
     if _is_last(deletion):
-        return _has_addresses_of(deletion.next_holder)
+        return customers.has_same_addresses(deletion.release.next_holder)
     exists: Condition = CustomerRow.key.exists()
     return exists
-
-
-def _has_addresses_of(customer: Any) -> Condition:
-    email, phone_number = CustomerRow.email, CustomerRow.phone_number
-    condition: Condition = (
-        CustomerRow.key.exists()
-        & _same(email, customer.email)
-        & _same(phone_number, customer.phone_number)
-    )
-    return condition
 
 
 def _same(attribute: Any, value: Any) -> Condition:

@@ -200,27 +200,37 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
     return {row.id: build_customer(row) for row in rows if row}
 
 
-def find_by_email(account_id: str, email: str) -> list[Customer]:
+def find_by_email(account_id: str, email: str, at_most: int | None = None) -> list[Customer]:
     """Load the account's customers with this e-mail address, oldest first.
 
     Two requests; one more per further 100 customers, and one or two for an international domain.
     The index is eventually consistent.
+
+    Args:
+        at_most: the maximum number of customers that are read; any of them if there are more.
     """
-    return _load_indexed(CustomerRow.by_email, *email_hashes(account_id, email))
+    return _load_indexed(CustomerRow.by_email, email_hashes(account_id, email), at_most)
 
 
-def find_by_phone_numbers(account_id: str, phone_numbers: Collection[str]) -> list[Customer]:
+def find_by_phone_numbers(
+    account_id: str, phone_numbers: Collection[str], at_most: int | None = None
+) -> list[Customer]:
     """Load the account's customers with one of these phone numbers, oldest first.
 
     The same requests as `find_by_email`, and one more for each further number.
     """
     hashes = {phone_hash(account_id, phone_number) for phone_number in phone_numbers}
-    return _load_indexed(CustomerRow.by_phone, *hashes)
+    return _load_indexed(CustomerRow.by_phone, hashes, at_most)
 
 
-def _load_indexed(index: Any, *contact_hashes: str | None) -> list[Customer]:
-    wanted = (contact_hash for contact_hash in contact_hashes if contact_hash)
-    keys = [row.key for contact_hash in wanted for row in index.query(contact_hash)]
+def _load_indexed(
+    index: Any, contact_hashes: Iterable[str | None], at_most: int | None
+) -> list[Customer]:
+    keys = [
+        row.key
+        for contact_hash in filter(None, contact_hashes)
+        for row in index.query(contact_hash, limit=at_most)
+    ][:at_most]
     rows: list[Any] = []
     for start in range(0, len(keys), _READ_AT_ONCE):
         rows += read_together(*((CustomerRow, key) for key in keys[start : start + _READ_AT_ONCE]))
@@ -535,6 +545,24 @@ def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
     ]
 
 
+def change(write: TransactWrite, account_id: str, earlier: Customer, changed: Customer) -> None:
+    """Change the fields of a customer that differ, in this transaction.
+
+    The transaction fails if the customer has changed since it was loaded, or no longer exists.
+    """
+    before, after = _attributes(account_id, earlier), _attributes(account_id, changed)
+    write.update(
+        CustomerRow(account_key(account_id, changed.id)),
+        actions=[
+            attribute.set(after[name]) if name in after else attribute.remove()
+            for name, attribute in CustomerRow.get_attributes().items()
+            if name == "updated_at" or before.get(name) != after.get(name)
+        ],
+        condition=has_same_addresses(earlier)
+        & (CustomerRow.updated_at == format_timestamp(earlier.updated_at)),
+    )
+
+
 def count_purchase(
     write: TransactWrite,
     account_id: str,
@@ -651,7 +679,7 @@ def confirm_recipient(
     Args:
         revoked_optins: the channels whose opt-in the transaction turns off.
     """
-    accepts = _has_same_addresses(customer) & (_OPTINS[channel] == True)  # noqa: E712 - an expression
+    accepts = has_same_addresses(customer) & (_OPTINS[channel] == True)  # noqa: E712 - an expression
     if channel is Channel.EMAIL:
         bounced = CustomerRow.email_bounced
         accepts &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
@@ -679,11 +707,12 @@ def turn_optins_off(
             *(_OPTINS[channel].set(False) for channel in channels),
             CustomerRow.updated_at.set(format_timestamp(clock.now())),
         ],
-        condition=_has_same_addresses(customer) if condition is None else condition,
+        condition=has_same_addresses(customer) if condition is None else condition,
     )
 
 
-def _has_same_addresses(customer: Customer) -> Condition:
+def has_same_addresses(customer: Any) -> Condition:
+    """Return the condition that the customer exists and has the addresses of this customer."""
     same: Condition = (
         CustomerRow.key.exists()
         & _same(CustomerRow.email, customer.email)

@@ -130,7 +130,7 @@ class DocsPage:
             else:
                 data = shlex.quote(json.dumps(body, ensure_ascii=False))
                 lines += [f"-H 'Content-Type: {media_type}'", f"-d {data}"]
-        if method != "get" and "requestBody" not in operation:
+        if method not in ("get", "post") or (method == "post" and "requestBody" not in operation):
             lines.append(f"-X {method.upper()}")
         return " \\\n  ".join([f'curl -sS "$BASE_URL{path}{query}"', *lines])
 

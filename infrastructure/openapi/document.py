@@ -192,7 +192,7 @@ class DocumentBuilder:
         elif method == "GET" and "status" not in declared:
             schema = {"type": "object", "required": ["openapi", "info", "paths"]}
             success["content"] = {"application/json": {"schema": schema}}
-        usual = 200 if method == "GET" else 201 if "content" in success else 204
+        usual = 200 if method in ("GET", "PATCH") else 201 if "content" in success else 204
         status = str(declared.get("status", usual))
         unchanged = {"304": {"description": _STATUSES[304], "headers": headers}}
         return {status: success} | (unchanged if "ETag" in headers else {})

@@ -62,6 +62,7 @@ QUERIES: Final = {
     "getContactForm": {"id": _FORM},
     "getSurvey": {"id": _SURVEY},
     "getCustomer": {"id": SHOWN_CUSTOMER},
+    "changeCustomer": {"id": SHOWN_CUSTOMER},
     "importCustomers": {"partial": "true"},
     "showContactForm": {"id": _FORM},
     "showSurvey": {"survey": _SURVEY, "store": _STORE},
@@ -86,6 +87,13 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listPlaces": _PAGES,
     "listWorkflows": _PAGES,
     "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
+    "changeCustomer": {
+        "A new phone number": {"phoneNumber": "+33 6 98 76 54 32", "description": None},
+    },
+    "findCustomers": {
+        "By e-mail address": {"email": "anais.benjelloun@example.com"},
+    },
+    "optOut": {"No e-mails": {"email": "tom@example.com", "channels": ["EMAIL"]}},
     "importCustomers": {
         "Two rows": {"batch": [_ROWS[0], _ROWS[7]]},
         "Three rows, one of them invalid": {"batch": [_ROWS[0], {"firstName": " "}, _ROWS[7]]},
@@ -103,6 +111,9 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listPlaces", 400): _BAD_PAGE,
     ("listWorkflows", 400): _BAD_PAGE,
     ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
+    ("changeCustomer", 400): {"emailOptin": None},
+    ("findCustomers", 400): {"email": "nobody"},
+    ("optOut", 400): {"email": "tom@example.com", "channels": ["SMS"]},
     ("importCustomers", 400): {"batch": [{"lastName": "Roy"}, {"email": "nobody"}]},
     ("submitContactForm", 400): {"id": _FORM, "fields": []},
     ("submitContactForm", 409): {"id": _DISABLED_FORM, "fields": []},
@@ -153,7 +164,9 @@ class Recorder:
             status: self._send(status, method, path, *_failing(name, status, query, body))
             for status in errors
         }
-        expected = 200 if method == "GET" else 204 if name == "submitContactForm" else 201
+        expected = (
+            200 if method in ("GET", "PATCH") else 204 if name == "submitContactForm" else 201
+        )
         headers = {IDEMPOTENCY_HEADER: EXAMPLE_KEY} if name == "importCustomers" else {}
         response = self._send(expected, method, path, query, body, headers)
         if name == "importCustomers":
@@ -228,6 +241,10 @@ def recorder() -> Iterator[Recorder]:
             TemplateBody=(_ROOT / "infrastructure/data.yaml").read_text(),
             Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
         )
+        # Moto does not create secrets from templates.
+        boto3.client("secretsmanager").create_secret(
+            Name="feedback-test-stage-secret", SecretString="example"
+        )
         create_account(ACCOUNTS[MAIN_ACCOUNT], MAIN_ACCOUNT)
         definitions, problems = check(list(_definitions()), None, StoredResources())
         problems += write(definitions, lambda _: None)
@@ -262,7 +279,9 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
         return query, {"id": " " * MAX_BODY_BYTES}
     if status == 404:
         required = "survey" if "survey" in query else "id"
-        return ({}, {**body, "id": _UNKNOWN}) if body else ({**query, required: _UNKNOWN}, None)
+        if required in query or body is None:
+            return {**query, required: _UNKNOWN}, body
+        return query, {**body, "id": _UNKNOWN}
     return _BAD_QUERIES.get((name, status), {}), _BAD_BODIES.get((name, status))
 
 

@@ -22,11 +22,24 @@ class SuppressionReason(StrEnum):
     COMPLAINT = "COMPLAINT"
     BOUNCED = "BOUNCED"
     ERASED = "ERASED"
+    OPTED_OUT = "OPTED_OUT"
+    """The partner reported that the person wants no messages. Only a partner's opt-in, or an
+    operator, lifts this suppression."""
 
 
-LIFTABLE_REASONS: Final = (SuppressionReason.UNSUBSCRIBED, SuppressionReason.BOUNCED)
+LIFTABLE_REASONS: Final = (
+    SuppressionReason.UNSUBSCRIBED,
+    SuppressionReason.BOUNCED,
+    SuppressionReason.OPTED_OUT,
+)
 """The reasons of suppressions that an operator can lift, unless there was a complaint or an erasure
 before.
+"""
+
+WEAK_REASONS: Final = (SuppressionReason.BOUNCED, SuppressionReason.OPTED_OUT)
+"""The reasons that never replace another reason.
+
+A bounce does not turn the opt-in off. A partner's opt-out must not hide who else said no.
 """
 
 

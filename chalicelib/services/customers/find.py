@@ -1,14 +1,20 @@
 """Find an account's customers by e-mail address, phone number or name."""
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from chalicelib.domain.customers.contact_hash import email_hashes, phone_hash
 from chalicelib.domain.customers.customer import Customer, joined_name
+from chalicelib.domain.customers.find import MAX_FOUND, CustomerAddress, FoundCustomers
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import notations
 from chalicelib.services.accounts.settings import account_settings
+from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers
+
+MAX_READ: Final = 1_000
+"""Maximum number of customers that a partner's request reads."""
 
 
 def find_by_email(account_id: str, email: str) -> list[Customer]:
@@ -23,6 +29,28 @@ def find_by_phone_number(account_id: str, phone_number: str) -> list[Customer]:
     """
     region = account_settings(account_id).default_region
     return customers.find_by_phone_numbers(account_id, notations(phone_number, region))
+
+
+def find_by_address(account_id: str, wanted: CustomerAddress) -> FoundCustomers:
+    """Return the customers with this e-mail address, this phone number or, if given, both.
+
+    Two AWS requests for an address with up to 100 customers. One more for each further 100
+    customers, for each further notation of a phone number and spelling of an international domain.
+    If more than `MAX_READ` customers have the address, only that many are read.
+    """
+    numbers: set[str] = set()
+    if wanted.phone_number:
+        region = account_settings(account_id).default_region
+        numbers = set(notations(wanted.phone_number, region))
+    if wanted.email:
+        found = customers.find_by_email(account_id, wanted.email, at_most=MAX_READ)
+    else:
+        found = customers.find_by_phone_numbers(account_id, numbers, at_most=MAX_READ)
+    if numbers:
+        hashes = {phone_hash(account_id, number) for number in numbers}
+        found = [c for c in found if phone_hash(account_id, c.phone_number) in hashes]
+    shown = with_tags(account_id, found[:MAX_FOUND])
+    return FoundCustomers(items=shown, has_more=len(found) > MAX_FOUND)
 
 
 def find_with_same_address(account_id: str, customer: Customer) -> list[str]:

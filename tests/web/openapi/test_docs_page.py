@@ -116,7 +116,7 @@ def test_every_operation_in_docs_page_has_curl_command(
     assert words[2].startswith(f"$BASE_URL{path.format(**in_path)}")
     sent = {word.partition(":")[0] for word in words if ": " in word and word.startswith("X-")}
     assert sent == ({"X-API-KEY", "X-API-SECRET"} if "/partners/" in path else set())
-    assert ("-d" in words) == (method == "post" and "/public/" not in path)
+    assert ("-d" in words) == (method != "get" and "/public/" not in path)
     assert ("-F" in words) == (method == "post" and path.endswith("/submit"))
 
 

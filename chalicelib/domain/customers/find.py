@@ -1,0 +1,48 @@
+"""The request to find customers by address, and its response."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from chalicelib.domain.customers.customer import Customer, Text
+from chalicelib.domain.paging import MAX_LIMIT
+from chalicelib.domain.schema import Email, Input, Resource
+
+MAX_FOUND: Final = MAX_LIMIT
+"""Maximum number of customers in a response."""
+
+
+def _with_digit(phone_number: str) -> str:
+    if not any(map(str.isdigit, phone_number)):
+        raise PydanticCustomError("invalid", "Must be a phone number.")
+    return phone_number
+
+
+class CustomerAddress(Input):
+    """An e-mail address, a phone number, or both."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    email: Email | None = Field(
+        default=None, description="E-mail address. Upper and lower case are equal."
+    )
+    phone_number: Annotated[Text, AfterValidator(_with_digit)] | None = Field(
+        default=None,
+        description="Phone number, in national or international notation. Separators are ignored.",
+    )
+
+    @model_validator(mode="after")
+    def _require_address(self) -> Self:
+        if not (self.email or self.phone_number):
+            raise PydanticCustomError("empty", "Provide email or phoneNumber.")
+        return self
+
+
+class FoundCustomers(Resource):
+    """The customers with an address."""
+
+    items: tuple[Customer, ...] = Field(
+        description=f"The customers, oldest first, at most {MAX_FOUND}."
+    )
+    has_more: bool = Field(description="Whether further customers have the address.")

@@ -1,0 +1,116 @@
+"""Change a customer: ``PATCH /partners/customer``."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.patch import CustomerPatch, apply_patch
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
+from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.solicitation.contact_keys import contact_hashes
+from chalicelib.services.solicitation.opt_out import opt_out_others
+from chalicelib.storage import contacts, customer_changes, customers
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+
+_OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
+
+
+@dataclass(frozen=True)
+class _Consent:
+    """What the change of opt-ins does to the addresses of a customer.
+
+    Attributes:
+        revoked: the contact hashes that are suppressed, each with its channel.
+        lifted: the contacts whose opt-out by a partner is lifted, each with its channel.
+        refused: the channels whose opt-in stays off, because the address is suppressed for another
+            reason.
+    """
+
+    revoked: tuple[tuple[Channel, str], ...]
+    lifted: tuple[tuple[Channel, Contact], ...]
+    refused: tuple[Channel, ...]
+
+
+def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> Customer:
+    """Change the given fields of a customer and return it.
+
+    An opt-in that changes from true to false suppresses the customer's address in this channel. An
+    opt-in that is set to true lifts a suppression that a partner caused. If the address is
+    suppressed for another reason, the opt-in stays off.
+
+    Two AWS requests, or one if nothing changes. One more if opt-ins are turned on, one more for
+    each opt-in that is turned off, and up to five more if the e-mail address or the phone number
+    changes.
+
+    Raises:
+        NotFound: the account has no such customer.
+        InputTooLarge: the changed customer exceeds its size limit.
+        Unavailable: the database throttles, or contention persists.
+    """
+    customer, revoked = retry_on_contention(lambda: _attempt(account_id, customer_id, patch))
+    for channel, contact_hash in revoked:
+        opt_out_others(account_id, contact_hash, channel, customer_id)
+    return with_tags(account_id, [customer])[0]
+
+
+def _attempt(
+    account_id: str, customer_id: str, patch: CustomerPatch
+) -> tuple[Customer, tuple[tuple[Channel, str], ...]]:
+    earlier, now = customers.find(account_id, customer_id), clock.now()
+    if earlier is None:
+        raise NotFound("customer")
+    consent = _consent(account_id, earlier, apply_patch(earlier, patch, now), patch)
+    off = {_OPTINS[channel]: False for channel in consent.refused}
+    allowed = patch.model_copy(update=off) if off else patch
+    # Tags are part of the size of a customer.
+    tagged = with_tags(account_id, [earlier])[0]
+    changed = apply_patch(tagged, allowed, now).model_copy(update={"tags": earlier.tags})
+
+    def add_consent(write: Any) -> None:
+        for channel, contact_hash in consent.revoked:
+            key = contacts.contact_key(contact_hash)
+            reason = SuppressionReason.OPTED_OUT
+            contacts.suppress(write, account_id, key, channel, reason, now)
+        for channel, contact in consent.lifted:
+            contacts.lift_opt_out(write, contact.key, channel, now)
+
+    if changed != earlier or consent.lifted:
+        customer_changes.save(account_id, earlier, changed, add_consent)
+    return changed, consent.revoked
+
+
+def _consent(
+    account_id: str, earlier: Customer, changed: Customer, patch: CustomerPatch
+) -> _Consent:
+    revoked: dict[tuple[Channel, str], None] = {}
+    wanted: dict[Channel, tuple[str, ...]] = {}
+    for channel, optin in _OPTINS.items():
+        if optin not in patch.model_fields_set:
+            continue
+        now_on, was_on = getattr(patch, optin), getattr(earlier, optin)
+        if now_on:
+            wanted[channel] = contact_hashes(account_id, channel, _address(changed, channel))
+        elif was_on:
+            for customer in (earlier, changed):
+                hashes = contact_hashes(account_id, channel, _address(customer, channel))
+                revoked |= dict.fromkeys((channel, each) for each in hashes[:1])
+    keys = {contacts.contact_key(each): c for c, hashes in wanted.items() for each in hashes}
+    suppressed = [
+        (keys[key], contact)
+        for key, contact in (contacts.find_many(keys) if keys else {}).items()
+        if keys[key] in contact.suppressed
+    ]
+    opted_out = SuppressionReason.OPTED_OUT
+    refused = {channel for channel, each in suppressed if each.suppressed[channel] != opted_out}
+    return _Consent(
+        tuple(revoked),
+        tuple((channel, each) for channel, each in suppressed if channel not in refused),
+        tuple(refused),
+    )
+
+
+def _address(customer: Customer, channel: Channel) -> str | None:
+    return customer.email if channel is Channel.EMAIL else customer.phone_number

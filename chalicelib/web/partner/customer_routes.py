@@ -1,0 +1,86 @@
+"""The partner routes that find and change customers, and respect their wishes."""
+
+from chalice import Blueprint, Response
+
+from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.openapi.operation import operation
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/partners/customer", methods=["PATCH"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="changeCustomer",
+    tag="Customers",
+    summary="Change a customer",
+    description="Changes the fields in the body. Absent fields stay, `null` clears a field."
+    " `metadata` is one field. A display name that was made of the first and last name follows"
+    " them.\n\nAn opt-in that changes from `true` to `false` suppresses the address in this"
+    " channel: no customer with this address receives messages. `true` lifts a suppression that you"
+    " caused. It stays `false` if the person unsubscribed or complained, or if messages bounced."
+    " Repeating the request has no further effect.",
+    parameters={"id": "Identifier of the customer."},
+    body="customers.patch.CustomerPatch",
+    body_description="The fields to change, at least one.",
+    response="customers.customer.Customer",
+    returns="The changed customer.",
+    errors=(404,),
+    permission="write",
+)
+def patch_customer(request: PartnerRequest) -> Response:
+    """Change a customer."""
+    from chalicelib.domain.customers.patch import CustomerPatch
+    from chalicelib.services.customers.change import change_customer
+
+    with ErrorCollector() as errors:
+        customer_id = errors.of(request.identifier, otherwise="")
+        patch = request.body(CustomerPatch)
+    return json_response(change_customer(request.account_id, customer_id, patch))
+
+
+@routes.route("/partners/customer/find", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="findCustomers",
+    tag="Customers",
+    summary="Find customers",
+    description="Returns the customers with an e-mail address, with a phone number, or with both,"
+    " oldest first. A new or changed customer is found within seconds. Of an address that more than"
+    " 1,000 customers have, only 1,000 customers are searched.",
+    body="customers.find.CustomerAddress",
+    body_description="The address. If both are given, both must match.",
+    response="customers.find.FoundCustomers",
+    returns="The customers.",
+)
+def post_customer_find(request: PartnerRequest) -> Response:
+    """Find customers by address."""
+    from chalicelib.domain.customers.find import CustomerAddress
+    from chalicelib.services.customers.find import find_by_address
+
+    wanted = request.body(CustomerAddress)
+    return json_response(find_by_address(request.account_id, wanted), status=201)
+
+
+@routes.route("/partners/customer/opt-out", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="optOut",
+    tag="Customers",
+    summary="Respect an opt-out",
+    description="Suppresses an e-mail address or a phone number: no customer with this address"
+    " receives messages, now or later, also if no customer has the address yet. Turns the opt-in of"
+    " these customers off. Repeating the request has no further effect.",
+    body="solicitation.opt_out.OptOut",
+    body_description="Either an e-mail address or a phone number.",
+    response="solicitation.opt_out.OptedOut",
+    returns="The address is suppressed.",
+    permission="write",
+)
+def post_customer_opt_out(request: PartnerRequest) -> Response:
+    """Respect an opt-out."""
+    from chalicelib.domain.solicitation.opt_out import OptOut
+    from chalicelib.services.solicitation.opt_out import opt_out
+
+    return json_response(opt_out(request.account_id, request.body(OptOut)), status=201)
