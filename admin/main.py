@@ -24,7 +24,7 @@ from admin.commands import workflow as workflow_commands
 from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.form import form_commands
-from admin.commands.load import load
+from admin.commands.load import load, revert
 from admin.commands.recount import recount
 from admin.commands.status import status
 from admin.definitions.definition import Kind
@@ -63,10 +63,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-definition_app = typer.Typer(help="Load definitions.", no_args_is_help=True)
+definition_app = typer.Typer(
+    help="Load definitions, and go back to earlier ones.", no_args_is_help=True
+)
 definition_app.command(
     "load", epilog=example("definition load places.yaml forms.yaml --account ACCOUNT")
 )(load)
+definition_app.command(
+    "revert", epilog=example("definition revert ACCOUNT survey SURVEY --dry-run")
+)(revert)
 demo_app = typer.Typer(help="Load the demo data.", no_args_is_help=True)
 demo_app.command(
     "load", epilog=example("demo-data load --base-url BASE_URL --output .local/demo.json")
@@ -75,7 +80,7 @@ demo_app.command(
 
 @definition_app.callback()
 def _definition() -> None:
-    """Load definitions."""
+    """Load definitions, and go back to earlier ones."""
 
 
 @demo_app.callback()

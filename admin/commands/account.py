@@ -130,10 +130,12 @@ def history(
 ) -> None:
     """List the last changes that operators made to the account, newest first.
 
-    The history contains changes of settings, API keys and webhook secrets, requested erasures,
-    deleted feedback and lifted suppressions. Other commands are not recorded.
+    The history contains loaded definitions (customers and purchases as numbers), changes of
+    settings, API keys and webhook secrets, requested erasures, deleted feedback and lifted
+    suppressions. Other commands are not recorded. With --json, the old value of a brand, store,
+    contact form or survey is its earlier definition; to load it, use definition revert.
 
-    Cost: two AWS requests, and one more per 3,000 changes.
+    Cost: two AWS requests, and one more per 3,000 changes or 1 MB of loaded forms.
     """
     require_account(account)
     changes = last_changes(account, limit)
@@ -146,10 +148,15 @@ def history(
 def _show_changes(changes: Sequence[AccountChange]) -> None:
     rows = []
     for change in changes:
-        text = _text if change.is_setting else cell_text
+        text = _text if change.is_setting else _record_text
         values = text(change.old), text(change.new)
         rows.append([change.changed_at, change.operator, change.subject, *values])
     show_table(["Changed", "Operator", "Subject", "Old value", "New value"], rows)
+
+
+def _record_text(value: Any) -> str:
+    """Return the name of an earlier definition, or the text of another value."""
+    return cell_text(value["name"] if isinstance(value, Mapping) and "name" in value else value)
 
 
 def _days_or_off(text: str) -> int | str:

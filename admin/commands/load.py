@@ -1,21 +1,29 @@
-"""The command ``definition load``: load definitions from files into the service."""
+"""The commands ``definition load`` and ``definition revert``."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from admin.commands.account import id_argument
 from admin.definitions.check import check, warnings
-from admin.definitions.definition import Definition, Kind, Problem
+from admin.definitions.compare import Effect, Outcome, effects
+from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.files import read_files
+from admin.definitions.previous import previous_definition
 from admin.definitions.save import write
-from admin.services.accounts.manage import find_account
+from admin.identity import operator_identity
+from admin.options import YesOption, parse_utc_time
+from admin.services.accounts.manage import add_change, find_account
 from admin.services.workflows.manage import list_workflows
-from admin.terminal import notices, progress_bar, show_record
+from admin.terminal import confirm, notices, prints_json, progress_bar, show_json, show_record
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
@@ -46,6 +54,43 @@ class StoredResources:
         return list_workflows(account_id)
 
 
+_SHOWN_CHANGES: Final = 20
+"""The maximum number of changed resources of a kind whose changes are shown."""
+
+_COUNTED: Final = (Kind.CUSTOMER, Kind.PURCHASE)
+"""The kinds of which the history contains only numbers, because they are personal data."""
+
+_NOTHING: Final = "The definitions are loaded already. Nothing to change."
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How definitions are loaded.
+
+    Attributes:
+        is_dry_run: whether to show the changes only.
+        is_confirmed: whether to load without asking.
+        retypes: whether fields that responses answer can change their type.
+    """
+
+    is_dry_run: bool = False
+    is_confirmed: bool = False
+    retypes: bool = False
+
+
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+]
+RetypeOption = Annotated[
+    bool,
+    typer.Option(
+        "--retype-answered-fields",
+        help="Change the type of fields that responses already answer. These responses keep their "
+        "answers; statistics and exports then contain answers of both types.",
+    ),
+]
+
+
 def load(
     files: Annotated[
         list[Path],
@@ -64,8 +109,11 @@ def load(
             parser=id_argument,
         ),
     ] = None,
+    dry_run: DryRunOption = False,
+    retype_answered_fields: RetypeOption = False,
+    yes: YesOption = False,
 ) -> None:
-    """Create or replace the resources that definitions describe.
+    """Create or change the resources that definitions describe.
 
     Each definition has a `kind` field (brand, store, customer, contactForm, survey, workflow or
     purchase) and can have an `account` field. If --account is set, the field must have the same
@@ -73,33 +121,120 @@ def load(
     lines of a JSON Lines file. All definitions are validated first. If any definition is invalid,
     nothing is written. Loading the same definitions again changes nothing.
 
+    The command shows what it creates, changes and removes, and asks for confirmation. A customer
+    is merged: absent fields stay, null clears. Other resources are replaced, but `enabled` and the
+    support address of a survey stay if they are absent.
+
     A CSV file contains one purchase per row. The columns are source, externalId, storeId, date,
     startDate, endDate, customerId and account; fields of the customer, such as customer.email and
     customer.phoneNumber; and metadata.NAME for any metadata property. Empty cells are ignored.
     """
     raw_definitions, unreadable = read_files(files)
-    definitions, problems = check(raw_definitions, account, StoredResources(), unreadable)
+    options = LoadOptions(dry_run, yes, retype_answered_fields)
+    load_definitions(raw_definitions, account, options, unreadable)
+
+
+def revert(
+    account: Annotated[
+        str, typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
+    ],
+    kind: Annotated[
+        Kind, typer.Argument(help="brand, store, contactForm, survey or workflow.", metavar="KIND")
+    ],
+    resource: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of the resource.", parser=id_argument)
+    ],
+    at: Annotated[
+        datetime | None,
+        typer.Option(
+            help="Go back to the definition of this time, in UTC. Default: the one before the last "
+            "load.",
+            parser=parse_utc_time,
+            metavar="TIME",
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+    retype_answered_fields: RetypeOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Go back to an earlier definition of a brand, store, contact form, survey or workflow.
+
+    The earlier definitions are in the account's history. The command loads one of them as
+    `definition load` does: it shows what changes and asks, and the history records it. To undo it,
+    run it again.
+
+    Cost: two AWS requests, one per 3,000 changes of the account, and those of a load.
+    """
+    if kind in _COUNTED:
+        raise typer.BadParameter(
+            "The history contains no customers and no purchases.", param_hint="KIND"
+        )
+    content = previous_definition(account, kind, resource, at)
+    origin = f"history of {kind.value} {resource}"
+    options = LoadOptions(dry_run, yes, retype_answered_fields)
+    load_definitions([RawDefinition(origin, content)], account, options)
+
+
+def load_definitions(
+    raw_definitions: Sequence[RawDefinition],
+    account: str | None,
+    options: LoadOptions,
+    unreadable: Sequence[Problem] = (),
+) -> None:
+    """Validate definitions, show their effects, ask, and save them."""
+    known = StoredResources()
+    definitions, problems = check(raw_definitions, account, known, unreadable)
     if problems:
-        _list(problems)
-        notices().print(f"{len(problems)} error(s); nothing was written.")
-        show_record({"loaded": {}, "rejected": len(problems)})
-        raise typer.Exit(1)
+        _reject(problems)
     show_warnings(definitions)
+    found = effects(definitions, known)
+    _list([warning for effect in found for warning in effect.warnings], "Warning: ")
+    refused = [] if options.retypes else [p for effect in found for p in effect.refusals]
+    if refused:
+        _reject(refused)
+    if options.is_dry_run:
+        _show_effects(found)
+        return
+    changing = [effect for effect in found if effect.outcome is not Outcome.UNCHANGED]
+    if not changing:
+        notices().print(_NOTHING)
+        show_record({"loaded": {}, "rejected": 0})
+        return
+    for line in _effect_lines(found):
+        notices().print(line)
+    confirm(
+        lambda: f"Load {_number(len(changing), 'definition')}?", is_confirmed=options.is_confirmed
+    )
+    _save(changing)
+
+
+def _save(changing: Sequence[Effect]) -> None:
+    outcomes = {id(effect.definition): effect.outcome for effect in changing}
     written: dict[str, Counter[Kind]] = {}
+    counted: dict[str, dict[str, Counter[str]]] = {}
+    operator = operator_identity()
     try:
-        with progress_bar("Loading", len(definitions)) as advance:
+        with progress_bar("Loading", len(changing)) as advance:
 
             def count(definition: Definition) -> None:
-                written.setdefault(definition.account_id, Counter())[definition.kind] += 1
+                account_id, kind = definition.account_id, definition.kind
+                written.setdefault(account_id, Counter())[kind] += 1
+                if kind in _COUNTED:
+                    kinds = counted.setdefault(account_id, {})
+                    kinds.setdefault(kind.value, Counter())[outcomes[id(definition)].value] += 1
                 advance()
 
-            rejected = write(definitions, count)
+            rejected = write([effect.definition for effect in changing], count, operator)
     except BaseException:
         total = sum(map(Counter.total, written.values()))
         notices().print(
-            f"{total} of {len(definitions)} definitions were written. Load them again to continue."
+            f"{total} of {len(changing)} definitions were written. Load them again to continue."
         )
         raise
+    finally:
+        for account_id, counts in counted.items():
+            change = AccountChange(clock.now(), "loaded definitions", operator, None, counts)
+            add_change(account_id, change)
     _list(rejected)
     loaded = [
         f"Loaded{f' into account {account_id}' if len(written) > 1 else ''}: {count_list(counts)}"
@@ -112,22 +247,77 @@ def load(
         raise typer.Exit(1)
 
 
+def _reject(problems: Sequence[Problem]) -> None:
+    _list(problems)
+    notices().print(f"{len(problems)} error(s); nothing was written.")
+    show_record({"loaded": {}, "rejected": len(problems)})
+    raise typer.Exit(1)
+
+
+def _show_effects(found: Sequence[Effect]) -> None:
+    if prints_json():
+        counts = _counts(found)
+        changed = [
+            {
+                "kind": effect.definition.kind,
+                "id": effect.definition.resource_id,
+                "name": effect.name,
+                "diff": effect.diff,
+            }
+            for effect in _shown(found)
+        ]
+        show_json({outcome: counts[outcome] for outcome in Outcome} | {"changes": changed})
+        return
+    show_record({}, "\n".join([*_effect_lines(found), "Nothing was changed."]))
+
+
+def _effect_lines(found: Sequence[Effect]) -> Iterable[str]:
+    """Yield the numbers of new, changed and unchanged resources, and the changes."""
+    for outcome, counts in _counts(found).items():
+        if counts:
+            yield f"{outcome.capitalize()}: {count_list(counts)}"
+    shown: Counter[Kind] = Counter()
+    for effect in _shown(found):
+        kind = effect.definition.kind
+        shown[kind] += 1
+        if shown[kind] <= _SHOWN_CHANGES:
+            yield f"{_WORDS.get(kind, kind.value)} {effect.name} ({effect.definition.resource_id})"
+            yield from (f"  {line}" for line in effect.diff)
+    for kind, count in shown.items():
+        if count > _SHOWN_CHANGES:
+            yield f"The changes of {_number(count - _SHOWN_CHANGES, 'more ' + kind)} are not shown."
+
+
+def _shown(found: Sequence[Effect]) -> list[Effect]:
+    return [effect for effect in found if effect.outcome is Outcome.CHANGED and effect.diff]
+
+
+def _counts(found: Sequence[Effect]) -> dict[Outcome, Counter[Kind]]:
+    counts: dict[Outcome, Counter[Kind]] = {outcome: Counter() for outcome in Outcome}
+    for effect in found:
+        counts[effect.outcome][effect.definition.kind] += 1
+    return counts
+
+
+_WORDS: Final = {Kind.CONTACT_FORM: "contact form"}
+
+
 def count_list(counts: Counter[Kind]) -> str:
     """Format the number of definitions of each kind: ``2 stores, 1 survey``."""
-    words = {Kind.CONTACT_FORM: "contact form"}
     return ", ".join(
-        f"{counts[kind]} {words.get(kind, kind.value)}{'s' if counts[kind] > 1 else ''}"
-        for kind in Kind
-        if counts[kind]
+        _number(counts[kind], _WORDS.get(kind, kind.value)) for kind in Kind if counts[kind]
     )
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def show_warnings(definitions: list[Definition]) -> None:
     """Print the warnings about valid definitions."""
-    for warning in warnings(definitions):
-        notices().print(f"Warning: {warning}")
+    _list(warnings(definitions), "Warning: ")
 
 
-def _list(problems: list[Problem]) -> None:
+def _list(problems: Sequence[Problem], prefix: str = "") -> None:
     for problem in problems:
-        notices().print(str(problem))
+        notices().print(f"{prefix}{problem}")

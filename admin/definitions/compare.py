@@ -1,27 +1,81 @@
-"""Compare definitions in files with the saved forms and workflows."""
+"""Compare definitions with the stored resources: what a load creates, changes and removes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import unified_diff
+from enum import StrEnum
 from typing import Any, Final
 
 from admin.definitions.check import Known
-from admin.definitions.definition import Definition, Kind
+from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.export import form_definition, workflow_definition
 from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import RunReferences
-from admin.domain.forms.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
+from admin.domain.customers.merge import merge_customer
+from admin.domain.forms.contact_form import build_contact_form, parse_contact_form_definition
+from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.survey import build_survey, parse_survey_definition
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
+from admin.services.feedback.answered import count_answers
+from admin.services.purchases.compare import is_stored
 from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.accounts.places import Directory, Place
+from chalicelib.domain.accounts.tags import merge_tags
+from chalicelib.domain.customers.customer import Customer, CustomerDefinition, build_customer
+from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.errors import Conflict, InputTooLarge, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.services.forms.saved import find_form
+from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.purchases.purchase import PurchaseDefinition
+from chalicelib.domain.workflows.workflow import Workflow
+from chalicelib.services.customers.read import find_customer
+from chalicelib.services.forms.saved import AccountForm, SavedForm, find_form
 from chalicelib.settings import settings
+
+
+class Outcome(StrEnum):
+    """The effect of loading a definition."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of loading one definition.
+
+    Attributes:
+        diff: the changed lines of the definition, as in a unified diff.
+        warnings: what respondents no longer see.
+        refusals: changes that make stored responses ambiguous.
+    """
+
+    definition: Definition
+    outcome: Outcome
+    name: str = ""
+    diff: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    refusals: tuple[Problem, ...] = ()
+
+
+def effects(definitions: Sequence[Definition], known: Known) -> list[Effect]:
+    """Return the effect of each definition, in the order of the definitions.
+
+    AWS requests: one per contact form, survey, workflow and customer, one per 100 purchases, and
+    those of `count_answers` for fields whose type changes.
+    """
+    references = RunReferences(definitions, known)
+    purchases = _purchase_outcomes(definitions)
+    return [
+        Effect(definition, purchases[number])
+        if definition.kind is Kind.PURCHASE
+        else _effect(definition, references.directory(definition.account_id), known)
+        for number, definition in enumerate(definitions)
+    ]
 
 
 def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> Iterator[str]:
@@ -36,8 +90,8 @@ def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> 
     references = RunReferences(definitions, known)
     for definition in definitions:
         if definition.kind is kind:
-            new = _NEW[kind](definition, references.directory(definition.account_id))
-            saved = _SAVED[kind](definition)
+            directory = references.directory(definition.account_id)
+            saved, new = _COMPARE[kind](definition, directory, known)
             name = f"{kind.value} {definition.resource_id}"
             yield from unified_diff(
                 write_yaml(saved).splitlines() if saved else [],
@@ -48,49 +102,224 @@ def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> 
             )
 
 
-def _new_contact_form(definition: Definition, directory: Directory) -> dict[str, Any]:
-    parsed = parse_contact_form_definition(definition.content, directory)
-    return form_definition(
-        definition.account_id, build_contact_form(parsed, directory, clock.now())
+def _effect(definition: Definition, directory: Directory, known: Known) -> Effect:
+    try:
+        saved, new = _COMPARE[definition.kind](definition, directory, known)
+    except (Conflict, InputTooLarge):
+        # Saving reports the error.
+        return Effect(definition, Outcome.NEW)
+    name = str(new.get("name") or new.get("displayName") or new.get("email") or "")
+    if saved is None:
+        return Effect(definition, Outcome.NEW, name)
+    if saved == new:
+        return Effect(definition, Outcome.UNCHANGED, name)
+    warnings, refusals = _field_problems(definition, directory)
+    return Effect(
+        definition,
+        Outcome.CHANGED,
+        name,
+        tuple(_changed_lines(_without_secrets(saved, {}), _without_secrets(new, saved))),
+        tuple(warnings),
+        tuple(refusals),
     )
 
 
-def _new_survey(definition: Definition, directory: Directory) -> dict[str, Any]:
-    parsed = parse_survey_definition(definition.content, directory)
-    return form_definition(definition.account_id, build_survey(parsed, directory, clock.now()))
+def _changed_lines(saved: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    lines = unified_diff(
+        write_yaml(saved).splitlines(), write_yaml(new).splitlines(), lineterm="", n=1
+    )
+    for number, line in enumerate(lines):
+        if number > 1:  # after the names of the two files
+            yield "…" if line.startswith("@@") else line
 
 
-def _new_workflow(definition: Definition, directory: Directory) -> dict[str, Any]:
-    allow_private = settings().private_webhooks
-    parsed = parse_workflow_definition(definition.content, directory, allow_private=allow_private)
-    return workflow_definition(definition.account_id, build_workflow(parsed, clock.now()))
+def _without_secrets(content: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any]:
+    """Return a definition without the values of webhook headers, which can be credentials.
+
+    Args:
+        saved: the stored definition. Values that differ from it are marked.
+    """
+    before = {action["key"]: action.get("headers", {}) for action in saved.get("actions", ())}
+    actions = [
+        action
+        | {
+            "headers": {
+                name: "(another hidden value)"
+                if saved and value != before.get(action["key"], {}).get(name)
+                else "(hidden value)"
+                for name, value in action["headers"].items()
+            }
+        }
+        if action.get("headers")
+        else action
+        for action in content.get("actions", ())
+    ]
+    return content | {"actions": actions} if actions else content
 
 
-def _saved_form(kind: FormKind) -> Callable[[Definition], dict[str, Any] | None]:
-    def saved(definition: Definition) -> dict[str, Any] | None:
-        form = find_form(kind, definition.resource_id or "")
-        if form and form.account_id != definition.account_id:
-            raise Conflict("This id is already used by another account's form.")
-        return form_definition(form.account_id, form.saved) if form else None
+def _field_problems(
+    definition: Definition, directory: Directory
+) -> tuple[list[Problem], list[Problem]]:
+    """Return warnings about removed fields and options, and the changed types with responses."""
+    form_kind = _FORM_KINDS.get(definition.kind)
+    if form_kind is None:
+        return [], []
+    form = _own_form(form_kind, definition)
+    if form is None:
+        return [], []
+    new = _BUILD[form_kind](definition.content, directory, form.saved)
+    by_key = {field.key: field for field in new.fields}
+    by_id = {field.id: field for field in new.fields}
+    warnings, refusals = [], []
+    for field in form.saved.fields:
+        replacing = by_id.get(field.id) or by_key.get(field.key)
+        if replacing is None:
+            warnings.append(_problem(definition, "removed", f"Removes the field {field.key}."))
+            continue
+        for option in (value for value in field.values if value not in replacing.values):
+            detail = f"Removes the option {option!r} of the field {field.key}."
+            warnings.append(_problem(definition, "removed", detail))
+        if replacing.type is not field.type:
+            count, is_exact = count_answers(form, field.id)
+            if count or not is_exact:
+                responses = f"{'' if is_exact else 'at least '}{count:,} responses"
+                detail = (
+                    f"Changes the type of the field {field.key} from {field.type} to"
+                    f" {replacing.type}, but {responses} answer it. Use another key for the new"
+                    " question, or add --retype-answered-fields."
+                )
+                refusals.append(_problem(definition, "answered_field", detail))
+    return warnings, refusals
 
-    return saved
+
+def _problem(definition: Definition, code: str, detail: str) -> Problem:
+    return Problem(definition.origin, InputError("/fields", code, detail))
 
 
-def _saved_workflow(definition: Definition) -> dict[str, Any] | None:
+_Compared = tuple[dict[str, Any] | None, dict[str, Any]]
+
+
+def _build_contact_form(content: Any, directory: Directory, earlier: Any) -> SavedContactForm:
+    parsed = parse_contact_form_definition(with_kept_values(content, earlier), directory)
+    return build_contact_form(parsed, directory, clock.now(), earlier)
+
+
+def _build_survey(content: Any, directory: Directory, earlier: Any) -> SavedSurvey:
+    parsed = parse_survey_definition(with_kept_values(content, earlier), directory)
+    return build_survey(parsed, directory, clock.now(), earlier)
+
+
+def _own_form(kind: FormKind, definition: Definition) -> AccountForm | None:
+    form = find_form(kind, definition.resource_id or "")
+    if form and form.account_id != definition.account_id:
+        raise Conflict("This id is already used by another account's form.")
+    return form
+
+
+def _compare_form(kind: FormKind) -> Callable[[Definition, Directory, Known], _Compared]:
+    def compare(definition: Definition, directory: Directory, _known: Known) -> _Compared:
+        form = _own_form(kind, definition)
+        earlier = form.saved if form else None
+        new = _BUILD[kind](definition.content, directory, earlier)
+        account_id = definition.account_id
+        return _form_view(account_id, earlier) if earlier else None, _form_view(account_id, new)
+
+    return compare
+
+
+def _form_view(account_id: str, form: SavedForm) -> dict[str, Any]:
+    return form_definition(account_id, form)
+
+
+def _compare_workflow(definition: Definition, directory: Directory, _known: Known) -> _Compared:
+    account_id = definition.account_id
+    earlier: Workflow | None
     try:
-        workflow = find_workflow(definition.account_id, definition.resource_id or "")
+        earlier = find_workflow(account_id, definition.resource_id or "")
     except NotFound:
-        return None
-    return workflow_definition(definition.account_id, workflow)
+        earlier = None
+    parsed = parse_workflow_definition(
+        definition.content, directory, allow_private=settings().private_webhooks
+    )
+    new = workflow_definition(account_id, build_workflow(parsed, clock.now(), earlier))
+    return workflow_definition(account_id, earlier) if earlier else None, new
 
 
-_NEW: Final[Mapping[Kind, Callable[[Definition, Directory], dict[str, Any]]]] = {
-    Kind.CONTACT_FORM: _new_contact_form,
-    Kind.SURVEY: _new_survey,
-    Kind.WORKFLOW: _new_workflow,
+def _compare_place(definition: Definition, _directory: Directory, known: Known) -> _Compared:
+    stored = known.directory(definition.account_id).by_id.get(definition.resource_id or "")
+    content = _PLACE_DEFAULTS | {k: v for k, v in definition.content.items() if v is not None}
+    return _place_view(stored) if stored else None, {
+        name: value.strip() if isinstance(value, str) else value for name, value in content.items()
+    }
+
+
+def _place_view(place: Place) -> dict[str, Any]:
+    view = place.model_dump(mode="json", by_alias=True, exclude={"kind"})
+    return {name: value for name, value in view.items() if value is not None}
+
+
+def _compare_customer(definition: Definition, _directory: Directory, known: Known) -> _Compared:
+    account_id, content = definition.account_id, definition.content
+    parsed = parse_definition(content, CustomerDefinition)
+    now = clock.now()
+    tags = merge_tags(account_id, parsed.tags, known.directory(account_id).tags, now)
+    defined = build_customer(parsed, tags, now)
+    stored = find_customer(account_id, definition.resource_id or "")
+    if stored is None:
+        return None, _customer_view(defined)
+    return _customer_view(stored), _customer_view(merge_customer(content, defined, stored))
+
+
+def _customer_view(customer: Customer) -> dict[str, Any]:
+    view = customer.model_dump(mode="json", by_alias=True, exclude=_NOT_LOADED)
+    view["tags"] = [{"tag": tag.tag, "color": tag.color} for tag in customer.tags]
+    view["attributes"] = [
+        attribute.model_dump(mode="json", by_alias=True, exclude={"created_at", "updated_at"})
+        for attribute in customer.attributes
+    ]
+    view["type"] = customer.declared_type
+    return {name: value for name, value in view.items() if value not in (None, [], {})}
+
+
+def _purchase_outcomes(definitions: Sequence[Definition]) -> dict[int, Outcome]:
+    """Return the outcome of each purchase by the number of its definition."""
+    by_account: dict[str, list[tuple[int, PurchaseDefinition]]] = {}
+    for number, definition in enumerate(definitions):
+        if definition.kind is Kind.PURCHASE:
+            parsed = parse_definition(definition.content, PurchaseDefinition)
+            by_account.setdefault(definition.account_id, []).append((number, parsed))
+    outcomes = {}
+    for account_id, numbered in by_account.items():
+        stored = is_stored(account_id, [purchase for _, purchase in numbered])
+        for (number, _), is_same in zip(numbered, stored, strict=True):
+            outcomes[number] = _PURCHASE_OUTCOMES[is_same]
+    return outcomes
+
+
+_PURCHASE_OUTCOMES: Final = {
+    None: Outcome.NEW,
+    False: Outcome.CHANGED,
+    True: Outcome.UNCHANGED,
 }
-_SAVED: Final[Mapping[Kind, Callable[[Definition], dict[str, Any] | None]]] = {
-    Kind.CONTACT_FORM: _saved_form(FormKind.CONTACT_FORM),
-    Kind.SURVEY: _saved_form(FormKind.SURVEY),
-    Kind.WORKFLOW: _saved_workflow,
+_NOT_LOADED: Final = {
+    "created_at",
+    "updated_at",
+    "feedback_count",
+    "purchase_count",
+    "data_sources",
+    "average_feedback_rating",
+}
+_PLACE_DEFAULTS: Final = {"color": ""}
+_FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
+_BUILD: Final[Mapping[FormKind, Callable[[Any, Directory, Any], SavedForm]]] = {
+    FormKind.CONTACT_FORM: _build_contact_form,
+    FormKind.SURVEY: _build_survey,
+}
+_COMPARE: Final[Mapping[Kind, Callable[[Definition, Directory, Known], _Compared]]] = {
+    Kind.BRAND: _compare_place,
+    Kind.STORE: _compare_place,
+    Kind.CUSTOMER: _compare_customer,
+    Kind.CONTACT_FORM: _compare_form(FormKind.CONTACT_FORM),
+    Kind.SURVEY: _compare_form(FormKind.SURVEY),
+    Kind.WORKFLOW: _compare_workflow,
 }

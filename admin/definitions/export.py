@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from admin.definitions.definition import Kind
 from admin.domain.forms.contact_form import ContactFormDefinition
+from admin.domain.forms.kept import support_email_definition
 from admin.domain.forms.survey import SurveyDefinition
 from admin.domain.workflows.definition import WorkflowDefinition
 from chalicelib.domain.definitions import parse_definition
@@ -19,10 +20,8 @@ _PARTS: Final = ("fields", "fieldGroups", "fieldDependencies", "targets")
 def form_definition(account_id: str, form: SavedContactForm | SavedSurvey) -> dict[str, Any]:
     """Return the definition of a saved form, without default values."""
     content = form.model_dump(mode="json", by_alias=True)
-    if support_email := content.get("supportEmail"):
-        content["supportEmail"] = _without_derived(support_email)
-        if not support_email["forwardingEmail"]:
-            del content["supportEmail"]["forwardingEmail"]
+    if isinstance(form, SavedSurvey) and form.support_email:
+        content["supportEmail"] = support_email_definition(form.support_email)
     for name in _PARTS:
         content[name] = [_without_derived(part) for part in content.get(name, ())]
     is_survey = isinstance(form, SavedSurvey)

@@ -17,24 +17,30 @@ from chalicelib.services.purchases.record import record_purchase
 
 MAX_WRITERS: Final = 8
 
-_WRITE: Final[dict[Kind, Callable[[str, Any], object]]] = {
+_WRITE: Final[dict[Kind, Callable[[str, Any, str | None], object]]] = {
     Kind.BRAND: save_brand,
     Kind.STORE: save_store,
-    Kind.CUSTOMER: save_customer,
+    Kind.CUSTOMER: lambda account_id, content, _: save_customer(account_id, content),
     Kind.CONTACT_FORM: save_contact_form,
     Kind.SURVEY: save_survey,
     Kind.WORKFLOW: save_workflow,
-    Kind.PURCHASE: record_purchase,
+    Kind.PURCHASE: lambda account_id, content, _: record_purchase(account_id, content),
 }
 
 
 def write(
-    definitions: Iterable[Definition], written: Callable[[Definition], None]
+    definitions: Iterable[Definition],
+    written: Callable[[Definition], None],
+    operator: str | None = None,
 ) -> list[Problem]:
     """Save the definitions and return the problems. Call ``written`` for each saved definition.
 
     Purchases of different customers are saved concurrently. All other definitions are saved one
     after another, because lists in the API have the order in which resources were created.
+
+    Args:
+        operator: the identity of the operator, for the history. None for data that no operator
+            loads.
 
     Raises:
         Unavailable: the database throttles or does not respond. The remaining definitions are not
@@ -45,7 +51,7 @@ def write(
 
     def write_lane(lane: Sequence[Definition]) -> None:
         for definition in lane:
-            errors = _save_errors(definition)
+            errors = _save_errors(definition, operator)
             with lock:
                 problems.extend(Problem(definition.origin, input_error) for input_error in errors)
                 if not errors:
@@ -67,9 +73,9 @@ def write(
     return problems
 
 
-def _save_errors(definition: Definition) -> list[InputError]:
+def _save_errors(definition: Definition, operator: str | None) -> list[InputError]:
     try:
-        _WRITE[definition.kind](definition.account_id, definition.content)
+        _WRITE[definition.kind](definition.account_id, definition.content, operator)
     except InvalidInput as error:
         return error.errors
     except InputTooLarge as error:

@@ -39,10 +39,13 @@ def add(write: TransactWrite, account_id: str, changes: Iterable[AccountChange])
         put_new(write, AccountChangeRow, values)
 
 
-def load_last(account_id: str, limit: int) -> list[AccountChange]:
+def load_last(account_id: str, limit: int | None = None) -> list[AccountChange]:
     """Load the last changes of the account, newest first.
 
-    One AWS request per MB (about 3,000 changes).
+    One AWS request per MB (about 3,000 changes; fewer with loaded forms).
+
+    Args:
+        limit: the maximum number of changes. Default: all changes.
     """
     rows = AccountChangeRow.query(
         account_id, consistent_read=True, scan_index_forward=False, limit=limit

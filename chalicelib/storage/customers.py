@@ -485,11 +485,14 @@ def _assign(write: TransactWrite, account_id: str, key: str, position: int) -> N
     )
 
 
-def replace(account_id: str, customer: Customer) -> Created:
-    """Replace the customer with the same id, or add a new customer.
+def replace(account_id: str, customer: Customer, merge: Callable[[Customer], Customer]) -> Created:
+    """Merge the customer into the customer with the same id, or add a new customer.
 
     The counts and the position do not change. If the pair changes, the row of the old pair is
     deleted, even if a newer customer has the same pair.
+
+    Args:
+        merge: returns the customer that replaces the stored customer.
     """
 
     def attempt() -> Created:
@@ -497,14 +500,15 @@ def replace(account_id: str, customer: Customer) -> Created:
         if earlier_row is None:
             return create(account_id, customer)
         earlier = build_customer(earlier_row)
-        merged = customer.model_copy(
+        replacing = merge(earlier)
+        merged = replacing.model_copy(
             update={
                 "created_at": earlier.created_at,
                 "feedback_count": earlier.feedback_count,
                 "purchase_count": earlier.purchase_count,
                 "rating_sum": earlier.rating_sum,
                 "rating_count": earlier.rating_count,
-                "data_sources": _in_order({*earlier.data_sources, *customer.data_sources}),
+                "data_sources": _in_order({*earlier.data_sources, *replacing.data_sources}),
             }
         )
         old_pair = pair_of(earlier.email, earlier.phone_number)

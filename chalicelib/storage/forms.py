@@ -7,23 +7,25 @@ number of submissions. Only summary rows are in the index.
 Each version of the form's wording has a row with a partition key of its own.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
-from chalicelib.storage import counters, lists
+from chalicelib.storage import account_changes, counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction, try_write
+from chalicelib.storage.dynamodb.transactions import transaction, try_write
 from chalicelib.storage.list_positions import ListPositions
 
 _DOCUMENT: Final = "document"
@@ -155,58 +157,65 @@ class FormTable:
         return {version: row.document for version, row in zip(versions, rows, strict=True) if row}
 
     def save(
-        self, account_id: str, form_id: str, document: bytes, versions: Mapping[str, bytes]
+        self,
+        account_id: str,
+        form_id: str,
+        document: bytes,
+        versions: Mapping[str, bytes],
+        read: StoredForm | None = None,
+        changes: Iterable[AccountChange] = (),
     ) -> None:
         """Replace the form with this id, or add a form at the end of the account's list.
 
         Args:
             versions: the versions of the form to store with it, as JSON.
+            read: the form, as `find` returned it; None for a new form.
+            changes: the changes to add to the account's history, in the same transaction.
 
         Raises:
             Conflict: another account uses the id.
-            Unavailable: contention on the account's counter persists.
+            Contention: the form has changed since it was read, or the account's counter is
+                contended.
         """
-
-        def attempt() -> None:
-            counter, summary = read_together(
-                (CounterRow, account_id, self._listed.value), (self._row, form_id, _SUMMARY)
-            )
-            if summary and summary.account_id != account_id:
-                raise Conflict("This id is already used by another account's form.")
-            with transaction() as write:
-                if not summary:
-                    total = counters.total_of(counter)
-                    counters.increment_total(write, account_id, self._listed, read=total)
-                    write.save(
-                        self._row(
-                            form_id,
-                            _SUMMARY,
-                            account_id=account_id,
-                            submission_count=0,
-                            **lists.place(account_id, total + 1),
-                        ),
-                        self._row.form_id.does_not_exist(),
-                    )
+        counter, summary = read_together(
+            (CounterRow, account_id, self._listed.value), (self._row, form_id, _SUMMARY)
+        )
+        if summary and summary.account_id != account_id:
+            raise Conflict("This id is already used by another account's form.")
+        with transaction() as write:
+            if not summary:
+                total = counters.total_of(counter)
+                counters.increment_total(write, account_id, self._listed, read=total)
                 write.save(
                     self._row(
                         form_id,
-                        _DOCUMENT,
+                        _SUMMARY,
                         account_id=account_id,
-                        document=document,
-                        version=new_id(),
+                        submission_count=0,
+                        **lists.place(account_id, total + 1),
+                    ),
+                    self._row.form_id.does_not_exist(),
+                )
+            write.save(
+                self._row(
+                    form_id,
+                    _DOCUMENT,
+                    account_id=account_id,
+                    document=document,
+                    version=new_id(),
+                ),
+                self._is_unchanged(read) if read else self._row.form_id.does_not_exist(),
+            )
+            for version, wording in versions.items():
+                write.save(
+                    self._row(
+                        account_key(form_id, version),
+                        _VERSION,
+                        account_id=account_id,
+                        document=wording,
                     )
                 )
-                for version, wording in versions.items():
-                    write.save(
-                        self._row(
-                            account_key(form_id, version),
-                            _VERSION,
-                            account_id=account_id,
-                            document=wording,
-                        )
-                    )
-
-        retry_on_contention(attempt)
+            account_changes.add(write, account_id, changes)
 
     def replace_document(self, read: StoredForm, document: bytes) -> bool:
         """Replace the document of a form. Return False if the form has changed. One request.
@@ -215,8 +224,11 @@ class FormTable:
             read: the form, as `find` returned it.
         """
         row, version = self._row(read.form_id, _DOCUMENT), self._row.version
-        is_unchanged = version == read.version if read.version else version.does_not_exist()
         actions: list[Action] = [self._row.document.set(document), version.set(new_id())]
-        return try_write(
-            lambda: row.update(actions, condition=self._row.form_id.exists() & is_unchanged)
-        )
+        return try_write(lambda: row.update(actions, condition=self._is_unchanged(read)))
+
+    def _is_unchanged(self, read: StoredForm) -> Condition:
+        version = self._row.version
+        is_same = version == read.version if read.version else version.does_not_exist()
+        condition: Condition = self._row.form_id.exists() & is_same
+        return condition

@@ -6,11 +6,13 @@ from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import create, try_write
+from chalicelib.storage.dynamodb.transactions import create, transaction
 
 _TAG: Final = "TAG"
 """The kind of a tag's row."""
@@ -33,11 +35,22 @@ class PlaceRow(Table):
     updated_at = UnicodeAttribute(null=True)
 
 
-def save(account_id: str, place: Place) -> bool:
-    """Create or replace a brand or a store.
+def find(account_id: str, place_id: str) -> Place | None:
+    """Load a brand or a store, or return None if it does not exist. One consistent request."""
+    row = read_together((PlaceRow, account_id, place_id))[0]
+    return _place(row) if row else None
 
-    Return False if the id is already used by a place of the other kind: a brand and a store cannot
-    have the same id.
+
+def save(
+    account_id: str, place: Place, earlier: Place | None, changes: Iterable[AccountChange]
+) -> None:
+    """Create or replace a brand or a store, and add changes to the account's history.
+
+    Args:
+        earlier: the place as it was read; None for a new place.
+
+    Raises:
+        Contention: the place has been created, or its kind has changed, since it was read.
     """
     row = PlaceRow(
         account_id,
@@ -48,27 +61,28 @@ def save(account_id: str, place: Place) -> bool:
         brand_id=place.brand_id,
         time_zone=place.time_zone,
     )
-    return try_write(
-        lambda: row.save(PlaceRow.kind.does_not_exist() | (PlaceRow.kind == place.kind.value))
-    )
+    kind = PlaceRow.kind
+    with transaction() as write:
+        write.save(row, kind == place.kind.value if earlier else kind.does_not_exist())
+        account_changes.add(write, account_id, changes)
 
 
 def load_directory(account_id: str) -> Directory:
     """Load the account's tags, brands and stores, ordered by name (consistent read)."""
     rows = list(PlaceRow.query(account_id, consistent_read=True))
-    places = (
-        Place(
-            id=row.place_id,
-            kind=PlaceKind(row.kind),
-            name=row.name,
-            color=row.color or "",
-            brand_id=row.brand_id,
-            time_zone=row.time_zone,
-        )
-        for row in rows
-        if row.kind != _TAG
-    )
+    places = (_place(row) for row in rows if row.kind != _TAG)
     return Directory.of(sorted(places, key=lambda place: (place.name, place.id)), _tags(rows))
+
+
+def _place(row: PlaceRow) -> Place:
+    return Place(
+        id=row.place_id,
+        kind=PlaceKind(row.kind),
+        name=row.name,
+        color=row.color or "",
+        brand_id=row.brand_id,
+        time_zone=row.time_zone,
+    )
 
 
 def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:

@@ -1,15 +1,29 @@
-"""The table of workflows. An account has few workflows, so all of them are loaded together."""
+"""The table of workflows. An account has few workflows, so all of them are loaded together.
 
-from collections.abc import Callable
+The table also contains the earlier versions of workflows, because only this table is encrypted with
+the key for secrets: the headers of webhooks can contain credentials.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import Workflow
+from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
 from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention, try_write
+from chalicelib.storage.dynamodb.transactions import (
+    Contention,
+    retry_on_contention,
+    transaction,
+    try_write,
+)
 
 
 class WorkflowRow(Table):
@@ -23,11 +37,56 @@ class WorkflowRow(Table):
     document = CompressedJsonAttribute()
     version = UnicodeAttribute(null=True)
 
+    @classmethod
+    def find(cls, account_id: str, workflow_id: str) -> "WorkflowRow | None":
+        """Load a row, or return None if it does not exist. One consistent request."""
+        try:
+            return cls.get(account_id, workflow_id, consistent_read=True)
+        except cls.DoesNotExist:
+            return None
 
-def save(account_id: str, workflow: Workflow) -> None:
-    """Create or replace a workflow."""
+
+def save(
+    account_id: str,
+    workflow: Workflow,
+    earlier: Workflow | None = None,
+    changes: Sequence[AccountChange] = (),
+) -> None:
+    """Create or replace a workflow. With a change for the history, keep the earlier version too.
+
+    Args:
+        earlier: the workflow as it was read; None for a new workflow.
+
+    Raises:
+        Contention: the workflow has changed since it was read.
+    """
+    row = WorkflowRow.find(account_id, workflow.id)
+    if (Workflow.model_validate_json(row.document) if row else None) != earlier:
+        raise Contention(condition_failed=True)
     document = workflow.model_dump_json().encode()
-    WorkflowRow(account_id, workflow.id, document=document, version=new_id()).save()
+    with transaction() as write:
+        write.save(
+            WorkflowRow(account_id, workflow.id, document=document, version=new_id()),
+            _is_unchanged(row) if row else WorkflowRow.workflow_id.does_not_exist(),
+        )
+        for change in changes:
+            if row is None:
+                break
+            version = format_timestamp(change.changed_at)
+            write.save(
+                WorkflowRow(_versions(account_id, workflow.id), version, document=row.document)
+            )
+        account_changes.add(write, account_id, changes)
+
+
+def find_version(account_id: str, workflow_id: str, changed_at: datetime) -> Workflow | None:
+    """Load the version of a workflow that a change replaced, or None if it was not kept."""
+    row = WorkflowRow.find(_versions(account_id, workflow_id), format_timestamp(changed_at))
+    return Workflow.model_validate_json(row.document) if row else None
+
+
+def _versions(account_id: str, workflow_id: str) -> str:
+    return f"{account_id}#{workflow_id}"
 
 
 def change(
@@ -41,9 +100,8 @@ def change(
     """
 
     def attempt() -> Workflow | None:
-        try:
-            row = WorkflowRow.get(account_id, workflow_id, consistent_read=True)
-        except WorkflowRow.DoesNotExist:
+        row = WorkflowRow.find(account_id, workflow_id)
+        if row is None:
             return None
         old = Workflow.model_validate_json(row.document)
         new = changed(old)
@@ -55,13 +113,19 @@ def change(
 
 
 def _replace(row: WorkflowRow, workflow: Workflow) -> bool:
-    version = WorkflowRow.version
-    is_unchanged = version == row.version if row.version else version.does_not_exist()
     document = workflow.model_dump_json().encode()
-    actions: list[Action] = [WorkflowRow.document.set(document), version.set(new_id())]
-    return try_write(
-        lambda: row.update(actions, condition=WorkflowRow.workflow_id.exists() & is_unchanged)
-    )
+    actions: list[Action] = [
+        WorkflowRow.document.set(document),
+        WorkflowRow.version.set(new_id()),
+    ]
+    return try_write(lambda: row.update(actions, condition=_is_unchanged(row)))
+
+
+def _is_unchanged(row: WorkflowRow) -> Condition:
+    version = WorkflowRow.version
+    is_same = version == row.version if row.version else version.does_not_exist()
+    condition: Condition = WorkflowRow.workflow_id.exists() & is_same
+    return condition
 
 
 def list_for_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:

@@ -375,6 +375,8 @@ class World:
             "email": self.random.choice(person.emails),
             "phoneNumber": person.phone,
             "firstName": word,
+            "emailOptin": False,
+            "smsOptin": False,
         }
         self._start("revoke", lambda _: save_customer(account.id, definition), word)
 

@@ -89,7 +89,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, str]]:
     """Create an account with feedback. Return the values of the placeholders of the page."""
     seeded: SeededAccount = seed_account()
-    run("definition", "load", "definitions.yaml", "--account", seeded.account_id)
+    earlier = (folder / "definitions.yaml").read_text().replace("Après la visite", "Visite")
+    (folder / "earlier.yaml").write_text(earlier)
+    for file in ("earlier.yaml", "definitions.yaml"):
+        run("definition", "load", "--yes", file, "--account", seeded.account_id)
     defined = {
         definition["kind"]: definition.get("id", "")
         for name in ("definitions.yaml", "workflows.yaml")

@@ -148,7 +148,7 @@ def create_pages(cloud: Cloud, folder: Path) -> Pages:
     ]
     file = folder / "pages.json"
     file.write_text(json.dumps([*places, *contact_forms, *saved_surveys]))
-    admin(cloud, "definition", "load", str(file), "--account", account)
+    admin(cloud, "definition", "load", "--yes", str(file), "--account", account)
     return Pages(cloud, account, forms, surveys)
 
 

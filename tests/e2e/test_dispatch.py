@@ -77,7 +77,7 @@ def open_shop(cloud: Cloud, folder: Path) -> Shop:
     ]
     file = folder / "definitions.json"
     file.write_text(json.dumps(definitions))
-    admin(cloud, "definition", "load", str(file), "--account", account)
+    admin(cloud, "definition", "load", "--yes", str(file), "--account", account)
     return Shop(account, store, survey, field)
 
 

@@ -71,7 +71,7 @@ def form(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Form:
     file = tmp_path_factory.mktemp("form") / "form.yaml"
     file.write_text(yaml.safe_dump_all(definitions))
     account = admin(cloud, "account", "create", "Docs")
-    admin(cloud, "definition", "load", str(file), "--account", account)
+    admin(cloud, "definition", "load", "--yes", str(file), "--account", account)
     return Form(cloud.base_url, form, field)
 
 

@@ -92,7 +92,7 @@ class Shop:
         ]
         file = self.folder / "definitions.json"
         file.write_text(json.dumps(definitions))
-        admin(self.cloud, "definition", "load", str(file), "--account", self.account_id)
+        admin(self.cloud, "definition", "load", "--yes", str(file), "--account", self.account_id)
 
     def purchase(self, person: Person, **fields: Any) -> dict[str, Any]:
         return {

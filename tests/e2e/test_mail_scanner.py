@@ -117,7 +117,7 @@ def _create_rating_surveys(cloud: Cloud, folder: Path, account: str) -> list[str
         ]
     file = folder / "scanner.json"
     file.write_text(json.dumps(definitions))
-    admin(cloud, "definition", "load", str(file), "--account", account)
+    admin(cloud, "definition", "load", "--yes", str(file), "--account", account)
     return stores
 
 

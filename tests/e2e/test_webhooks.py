@@ -85,7 +85,7 @@ def tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
     ]
     file = folder / f"{account}.json"
     file.write_text(json.dumps(documents))
-    admin(cloud, "definition", "load", str(file), "--account", account)
+    admin(cloud, "definition", "load", "--yes", str(file), "--account", account)
     secret = admin(cloud, "webhook-secret", "rotate", account, "--yes")
     return Tenant(account, survey, field, secret, cloud.http)
 

@@ -234,7 +234,9 @@ def _support_email(
         forwarding_email=address.forwarding_email or "",
         default=address.default,
         enable_inbound=address.enable_inbound,
-        external_dns_config=address.external_dns_config,
+        external_dns_config=checked.external_dns_config
+        if checked and "external_dns_config" not in address.model_fields_set
+        else address.external_dns_config,
         dkim_verified=bool(checked and checked.dkim_verified),
         return_path_verified=bool(checked and checked.return_path_verified),
     )

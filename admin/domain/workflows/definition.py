@@ -118,6 +118,9 @@ def build_workflow(
 ) -> Workflow:
     """Build the workflow to save. The workflow replaces ``earlier``.
 
+    If the definition does not set `enabled`, the workflow stays enabled or disabled. If nothing
+    changes, the workflow keeps the time of its last change.
+
     Raises:
         InputTooLarge: the workflow's JSON exceeds `MAX_WORKFLOW_BYTES`.
     """
@@ -125,7 +128,9 @@ def build_workflow(
     workflow = Workflow(
         id=definition.id,
         name=definition.name,
-        enabled=definition.enabled,
+        enabled=earlier.enabled
+        if earlier and "enabled" not in definition.model_fields_set
+        else definition.enabled,
         operator=definition.operator,
         conditions=tuple(_condition(condition) for condition in definition.conditions),
         actions=tuple(_action(definition, action) for action in definition.actions),
@@ -134,6 +139,8 @@ def build_workflow(
     )
     if len(workflow.model_dump_json().encode()) > MAX_WORKFLOW_BYTES:
         raise InputTooLarge("workflow", MAX_WORKFLOW_BYTES)
+    if earlier and workflow.model_copy(update={"updated_at": earlier.updated_at}) == earlier:
+        return earlier
     return workflow
 
 

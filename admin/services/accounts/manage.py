@@ -15,7 +15,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import account_changes, accounts, credentials
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
 def create_account(name: str, account_id: str | None = None) -> Account:
@@ -57,6 +57,20 @@ def last_changes(account_id: str, limit: int) -> list[AccountChange]:
     One AWS request, and one more for each further MB (about 3,000 changes).
     """
     return account_changes.load_last(account_id, limit)
+
+
+def last_changes_of(account_id: str, subject: str) -> list[AccountChange]:
+    """Return all changes of one record of the account, newest first.
+
+    One AWS request per MB of changes of the account.
+    """
+    return [c for c in account_changes.load_last(account_id) if c.subject == subject]
+
+
+def add_change(account_id: str, change: AccountChange) -> None:
+    """Add a change to the account's history. One AWS request."""
+    with transaction() as write:
+        account_changes.add(write, account_id, [change])
 
 
 def issue_key(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import (
     BrandDefinition,
     Place,
@@ -12,22 +14,33 @@ from chalicelib.domain.accounts.places import (
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.storage import places
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
-def save_brand(account_id: str, definition: Any) -> Place:
+def save_brand(account_id: str, definition: Any, operator: str | None = None) -> Place:
     """Create the brand, or replace the existing brand with the same id.
+
+    Args:
+        operator: the identity of the operator, for the history. None for data that no operator
+            loads.
 
     Raises:
         InvalidInput: the definition is invalid, or a store has the same id.
     """
     brand = parse_definition(definition, BrandDefinition)
     return _save(
-        account_id, Place(id=brand.id, kind=PlaceKind.BRAND, name=brand.name, color=brand.color)
+        account_id,
+        Place(id=brand.id, kind=PlaceKind.BRAND, name=brand.name, color=brand.color),
+        operator,
     )
 
 
-def save_store(account_id: str, definition: Any) -> Place:
+def save_store(account_id: str, definition: Any, operator: str | None = None) -> Place:
     """Create the store, or replace the existing store with the same id.
+
+    Args:
+        operator: the identity of the operator, for the history. None for data that no operator
+            loads.
 
     Raises:
         InvalidInput: the definition is invalid, or a brand has the same id.
@@ -43,10 +56,23 @@ def save_store(account_id: str, definition: Any) -> Place:
             brand_id=store.brand_id,
             time_zone=store.time_zone,
         ),
+        operator,
     )
 
 
-def _save(account_id: str, place: Place) -> Place:
-    if not places.save(account_id, place):
-        raise InvalidInput([place_id_conflict()])
-    return place
+def _save(account_id: str, place: Place, operator: str | None) -> Place:
+    def attempt() -> Place:
+        earlier = places.find(account_id, place.id)
+        if earlier and earlier.kind is not place.kind:
+            raise InvalidInput([place_id_conflict()])
+        if place == earlier:
+            return place
+        changes = []
+        if operator:
+            subject = f"{place.kind.lower()} {place.id}"
+            old = earlier.model_dump(mode="json") if earlier else None
+            changes = [AccountChange(clock.now(), subject, operator, old, {"name": place.name})]
+        places.save(account_id, place, earlier, changes)
+        return place
+
+    return retry_on_contention(attempt)

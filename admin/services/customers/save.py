@@ -1,8 +1,9 @@
-"""Create or replace a customer from a definition."""
+"""Create a customer from a definition, or merge the definition into the stored customer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from admin.domain.customers.merge import merge_customer
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.tags import MAX_TAGS, Tag, merge_tags, tag_id, too_many_tags
 from chalicelib.domain.customers.customer import (
@@ -13,16 +14,17 @@ from chalicelib.domain.customers.customer import (
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.services.customers.request_positions import request_positions
+from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customers, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 
 
 def save_customer(account_id: str, definition: Any) -> Customer:
-    """Create the customer, or replace the existing customer with the same id.
+    """Create the customer, or merge the definition into the customer with the same id.
 
-    Tags belong to the account: new tags of the definition are created, and the colours in the
-    definition apply to all customers with these tags. Replacing a customer does not change its
-    position in the list, its feedback and purchase counts or its creation time.
+    See `merge_customer`. Tags belong to the account: new tags of the definition are created, and
+    the colours in the definition apply to all customers with these tags. Loading a customer does
+    not change its position in the list, its feedback and purchase counts or its creation time.
 
     Raises:
         InvalidInput: the definition is invalid, or the account would have too many tags.
@@ -37,7 +39,11 @@ def save_customer(account_id: str, definition: Any) -> Customer:
         tags = merge_tags(account_id, parsed.tags, existing, now)
         customer = build_customer(parsed, tags, now)
         _save_tags(account_id, tags, existing)
-        return customers.replace(account_id, customer)
+        return customers.replace(
+            account_id,
+            customer,
+            lambda stored: merge_customer(definition, customer, with_tags(account_id, [stored])[0]),
+        )
 
     saved = retry_on_contention(attempt)
     if not saved.is_listed:

@@ -1,68 +1,116 @@
 """Create or replace contact forms and surveys from definitions."""
 
+import json
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeVar
 
 from admin.domain.forms.contact_form import (
     build_contact_form,
     parse_contact_form_definition,
 )
+from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.survey import build_survey, parse_survey_definition
 from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.storage import places
 from chalicelib.storage.contact_forms import contact_forms
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.forms import FormTable
 from chalicelib.storage.surveys import surveys
 
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
-def save_contact_form(account_id: str, definition: Any) -> SavedContactForm:
+def save_contact_form(
+    account_id: str, definition: Any, operator: str | None = None
+) -> SavedContactForm:
     """Create the contact form, or replace the existing contact form with the same id.
+
+    Args:
+        operator: the identity of the operator, for the history. None for data that no operator
+            loads.
 
     Raises:
         InvalidInput: the definition is invalid.
         InputTooLarge: the contact form exceeds its size limit.
         Conflict: the id belongs to another account.
     """
-    directory = places.load_directory(account_id)
-    parsed = parse_contact_form_definition(definition, directory)
-    earlier = _earlier(contact_forms, account_id, parsed.id, SavedContactForm)
-    form = build_contact_form(parsed, directory, clock.now(), earlier)
-    _save(contact_forms, account_id, form, earlier)
-    return form
+
+    def build(
+        kept: Any, directory: Directory, now: datetime, earlier: SavedContactForm | None
+    ) -> SavedContactForm:
+        parsed = parse_contact_form_definition(kept, directory)
+        return build_contact_form(parsed, directory, now, earlier)
+
+    return _save(
+        contact_forms, SavedContactForm, "contactForm", account_id, definition, operator, build
+    )
 
 
-def save_survey(account_id: str, definition: Any) -> SavedSurvey:
+def save_survey(account_id: str, definition: Any, operator: str | None = None) -> SavedSurvey:
     """Create the survey, or replace the existing survey with the same id.
+
+    Args:
+        operator: the identity of the operator, for the history. None for data that no operator
+            loads.
 
     Raises:
         InvalidInput: the definition is invalid.
         InputTooLarge: the survey exceeds its size limit.
         Conflict: the id belongs to another account.
     """
-    directory = places.load_directory(account_id)
-    parsed = parse_survey_definition(definition, directory)
-    earlier = _earlier(surveys, account_id, parsed.id, SavedSurvey)
-    survey = build_survey(parsed, directory, clock.now(), earlier)
-    _save(surveys, account_id, survey, earlier)
-    return survey
+
+    def build(
+        kept: Any, directory: Directory, now: datetime, earlier: SavedSurvey | None
+    ) -> SavedSurvey:
+        parsed = parse_survey_definition(kept, directory)
+        return build_survey(parsed, directory, now, earlier)
+
+    return _save(surveys, SavedSurvey, "survey", account_id, definition, operator, build)
 
 
-def _save(table: FormTable, account_id: str, form: Saved, earlier: Saved | None) -> None:
-    """Save a form with the version of its wording.
+def _save(
+    table: FormTable,
+    model: type[Saved],
+    kind: str,
+    account_id: str,
+    definition: Any,
+    operator: str | None,
+    build: Callable[[Any, Directory, datetime, Saved | None], Saved],
+) -> Saved:
+    """Build the form from the definition and the stored form, and save it if it has changed.
 
-    A form of an earlier release of the service has no version until it is replaced.
+    If the form changes in the meantime, it is built again, so that no concurrent change is lost.
+    The version of its wording is saved too. A form of an earlier release of the service has no
+    version until it changes.
     """
-    wordings = [FormWording.of(saved) for saved in (form, earlier) if saved]
-    versions = {wording.version: wording.content() for wording in wordings}
-    table.save(account_id, form.id, form.model_dump_json().encode(), versions)
+    directory = places.load_directory(account_id)
 
+    def attempt() -> Saved:
+        form_id = build(definition, directory, clock.now(), None).id
+        stored = table.find(form_id)
+        own = stored if stored and stored.account_id == account_id else None
+        earlier = model.model_validate_json(own.document) if own else None
+        now = clock.now()
+        form = build(with_kept_values(definition, earlier), directory, now, earlier)
+        if form == earlier:
+            return form
+        change = operator and AccountChange(
+            now,
+            f"{kind} {form.id}",
+            operator,
+            json.loads(own.document) if own else None,
+            {"name": form.name},
+        )
+        wordings = [FormWording.of(saved) for saved in (form, earlier) if saved]
+        versions = {wording.version: wording.content() for wording in wordings}
+        document = form.model_dump_json().encode()
+        table.save(account_id, form.id, document, versions, own, [change] if change else [])
+        return form
 
-def _earlier(table: FormTable, account_id: str, form_id: str, model: type[Saved]) -> Saved | None:
-    stored = table.find(form_id)
-    if stored is None or stored.account_id != account_id:
-        return None
-    return model.model_validate_json(stored.document)
+    return retry_on_contention(attempt)

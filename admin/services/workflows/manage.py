@@ -1,36 +1,55 @@
 """Create, replace, enable, disable and list workflows."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.accounts.manage import require_account
 from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.settings import settings
 from chalicelib.storage import places, workflows
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
-def save_workflow(account_id: str, definition: Any) -> Workflow:
+def save_workflow(account_id: str, definition: Any, operator: str | None = None) -> Workflow:
     """Create the workflow, or replace the existing workflow with the same id.
+
+    Without `enabled` in the definition, an existing workflow stays enabled or disabled.
+
+    Args:
+        operator: the identity of the operator, for the history. None for data that no operator
+            loads.
 
     Raises:
         InvalidInput: the definition is invalid.
         InputTooLarge: the workflow exceeds its size limit.
     """
-    existing = workflows.list_for_account(account_id, consistent=True)
-    parsed = parse_workflow_definition(
-        definition,
-        places.load_directory(account_id),
-        existing,
-        allow_private=settings().private_webhooks,
-    )
-    earlier = next((workflow for workflow in existing if workflow.id == parsed.id), None)
-    workflow = build_workflow(parsed, clock.now(), earlier)
-    workflows.save(account_id, workflow)
-    return workflow
+    directory = places.load_directory(account_id)
+
+    def attempt() -> Workflow:
+        existing = workflows.list_for_account(account_id, consistent=True)
+        parsed = parse_workflow_definition(
+            definition, directory, existing, allow_private=settings().private_webhooks
+        )
+        earlier = next((workflow for workflow in existing if workflow.id == parsed.id), None)
+        now = clock.now()
+        workflow = build_workflow(parsed, now, earlier)
+        if workflow == earlier:
+            return workflow
+        changes = []
+        if operator:
+            old = {"name": earlier.name} if earlier else None
+            new = {"name": workflow.name}
+            changes = [AccountChange(now, f"workflow {workflow.id}", operator, old, new)]
+        workflows.save(account_id, workflow, earlier, changes)
+        return workflow
+
+    return retry_on_contention(attempt)
 
 
 def list_workflows(account_id: str) -> Sequence[Workflow]:
@@ -53,6 +72,18 @@ def find_workflow(account_id: str, workflow_id: str) -> Workflow:
         if workflow.id == workflow_id:
             return workflow
     raise NotFound("workflow")
+
+
+def find_version(account_id: str, workflow_id: str, changed_at: datetime) -> Workflow:
+    """Return the version of a workflow that a change replaced.
+
+    Raises:
+        NotFound: this version was not kept.
+    """
+    version = workflows.find_version(account_id, workflow_id, changed_at)
+    if version is None:
+        raise NotFound("workflow version")
+    return version
 
 
 def find_action(workflow: Workflow, key: str | None) -> Action:

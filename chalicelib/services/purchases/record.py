@@ -143,12 +143,17 @@ def _prepare(
         account_id,
         definition,
         record_id,
-        hash_of_input(definition.model_dump(mode="json", exclude_none=True)),
+        input_hash_of(definition),
         _new_customer(record_id, body, definition.source) if body else None,
         tuple(channel for channel in known if body and getattr(body, _OPTINS[channel])),
         known,
         sent_at,
     )
+
+
+def input_hash_of(definition: PurchaseDefinition) -> str:
+    """Return the hash with which an unchanged purchase is recognized."""
+    return hash_of_input(definition.model_dump(mode="json", exclude_none=True))
 
 
 def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Customer:

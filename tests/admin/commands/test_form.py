@@ -52,7 +52,7 @@ def test_exported_definition_equals_saved_definition_and_loads(
     assert run(noun, "check", file).stderr.startswith("Valid: 1 ")
     diff = run(noun, "diff", file)
     assert (diff.exit_code, diff.stdout, diff.stderr) == (0, "", "No differences.\n")
-    assert run("definition", "load", file).exit_code == 0
+    assert run("definition", "load", "--yes", file).exit_code == 0
     assert exported(tmp_path, *export_commands(seeded)[noun]).read_text() == file.read_text()
 
 
@@ -78,7 +78,7 @@ def test_diff_reports_form_of_other_account(seeded: SeededAccount, tmp_path: Pat
     result = run("form", "diff", file)
     assert result.stderr == "Error: This id is already used by another account's form.\n"
     assert (result.exit_code, result.stdout) == (1, "")
-    loaded = run("definition", "load", file)
+    loaded = run("definition", "load", "--yes", file)
     assert "This id is already used by another account's form." in loaded.stderr
 
 
@@ -170,7 +170,7 @@ def test_definition_loaded_while_it_is_disabled_is_kept(
 
     def load_and_return_time() -> datetime:
         monkeypatch.setattr(clock, "now", now)
-        assert run("definition", "load", file).exit_code == 0
+        assert run("definition", "load", "--yes", file).exit_code == 0
         return now()
 
     monkeypatch.setattr(clock, "now", load_and_return_time)

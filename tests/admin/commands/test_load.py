@@ -77,8 +77,11 @@ def file(tmp_path: Path) -> Path:
 
 def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> None:
     account, definitions = new_account(), Definitions()
-    result = run("definition", "load", write_jsonl(definitions.all(), file), "--account", account)
-    assert (result.exit_code, result.stderr) == (0, "")
+    result = run(
+        "definition", "load", "--yes", write_jsonl(definitions.all(), file), "--account", account
+    )
+    new = "1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase"
+    assert (result.exit_code, result.stderr) == (0, f"New: {new}\n")
     assert result.stdout == (
         "Loaded: 1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase\n"
     )
@@ -92,9 +95,9 @@ def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> 
 def test_second_load_changes_nothing(file: Path) -> None:
     account = new_account()
     write_jsonl(Definitions().all(), file)
-    run("definition", "load", file, "--account", account)
+    run("definition", "load", "--yes", file, "--account", account)
     before = list_customers(account, ALL)
-    assert run("definition", "load", file, "--account", account).exit_code == 0
+    assert run("definition", "load", "--yes", file, "--account", account).exit_code == 0
     after = list_customers(account, ALL)
     ignored = {"updated_at": None}
     assert [c.model_copy(update=ignored) for c in after.items] == [
@@ -123,7 +126,7 @@ kind: shop
     customers_file.write_text(
         json.dumps([7, {"kind": "customer", "id": new_id(), "email": "nobody", "account": "x"}])
     )
-    command = ("definition", "load", places_file, customers_file, "--account", account)
+    command = ("definition", "load", "--yes", places_file, customers_file, "--account", account)
     result = run(*command)
     assert result.exit_code == 1
     assert not result.stdout
@@ -146,7 +149,9 @@ kind: shop
 def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
     without_places = [d for d in definitions.all() if d["kind"] in ("purchase", "survey", "store")]
-    result = run("definition", "load", write_jsonl(without_places, file), "--account", account)
+    result = run(
+        "definition", "load", "--yes", write_jsonl(without_places, file), "--account", account
+    )
     assert result.exit_code == 1
     assert [line.split(", ")[2].split(":")[0] for line in result.stderr.splitlines()[:-1]] == [
         "/customerId",
@@ -162,7 +167,7 @@ def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable(
     broken.write_text("kind: brand\n  id: [")
     form = Definitions().all()[2]
     result = run(
-        "definition", "load", broken, write_jsonl([form], file), "--account", new_account()
+        "definition", "load", "--yes", broken, write_jsonl([form], file), "--account", new_account()
     )
     assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
@@ -172,7 +177,12 @@ def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
     survey, brand = definitions.all()[1], definitions.all()[5]
     invalid_survey = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
     result = run(
-        "definition", "load", write_jsonl([invalid_survey, brand], file), "--account", account
+        "definition",
+        "load",
+        "--yes",
+        write_jsonl([invalid_survey, brand], file),
+        "--account",
+        account,
     )
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
@@ -182,7 +192,12 @@ def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
 def test_load_rejects_duplicate_id(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
     result = run(
-        "definition", "load", write_jsonl([customer, customer], file), "--account", new_account()
+        "definition",
+        "load",
+        "--yes",
+        write_jsonl([customer, customer], file),
+        "--account",
+        new_account(),
     )
     assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
         result.stderr
@@ -195,7 +210,7 @@ def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None
         {"kind": "customer", "id": new_id(), "firstName": "A", "account": first},
         {"kind": "customer", "id": new_id(), "firstName": "B", "account": second},
     ]
-    assert run("definition", "load", write_jsonl(customers, file)).exit_code == 0
+    assert run("definition", "load", "--yes", write_jsonl(customers, file)).exit_code == 0
     assert [c.first_name for c in list_customers(first, ALL).items] == ["A"]
     assert [c.first_name for c in list_customers(second, ALL).items] == ["B"]
 
@@ -205,6 +220,7 @@ def test_definition_of_unknown_account_is_rejected(file: Path, account: list[str
     result = run(
         "definition",
         "load",
+        "--yes",
         write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file),
         *account,
     )
@@ -214,8 +230,8 @@ def test_definition_of_unknown_account_is_rejected(file: Path, account: list[str
 
 def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
     first, second, definitions = new_account(), new_account(), Definitions()
-    run("definition", "load", write_jsonl(definitions.all(), file), "--account", first)
-    result = run("definition", "load", file, "--account", second)
+    run("definition", "load", "--yes", write_jsonl(definitions.all(), file), "--account", first)
+    result = run("definition", "load", "--yes", file, "--account", second)
     assert result.exit_code == 1
     assert "definition 3: This id is already used by another account's form. (refused)" in (
         result.stderr
@@ -226,7 +242,7 @@ def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
 def test_loaded_customers_are_listed_in_definition_order(file: Path) -> None:
     account = new_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
-    run("definition", "load", write_jsonl(customers, file), "--account", account)
+    run("definition", "load", "--yes", write_jsonl(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
@@ -235,6 +251,7 @@ def test_purchases_of_same_unknown_customer_create_one_customer(tmp_path: Path) 
     run(
         "definition",
         "load",
+        "--yes",
         write_jsonl(definitions.all()[4:], tmp_path / "places.jsonl"),
         "--account",
         account,
@@ -248,7 +265,7 @@ def test_purchases_of_same_unknown_customer_create_one_customer(tmp_path: Path) 
         )
         + f"Import,6,{definitions.store},2026-01-07,new@example.com,,\n"
     )
-    result = run("definition", "load", csv, "--account", account)
+    result = run("definition", "load", "--yes", csv, "--account", account)
     assert (result.exit_code, result.stdout) == (0, "Loaded: 7 purchases\n")
     (customer,) = list_customers(account, ALL).items
     assert (customer.first_name, customer.purchase_count) == ("Νέα", 6)
@@ -265,10 +282,15 @@ def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setitem(save._WRITE, Kind.PURCHASE, busy)
     result = run(
-        "definition", "load", write_jsonl(Definitions().all(), file), "--account", new_account()
+        "definition",
+        "load",
+        "--yes",
+        write_jsonl(Definitions().all(), file),
+        "--account",
+        new_account(),
     )
     assert result.exit_code == 1
-    assert result.stderr.splitlines() == [
+    assert result.stderr.splitlines()[1:] == [
         "5 of 6 definitions were written. Load them again to continue.",
         "Error: The database is busy.",
     ]
@@ -279,8 +301,9 @@ def test_load_accepts_example_in_operator_guide(tmp_path: Path) -> None:
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     account = new_account()
-    result = run("definition", "load", example, "--account", account)
-    assert (result.exit_code, result.stderr) == (0, "")
+    result = run("definition", "load", "--yes", example, "--account", account)
+    assert result.exit_code == 0
+    assert "Warning" not in result.stderr
     assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")
 
 
@@ -288,11 +311,11 @@ def test_definition_whose_account_differs_from_account_option_is_rejected(file: 
     account, other = new_account(), new_account()
     brand = {"kind": "brand", "id": new_id(), "name": "Brand"}
     write_jsonl([brand | {"account": other}], file)
-    result = run("definition", "load", file, "--account", account)
+    result = run("definition", "load", "--yes", file, "--account", account)
     assert result.exit_code == 1
     assert f"/account: Differs from --account {account}. (not_allowed)" in result.stderr
     write_jsonl([brand | {"account": account.upper()}], file)
-    assert run("definition", "load", file, "--account", account).exit_code == 0
+    assert run("definition", "load", "--yes", file, "--account", account).exit_code == 0
 
 
 def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
@@ -301,7 +324,7 @@ def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
         {"kind": "brand", "id": new_id(), "name": "Brand", "account": account}
         for account in (first, second, second)
     ]
-    assert run("definition", "load", write_jsonl(brands, file)).stdout == (
+    assert run("definition", "load", "--yes", write_jsonl(brands, file)).stdout == (
         f"Loaded into account {first}: 1 brand\nLoaded into account {second}: 2 brands\n"
     )
 
@@ -316,7 +339,7 @@ def test_low_contrast_and_unusable_font_are_warnings(tmp_path: Path) -> None:
         | {"generalStyle": style},
     ]
     file.write_text(json.dumps(definitions))
-    for command in (("form", "check"), ("definition", "load")):
+    for command in (("form", "check"), ("definition", "load", "--yes")):
         result = run(*command, file, "--account", new_account())
         assert result.exit_code == 0
         assert "/generalStyle/textColor: The contrast of #dddddd" in result.stderr

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("cloud")
 def load(path: Path, account: str, *definitions: dict[str, Any]) -> Any:
     file = path / "workflows.json"
     file.write_text(json.dumps([{"kind": "workflow", **workflow} for workflow in definitions]))
-    return run("definition", "load", file, "--account", account)
+    return run("definition", "load", "--yes", file, "--account", account)
 
 
 def test_workflow_commands_load_list_disable_and_enable_workflow(tmp_path: Path) -> None:

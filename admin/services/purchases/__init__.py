@@ -1,0 +1,1 @@
+"""Use cases about purchases that only operators have."""

@@ -1,0 +1,27 @@
+"""Compare purchases with the stored purchases."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from chalicelib.domain.purchases.purchase import PurchaseDefinition, purchase_id
+from chalicelib.services.purchases.record import input_hash_of
+from chalicelib.storage import purchases
+
+_READ_AT_ONCE: Final = 100
+
+
+def is_stored(account_id: str, definitions: Sequence[PurchaseDefinition]) -> list[bool | None]:
+    """Return for each purchase whether it is stored unchanged. None if it is not stored at all.
+
+    A purchase that was recorded with other values, or whose customer was erased, is not unchanged.
+    One AWS request per 100 purchases.
+    """
+    ids = [purchase_id(account_id, d.source, d.external_id) for d in definitions]
+    unique = list(dict.fromkeys(ids))
+    stored: dict[str, str | None] = {}
+    for start in range(0, len(unique), _READ_AT_ONCE):
+        stored |= purchases.find_input_hashes(account_id, unique[start : start + _READ_AT_ONCE])
+    return [
+        stored[id_] == input_hash_of(definition) if id_ in stored else None
+        for id_, definition in zip(ids, definitions, strict=True)
+    ]

@@ -1,0 +1,226 @@
+"""Tests of ``definition load`` and ``definition revert``: no stored data is lost silently."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admin.services.customers.save import save_customer
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.forms.saved import change_form, require_form, set_form_enabled
+from chalicelib.storage import workflows
+from tests.admin.command import run
+from tests.services.feedback.submitting import answer_contact_form
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.services.webhooks.delivering import add_workflow
+from tests.web.definitions import customer_definition
+from tests.web.seeded_account import SeededAccount, seed_account
+
+ACTION = {
+    "key": "crm",
+    "url": "https://hooks.example.com/feedback",
+    "headers": {"X-Token": "secret-value"},
+}
+
+
+@pytest.fixture
+def seeded(cloud: None) -> SeededAccount:
+    return seed_account()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "definitions.json"
+
+
+def exported(noun: str, *arguments: str) -> dict[str, Any]:
+    definition: dict[str, Any] = json.loads(run(noun, "export", *arguments, "--json").stdout)
+    return definition
+
+
+def load(file: Path, definition: dict[str, Any], seeded: SeededAccount, *options: str) -> Any:
+    file.write_text(json.dumps(definition))
+    return run("definition", "load", file, "--account", seeded.account_id, *options)
+
+
+def stored_survey(seeded: SeededAccount) -> SavedSurvey:
+    saved = require_form(FormKind.SURVEY, seeded.survey_id).saved
+    assert isinstance(saved, SavedSurvey)
+    return saved
+
+
+def test_loaded_survey_stays_disabled(seeded: SeededAccount, file: Path) -> None:
+    definition = exported("survey", seeded.survey_id)
+    set_form_enabled(FormKind.SURVEY, seeded.survey_id, is_enabled=False)
+    renamed = definition | {"name": "Renamed"}
+    assert load(file, renamed, seeded, "--yes").exit_code == 0
+    assert (stored_survey(seeded).name, stored_survey(seeded).enabled) == ("Renamed", False)
+    enabled = load(file, renamed | {"enabled": True}, seeded, "--yes")
+    assert "  -enabled: false" in enabled.stderr.splitlines()
+    assert stored_survey(seeded).enabled
+
+
+def test_loaded_workflow_stays_disabled(seeded: SeededAccount, file: Path) -> None:
+    workflow = add_workflow(seeded.account_id, ACTION)
+    definition = exported("workflow", seeded.account_id, workflow.id)
+    run("workflow", "disable", seeded.account_id, workflow.id)
+    action = definition["actions"][0] | {"headers": {"X-Token": "other-secret"}}
+    result = load(file, definition | {"name": "Renamed", "actions": [action]}, seeded, "--yes")
+    assert "secret" not in result.stderr
+    assert "+    X-Token: (another hidden value)" in result.stderr
+    (saved,) = workflows.list_for_account(seeded.account_id, consistent=True)
+    assert (saved.name, saved.enabled) == ("Renamed", False)
+
+
+def test_loaded_survey_keeps_verified_support_address(seeded: SeededAccount, file: Path) -> None:
+    definition = exported("survey", seeded.survey_id)
+    verified = SupportEmail(
+        id=seeded.brand_id,
+        created_at="2026-01-01T00:00:00.000Z",
+        updated_at="2026-01-01T00:00:00.000Z",
+        email="help@example.com",
+        domain="example.com",
+        dkim_verified=True,
+        return_path_verified=True,
+    )
+    change_form(
+        FormKind.SURVEY,
+        seeded.survey_id,
+        lambda form: form.model_copy(update={"support_email": verified}),
+    )
+    load(file, definition | {"name": "Renamed"}, seeded, "--yes")
+    assert stored_survey(seeded).support_email == verified
+    load(file, definition | {"supportEmail": {"email": "help@example.com"}}, seeded, "--yes")
+    kept = stored_survey(seeded).support_email
+    assert kept
+    assert (kept.dkim_verified, kept.external_dns_config) == (True, verified.external_dns_config)
+    load(file, definition | {"supportEmail": None}, seeded, "--yes")
+    assert stored_survey(seeded).support_email is None
+
+
+def test_loaded_customer_keeps_absent_fields_and_clears_null(
+    seeded: SeededAccount, file: Path
+) -> None:
+    definition = customer_definition(
+        email="zoe@example.com",
+        emailOptin=True,
+        metadata={"import": {"a": "1"}, "theFork": {"guestId": "17"}},
+        company="Lumen",
+    )
+    customer = save_customer(seeded.account_id, definition)
+    clear_caches()
+    tagged = {"kind": "customer", "id": customer.id, "tags": [{"tag": "VIP"}], "lastName": "Roy"}
+    changes = {"company": None, "emailOptin": None, "metadata": {"theFork": None}, "email": ""}
+    result = load(file, tagged | changes, seeded, "--yes")
+    assert (result.exit_code, "  -company: Lumen" in result.stderr) == (0, True)
+    merged = read_customer(seeded.account_id, customer.id)
+    assert (merged.email, merged.email_optin, merged.company) == ("zoe@example.com", True, None)
+    assert (merged.display_name, merged.metadata) == ("Zoé Roy", {"import": {"a": "1"}})
+    assert [tag.tag for tag in merged.tags] == ["VIP"]
+    load(file, {"kind": "customer", "id": customer.id, "civility": "Dr"}, seeded, "--yes")
+    assert [t.tag for t in read_customer(seeded.account_id, customer.id).tags] == ["VIP"]
+
+
+def test_changed_type_of_answered_field_is_refused(seeded: SeededAccount, file: Path) -> None:
+    definition = exported("form", seeded.contact_form_id)
+    changed = json.loads(json.dumps(definition))
+    field = next(field for field in changed["fields"] if field["key"] == "note")
+    field["type"] = "TEXT"
+    dry_run = load(file, changed, seeded, "--dry-run")
+    assert dry_run.exit_code == 0, dry_run.stderr
+    answer_contact_form(seeded, note="Fine", nps="9")
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    refused = load(file, changed, seeded, "--yes")
+    assert refused.exit_code == 1
+    assert "from LONG_TEXT to TEXT, but 1 responses answer it." in refused.stderr
+    assert exported("form", seeded.contact_form_id) == definition
+    assert load(file, changed, seeded, "--yes", "--retype-answered-fields").exit_code == 0
+    assert exported("form", seeded.contact_form_id) == changed
+
+
+def test_removed_field_and_option_are_warnings(seeded: SeededAccount, file: Path) -> None:
+    definition = exported("form", seeded.contact_form_id)
+    select = {"key": "colour", "type": "SINGLE_SELECT", "values": ["Red", "Blue"]}
+    load(file, definition | {"fields": [*definition["fields"], select]}, seeded, "--yes")
+    fewer = definition | {"fields": [*definition["fields"][1:], select | {"values": ["Red"]}]}
+    result = load(file, fewer | {"fieldDependencies": []}, seeded, "--dry-run")
+    assert "Removes the option 'Blue' of the field colour. (removed)" in result.stderr
+    first = definition["fields"][0]["key"]
+    assert f"Removes the field {first}. (removed)" in result.stderr
+
+
+def test_dry_run_changes_nothing_and_load_asks(
+    seeded: SeededAccount, file: Path, questions: list[str]
+) -> None:
+    definition = exported("survey", seeded.survey_id)
+    renamed = definition | {"name": "Renamed"}
+    dry_run = load(file, renamed, seeded, "--dry-run")
+    assert dry_run.stdout.splitlines()[-1] == "Nothing was changed."
+    assert "  +name: Renamed" in dry_run.stdout.splitlines()
+    shown = json.loads(load(file, renamed, seeded, "--dry-run", "--json").stdout)
+    assert (shown["changed"], shown["changes"][0]["name"]) == ({"survey": 1}, "Renamed")
+    assert load(file, renamed, seeded).exit_code == 1
+    assert questions == ["Load 1 definition?"]
+    assert exported("survey", seeded.survey_id) == definition
+    unchanged = load(file, definition, seeded)
+    assert (unchanged.exit_code, len(questions)) == (0, 1)
+
+
+def test_load_without_terminal_and_confirmation_fails(seeded: SeededAccount, file: Path) -> None:
+    definition = exported("survey", seeded.survey_id)
+    assert load(file, definition | {"name": "Renamed"}, seeded).exit_code == 2
+    assert exported("survey", seeded.survey_id) == definition
+
+
+@pytest.mark.parametrize("kind", ["survey", "contactForm", "workflow", "store", "brand"])
+def test_revert_loads_earlier_definition(seeded: SeededAccount, file: Path, kind: str) -> None:
+    account = seeded.account_id
+    workflow = add_workflow(account, ACTION)
+    definitions = {
+        "survey": exported("survey", seeded.survey_id),
+        "contactForm": exported("form", seeded.contact_form_id),
+        "workflow": exported("workflow", account, workflow.id),
+        "store": {"kind": "store", "id": seeded.store_id, "brandId": seeded.brand_id}
+        | {"name": "Lyon Bellecour", "timeZone": "Europe/Paris"},
+        "brand": {"kind": "brand", "id": seeded.brand_id, "name": "Maison Lumen"},
+    }
+    original = definitions[kind]
+    load(file, original, seeded, "--yes")
+    load(file, original | {"name": "Renamed"}, seeded, "--yes")
+    history = run("account", "history", account)
+    assert "secret-value" not in run("account", "history", account, "--json").stdout
+    assert "Renamed" in history.stdout
+    reverted = run("definition", "revert", account, kind, original["id"], "--yes")
+    assert reverted.exit_code == 0, reverted.stderr
+    assert f"  +name: {original['name']}" in reverted.stderr
+    assert load(file, original, seeded).stderr.startswith("The definitions are loaded already.")
+    again = run("definition", "revert", account, kind, original["id"], "--dry-run")
+    assert "  +name: Renamed" in again.stdout
+
+
+def test_revert_of_unknown_time_or_kind_is_an_error(seeded: SeededAccount, file: Path) -> None:
+    command = ("definition", "revert", seeded.account_id)
+    assert run(*command, "customer", seeded.customer_id).exit_code == 2
+    message = "The history contains no such change of this survey."
+    unknown = run(*command, "survey", seeded.survey_id)
+    assert (unknown.exit_code, unknown.stderr) == (1, f"Error: {message}\n")
+    new = {"kind": "brand", "id": seeded.survey_id, "name": "New"}
+    load(file, new, seeded, "--yes")
+    created = run(*command, "brand", seeded.survey_id)
+    assert "The brand did not exist before" in created.stderr
+    later = run(*command, "brand", seeded.survey_id, "--at", "2999-01-01")
+    assert "no such change of this brand" in later.stderr
+
+
+def test_history_contains_numbers_of_customers(seeded: SeededAccount, file: Path) -> None:
+    load(file, {"kind": "customer"} | customer_definition(email="x@example.com"), seeded, "--yes")
+    changes = json.loads(run("account", "history", seeded.account_id, "--json").stdout)
+    assert (changes[0]["subject"], changes[0]["new"]) == (
+        "loaded definitions",
+        {"customer": {"new": 1}},
+    )
+    assert "x@example.com" not in json.dumps(changes)
