@@ -54,7 +54,5 @@ def _definition(
     if kind is Kind.WORKFLOW:
         workflow = find_version(account_id, resource_id, change.changed_at)
         return workflow_definition(account_id, workflow) | {"enabled": workflow.enabled}
-    place = {
-        name: value for name, value in change.old.items() if name != "kind" and value is not None
-    }
-    return {"kind": kind.value, **place}
+    place = {name: value for name, value in change.old.items() if value is not None}
+    return place | {"kind": kind.value}
