@@ -32,6 +32,7 @@ from greenlet import getcurrent, greenlet
 import chalicelib
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
+from chalicelib.functions.failed_messages import MessagesFailed
 from chalicelib.outbound import event_sources, providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
@@ -266,6 +267,11 @@ class Simulation:
             for message in batch:
                 message.kills += 1
             raise
+        except MessagesFailed:
+            # Lambda returns all messages to the queue. Work that is finished is done once more.
+            for message in batch:
+                message.visible_at = self.now
+            return
         failed = {failure["itemIdentifier"] for failure in response["batchItemFailures"]}
         for message in batch:
             if message.id in failed:

@@ -145,7 +145,7 @@ def test_unprocessed_documents_of_page_are_read_again_after_a_pause(
 ) -> None:
     account, form_ids = new_id(), [new_id() for _ in range(4)]
     for form_id in form_ids:
-        contact_forms.save(account, form_id, b"{}")
+        contact_forms.save(account, form_id, b"{}", {})
     with inject_fault(monkeypatch, 2, InjectedFault.PARTIAL_SUCCESS) as requests:
         forms, _ = contact_forms.page(account, PageRequest())
     assert [form.form_id for form in forms] == form_ids
