@@ -238,6 +238,7 @@ FUNCTIONS: Final = (
         queue=WEBHOOKS,
         work="webhook",
         tables={
+            "feedback": ("BatchGetItem",),
             "workflows": ("Query",),
             "webhook-secrets": ("Query",),
             "executions": ("BatchGetItem", "PutItem", "UpdateItem"),

@@ -82,6 +82,7 @@ class FeedbackRow(WorkRow):
     is_test = BooleanAttribute(null=True)
     contact_hash = UnicodeAttribute(null=True)
     anonymized_at = UnicodeAttribute(null=True)
+    marked_at = UnicodeAttribute(null=True)
     by_account = _ByAccount()
     by_customer = _ByCustomer()
     by_contact = _ByContact()
@@ -290,14 +291,15 @@ def anonymize(
     )
 
 
-def set_test(write: TransactWrite, stored: StoredFeedback, *, is_test: bool) -> None:
+def set_test(write: TransactWrite, stored: StoredFeedback, now: datetime, *, is_test: bool) -> None:
     """Mark a feedback record as a test, or remove the mark, in this transaction.
 
     The transaction fails if the record has changed since it was loaded.
     """
     mark = FeedbackRow.is_test.set(True) if is_test else FeedbackRow.is_test.remove()
     row = FeedbackRow(stored.feedback.id)
-    write.update(row, actions=[mark], condition=_is_unchanged(stored))
+    marked_at = FeedbackRow.marked_at.set(format_timestamp(now))
+    write.update(row, actions=[mark, marked_at], condition=_is_unchanged(stored))
 
 
 def delete(write: TransactWrite, stored: StoredFeedback) -> None:
@@ -335,4 +337,11 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
     feedback = Feedback.model_validate_json(row.document)
     if row.customer_id != feedback.customer_id:
         feedback = feedback.model_copy(update={"customer_id": row.customer_id})
-    return StoredFeedback(feedback, row.input_hash, FeedbackState(row.state), bool(row.is_test))
+    changed_at = max(filter(None, (row.ended_at, row.anonymized_at, row.marked_at)), default=None)
+    return StoredFeedback(
+        feedback,
+        row.input_hash,
+        FeedbackState(row.state),
+        bool(row.is_test),
+        datetime.fromisoformat(changed_at) if changed_at else None,
+    )

@@ -37,7 +37,9 @@ from chalicelib.domain.parsing import MAX_BODY_BYTES
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.import_chunk import import_chunk
+from chalicelib.services.feedback.process import process_feedback
 from chalicelib.settings import settings
+from chalicelib.storage import trackers
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
@@ -150,7 +152,7 @@ class Recorder:
         self._http = client.http
         credential, secret = issue_key(MAIN_ACCOUNT, "operator")
         self._credentials = {KEY_HEADER: credential.api_key, SECRET_HEADER: secret}
-        self._import_id = ""
+        self._queries: dict[str, dict[str, str]] = {}
 
     def record(self, name: str, method: str, path: str, errors: Iterable[int]) -> Example:
         """Record the examples of an operation: one success and one error per status."""
@@ -158,7 +160,7 @@ class Recorder:
             title: self._with_field_ids(path, body) if "/submit" in path else body
             for title, body in _BODIES.get(name, {}).items()
         }
-        query = QUERIES.get(name, {"id": self._import_id} if name == "getCustomerBatch" else {})
+        query = QUERIES.get(name, self._queries.get(name, {}))
         body = list(bodies.values())[-1] if bodies else None
         problems = {
             status: self._send(status, method, path, *_failing(name, status, query, body))
@@ -170,15 +172,19 @@ class Recorder:
         headers = {IDEMPOTENCY_HEADER: EXAMPLE_KEY} if name == "importCustomers" else {}
         response = self._send(expected, method, path, query, body, headers)
         if name == "importCustomers":
-            self._import_id = response["id"]
+            self._queries["getCustomerBatch"] = {"id": response["id"]}
             _import_queued_rows()
         return Example(query, bodies, response, problems)
 
     def use_tracker(self) -> None:
-        """Submit the private survey with the tracker, so that the tracker is used."""
+        """Submit the private survey with the tracker, and process the feedback."""
         path = "/public/survey/submit"
         body = {"id": _PRIVATE_SURVEY, "tracker": TRACKER, "fields": {"stars": "5"}}
         self._send(201, "POST", path, {}, self._with_field_ids(path, body))
+        tracker = trackers.find(TRACKER)
+        feedback_id = (tracker and tracker.feedback_id) or ""
+        process_feedback([feedback_id])
+        self._queries["getFeedback"] = {"id": feedback_id}
 
     def _send(
         self,

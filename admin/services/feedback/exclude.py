@@ -36,7 +36,7 @@ def mark_test(feedback_id: str, *, is_test: bool) -> bool:
             return False
         _change(
             stored,
-            lambda write: feedback.set_test(write, stored, is_test=is_test),
+            lambda write: feedback.set_test(write, stored, clock.now(), is_test=is_test),
             by=-1 if is_test else 1,
         )
         return True

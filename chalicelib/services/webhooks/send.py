@@ -6,13 +6,14 @@ webhook request can fail between the claim and the outcome.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
 from chalicelib.domain import clock
+from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.webhooks.execution import (
     Attempt,
     Execution,
@@ -23,7 +24,7 @@ from chalicelib.domain.webhooks.execution import (
 )
 from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
-from chalicelib.domain.work import MAX_CLAIMS
+from chalicelib.domain.work import MAX_CLAIMS, first_due
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.log import logger
 from chalicelib.messages import decode
@@ -34,7 +35,7 @@ from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.work.worker import Message, Worker
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
-from chalicelib.storage import executions, workflows
+from chalicelib.storage import executions, feedback, workflows
 from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
 
 _REQUEST_S: Final = 10.0 + MIN_CALL_S
@@ -45,6 +46,9 @@ The webhook request takes up to ten seconds. The rest of the time is for saving 
 
 MIN_DELIVERY_S: Final = MAX_CALL_S + _REQUEST_S
 """The time that must be left to claim an execution and make the attempt."""
+
+_PROCESSING_DELAY: Final = timedelta(minutes=1)
+"""The time after which an execution whose feedback is not processed yet is due again."""
 
 _TIME_OUTS: Final = frozenset({WebhookFailure.TIMEOUT, WebhookFailure.CONNECT_TIMEOUT})
 
@@ -107,7 +111,8 @@ def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[Execu
 def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     """Make the next attempt of an execution if it is due and enough time is left.
 
-    AWS requests: two (claim and outcome); one if the execution is not due or the circuit is open;
+    AWS requests: two (claim and outcome), and one more for the first attempt if the sweeper queued
+    the execution; one if the execution is not due or the circuit is open;
     none if too little time is left.
 
     Raises:
@@ -127,6 +132,10 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     if execution is None:
         return DeliveryOutcome.NOTHING_TO_DO
     early_outcome = _outcome_without_attempt(execution, delivery)
+    if early_outcome is None and _is_early(execution):
+        # The webhook's receiver would read feedback without its customer.
+        retry_at = clock.now() + _PROCESSING_DELAY
+        early_outcome = Outcome(ExecutionState.PENDING, "feedback not processed", retry_at=retry_at)
     if early_outcome is None and time_left_s() < _REQUEST_S:
         early_outcome = Outcome(
             ExecutionState.PENDING, "too little time left", retry_at=clock.now()
@@ -174,6 +183,18 @@ def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outco
         reason = "interrupted" if execution.interrupted else "all attempts are used"
         return Outcome(ExecutionState.FAILED, reason, execution.repeats)
     return None
+
+
+def _is_early(execution: Execution) -> bool:
+    """Return whether the feedback of an execution is not processed yet.
+
+    An execution is created before its feedback is processed, and queued afterwards. If this takes
+    too long, the sweeper queues it earlier. Only such an execution needs an AWS request.
+    """
+    if execution.attempt > 1 or clock.now().timestamp() < first_due(execution.created_at):
+        return False
+    stored = feedback.find(execution.feedback_id)
+    return stored is not None and stored.state is FeedbackState.PENDING
 
 
 def _attempt(

@@ -1,0 +1,122 @@
+"""The partner view of feedback, with the wording that the respondent saw."""
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.wording import FormWording
+from chalicelib.domain.language import Language
+from chalicelib.domain.schema import Resource, Timestamp, UuidText
+
+
+class NamedReference(Resource):
+    """A form, brand or store, with its current name."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    name: str = Field(description="Current name.", examples=["After your visit"])
+
+
+class PartnerAnswer(Resource):
+    """The answer to one field."""
+
+    field_id: UuidText = Field(description="Identifier of the field.")
+    key: str = Field(description="Key of the field.", examples=["nps"])
+    type: FieldType = Field(description="Type of the field.")
+    label: str = Field(
+        description="Label of the field as the respondent saw it.", examples=["Tell us more"]
+    )
+    values: list[str] = Field(description="Values in the form's original language.")
+    displayed_values: list[str] = Field(
+        description="Values as the respondent saw them: options are in the respondent's language."
+    )
+    rating: int | None = Field(
+        description="The answer as a rating from 0 to 10; null if the field is not a rating."
+    )
+
+
+class PartnerFeedback(Resource):
+    """A submission to a contact form or a survey, with its answers."""
+
+    id: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    kind: FormKind = Field(description="Kind of the form.")
+    form: NamedReference = Field(description="The contact form or the survey.")
+    brand: NamedReference | None = Field(description="The brand that the feedback is about.")
+    store: NamedReference | None = Field(description="The store that the feedback is about.")
+    purchase_id: UuidText | None = Field(description="The purchase of the survey link.")
+    customer_id: UuidText | None = Field(description="The customer who answered, if known.")
+    tracker_id: UuidText | None = Field(description="The tracker of the survey link.")
+    context_id: UuidText = Field(
+        description="Identifier of the tracker, store, brand or form: the first of these that the"
+        " feedback has. Webhooks contain the same."
+    )
+    language: Language = Field(description="Language in which the respondent saw the form.")
+    source: str = Field(description="Data source of the feedback.", examples=["Survey"])
+    rating: int | None = Field(
+        description="First rating in display order, from 0 to 10; null if there is none."
+    )
+    answers: list[PartnerAnswer] = Field(description="The answers in display order.")
+    redirect_to: str = Field(
+        description="URL of the review page to which the respondent was redirected; empty if there"
+        " is none."
+    )
+    anonymized: bool = Field(
+        description="Whether the answers were anonymized. Only ratings remain."
+    )
+    test: bool = Field(description="Whether an operator marked the feedback as a test.")
+
+
+def partner_view(
+    stored: StoredFeedback, form_name: str, directory: Directory, wording: FormWording
+) -> PartnerFeedback:
+    """Return the partner view of a feedback record.
+
+    Args:
+        form_name: the current name of the form.
+        directory: the account's brands and stores.
+        wording: the wording that the respondent saw.
+    """
+    record = stored.feedback
+    order = wording.positions()
+    answers = sorted(record.answers, key=lambda each: order.get(each.field_id, len(order)))
+    return PartnerFeedback(
+        id=record.id,
+        created_at=record.created_at,
+        updated_at=stored.updated_at,
+        kind=record.kind,
+        form=NamedReference(id=record.form_id, name=form_name),
+        brand=_place(directory, record.brand_id),
+        store=_place(directory, record.store_id),
+        purchase_id=record.purchase_id,
+        customer_id=record.customer_id,
+        tracker_id=record.tracker_id,
+        context_id=record.context_id,
+        language=record.language,
+        source=record.source.value,
+        rating=record.rating,
+        answers=[_answer(record, answer, wording) for answer in answers],
+        redirect_to=record.redirect_to,
+        anonymized=record.is_anonymized,
+        test=stored.is_test,
+    )
+
+
+def _place(directory: Directory, place_id: str | None) -> NamedReference | None:
+    return NamedReference(id=place_id, name=directory.name_of(place_id)) if place_id else None
+
+
+def _answer(record: Feedback, answer: Answer, wording: FormWording) -> PartnerAnswer:
+    seen = wording.of_answer(answer.field_id, answer.key, answer.values, record.language)
+    return PartnerAnswer(
+        field_id=answer.field_id,
+        key=answer.key,
+        type=answer.type,
+        label=seen.label,
+        values=answer.values,
+        displayed_values=list(seen.displayed_values),
+        rating=answer.type.rules.options.get(answer.values[0]),
+    )

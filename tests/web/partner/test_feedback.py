@@ -1,0 +1,125 @@
+"""Tests of the endpoint that reads one feedback."""
+
+from typing import Any
+
+import pytest
+from chalice.test import Client
+
+from admin.services.feedback.exclude import delete_feedback, mark_test
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.ids import new_id
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.feedback.process import process_feedback
+from tests.domain.forms.factories import select
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.web.partner_client import Partner, new_partner, with_permissions
+from tests.web.seeded_account import REVIEW_PAGE, SeededAccount, seed_account
+
+
+@pytest.fixture
+def seeded(client: Client) -> SeededAccount:
+    clear_caches()
+    return seed_account()
+
+
+@pytest.fixture
+def partner(client: Client, seeded: SeededAccount) -> Partner:
+    return with_permissions(Partner(client, seeded.account_id))
+
+
+def read(partner: Partner, feedback_id: str) -> dict[str, Any]:
+    response = partner.get(f"/partners/feedback?id={feedback_id}")
+    assert response.status == 200
+    content: dict[str, Any] = response.json
+    return content
+
+
+def test_feedback_contains_answers_in_display_order_and_names(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    tracker = seeded.tracker()
+    submitted = answer_survey(seeded, tracker, nps="9", note="Merci")
+    process_feedback([submitted.id])
+    shown = read(partner, submitted.id.upper())
+    answers = shown.pop("answers")
+    assert shown.pop("updatedAt") >= shown.pop("createdAt")
+    assert shown == {
+        "id": submitted.id,
+        "kind": "SURVEY",
+        "form": {"id": seeded.private_survey_id, "name": "Visit"},
+        "brand": {"id": seeded.brand_id, "name": "Maison Lumen"},
+        "store": {"id": seeded.store_id, "name": "Lyon Bellecour"},
+        "purchaseId": submitted.purchase_id,
+        "customerId": seeded.customer_id,
+        "trackerId": tracker,
+        "contextId": tracker,
+        "language": "en",
+        "source": "Survey",
+        "rating": 9,
+        "redirectTo": REVIEW_PAGE,
+        "anonymized": False,
+        "test": False,
+    }
+    assert [answer["key"] for answer in answers] == ["what", "note", "nps"]
+    assert answers[2] == {
+        "fieldId": seeded.fields["nps"],
+        "key": "nps",
+        "type": "NPS",
+        "label": "Nps",
+        "values": ["9"],
+        "displayedValues": ["9"],
+        "rating": 9,
+    }
+    assert answers[1]["rating"] is None
+
+
+def test_feedback_keeps_wording_that_respondent_saw(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    submitted = answer_contact_form(seeded)
+    seeded.contact_form(fields=[select("what", "Rooms", id=seeded.fields["what"], label="Which?")])
+    (answer,) = read(partner, submitted.id)["answers"]
+    assert (answer["label"], answer["displayedValues"]) == ("What", ["Food"])
+
+
+def test_feedback_shows_test_mark_and_time_of_last_change(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    submitted = answer_contact_form(seeded)
+    created = read(partner, submitted.id)
+    assert created["updatedAt"] == created["createdAt"]
+    process_feedback([submitted.id])
+    processed = read(partner, submitted.id)
+    mark_test(submitted.id, is_test=True)
+    marked = read(partner, submitted.id)
+    assert (processed["test"], marked["test"]) == (False, True)
+    times = [each["updatedAt"] for each in (created, processed, marked)]
+    assert times == sorted(times)
+    assert marked["createdAt"] == created["createdAt"]
+
+
+def test_feedback_of_other_account_unknown_and_deleted_feedback_are_not_found(
+    client: Client, partner: Partner, seeded: SeededAccount
+) -> None:
+    submitted = answer_contact_form(seeded)
+    path = f"/partners/feedback?id={submitted.id}"
+    other = new_partner(client)
+    problems = [other.get(path), other.get(f"/partners/feedback?id={new_id()}")]
+    delete_feedback(submitted.id, "operator")
+    problems.append(partner.get(path))
+    assert {(response.status, response.json["detail"]) for response in problems} == {
+        (404, "There is no feedback with this id.")
+    }
+
+
+def test_feedback_takes_one_aws_request(partner: Partner, seeded: SeededAccount) -> None:
+    submitted = answer_contact_form(seeded)
+    read(partner, submitted.id)
+    with counted_calls() as calls:
+        read(partner, submitted.id)
+    assert dict(calls) == {"dynamodb.BatchGetItem": 1}
+
+
+@pytest.mark.parametrize(("query", "code"), [("", "required"), ("?id=x", "invalid_uuid")])
+def test_invalid_id_of_feedback_is_rejected(partner: Partner, query: str, code: str) -> None:
+    assert partner.get(f"/partners/feedback{query}").errors == [("?id", code)]
