@@ -21,6 +21,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     if isinstance(failure, RejectedPositiveData):
         return not (
             _rejects_only(response, "empty", "duplicate")
+            or _rejects_combination(response)
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
             or _asks_for_page_of_no_survey(case)
@@ -44,6 +45,16 @@ def _rejects_only(response: Any, *codes: str) -> bool:
     """
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] in codes for error in errors)
+
+
+def _rejects_combination(response: Any) -> bool:
+    """Return whether only a combination of fields is rejected, such as two ways to name a record.
+
+    The error has the pointer of the whole body. The schema describes each field separately.
+    """
+    errors = _body(response).get("errors", [])
+    found = {(error["pointer"], error["code"]) for error in errors}
+    return found == {("", "not_allowed")}
 
 
 def _rejects_reused_idempotency_key(response: Any) -> bool:

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.domain.customers.customer import Customer, Text
+from chalicelib.domain.customers.customer import MAX_TEXT, Customer, Text
 from chalicelib.domain.paging import MAX_LIMIT
 from chalicelib.domain.schema import Email, Input, Resource
 
@@ -19,6 +19,14 @@ def _with_digit(phone_number: str) -> str:
     return phone_number
 
 
+PhoneNumber = Annotated[
+    Text,
+    AfterValidator(_with_digit),
+    WithJsonSchema({"type": "string", "maxLength": MAX_TEXT, "pattern": "[0-9]"}),
+]
+"""A phone number in any notation: a text with at least one digit."""
+
+
 class CustomerAddress(Input):
     """An e-mail address, a phone number, or both."""
 
@@ -27,7 +35,7 @@ class CustomerAddress(Input):
     email: Email | None = Field(
         default=None, description="E-mail address. Upper and lower case are equal."
     )
-    phone_number: Annotated[Text, AfterValidator(_with_digit)] | None = Field(
+    phone_number: PhoneNumber | None = Field(
         default=None,
         description="Phone number, in national or international notation. Separators are ignored.",
     )
