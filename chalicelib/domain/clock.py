@@ -31,6 +31,8 @@ def within(second: datetime) -> datetime:
     """Return the current time, or the nearest time in this second if the clock is wrong.
 
     AWS states the time of its responses in full seconds. Records that erasures compare with their
-    own time must not depend on the clock of one process.
+    own time must not depend on the clock of one process. A time that `fixed_at` fixes stays.
     """
+    if _fixed.get():
+        return now()
     return min(max(now(), second), second + timedelta(milliseconds=999))

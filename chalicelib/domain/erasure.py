@@ -20,9 +20,6 @@ _REMAINING_COPIES: Final = (
 )
 """The copies that an erasure cannot remove, each with its retention period."""
 
-CLOCK_DIFFERENCE: Final = timedelta(minutes=5)
-"""The largest difference between the clocks of a function and of DynamoDB that is expected."""
-
 
 class ErasureState(StrEnum):
     """Processing state of an erasure."""

@@ -88,11 +88,10 @@ def _for_all(
     """
     if worker.max_concurrency == 1:
         return [is_done(received) for received in batch]
-    records_starts = worker.records is not None and worker.counts_starts
     together = [
         received
         for received in batch
-        if not (records_starts and isinstance(received[1], Message) and received[1].is_redelivery)
+        if not (worker.records and isinstance(received[1], Message) and received[1].is_redelivery)
     ]
     results = map_concurrently(is_done, together, worker.max_concurrency)
     by_id = dict(zip(map(id, together), results, strict=True))

@@ -43,6 +43,7 @@ from chalicelib.storage.dynamodb.transactions import (
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
     WorkRow,
+    leave_attempt,
     leave_index,
     park,
     pending_attributes,
@@ -139,6 +140,11 @@ class ExecutionRow(WorkRow):
         free: Condition = cls.is_pending() & unclaimed & is_due
         return free
 
+    @classmethod
+    def can_start(cls, now: datetime) -> Condition:
+        """Return a write condition: a worker can claim the execution."""
+        return cls.is_free(now)
+
     @property
     def last_claimed(self) -> int:
         """The number of the last claimed attempt."""
@@ -205,6 +211,7 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
         ExecutionRow.leased_until.set(lease_end),
         ExecutionRow.due_at.set(lease_end),
         ExecutionRow.requeues.remove(),
+        *leave_attempt(ExecutionRow),
     ]
     condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
     is_updated = update_or_read(row, actions, condition)
@@ -280,7 +287,11 @@ def defer(execution_id: str, until: datetime, now: datetime) -> bool:
     defer_until = ceil(until.timestamp())
     return try_write(
         lambda: row.update(
-            [ExecutionRow.not_before.set(defer_until), ExecutionRow.due_at.set(defer_until)],
+            [
+                ExecutionRow.not_before.set(defer_until),
+                ExecutionRow.due_at.set(defer_until),
+                *leave_attempt(ExecutionRow),
+            ],
             condition=ExecutionRow.is_free(now),
         )
     )

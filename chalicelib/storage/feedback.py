@@ -19,7 +19,12 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
-from chalicelib.storage.dynamodb.table import read_indexed, read_together
+from chalicelib.storage.dynamodb.table import (
+    read_indexed,
+    read_together,
+    read_with_response,
+    time_of,
+)
 from chalicelib.storage.dynamodb.transactions import put_new
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
@@ -196,10 +201,25 @@ def list_created(
 
 def find_with_tracker(
     feedback_id: str, tracker_id: str
-) -> tuple[StoredFeedback | None, Tracker | None]:
-    """Load a feedback record and a tracker, each None if missing. One consistent request."""
-    row, tracker = read_together((FeedbackRow, feedback_id), (TrackerRow, tracker_id))
-    return _stored(row) if row else None, trackers.build_tracker(tracker) if tracker else None
+) -> tuple[StoredFeedback | None, Tracker | None, datetime]:
+    """Load a feedback record and a tracker, each None if missing. One consistent request.
+
+    Return also the time of DynamoDB's response, in full seconds.
+    """
+    (row, tracker), response = read_with_response(
+        (FeedbackRow, feedback_id), (TrackerRow, tracker_id)
+    )
+    return (
+        _stored(row) if row else None,
+        trackers.build_tracker(tracker) if tracker else None,
+        time_of(response),
+    )
+
+
+def time_before_create(feedback_id: str) -> datetime:
+    """Return the current time of DynamoDB in full seconds. One consistent request."""
+    _, response = read_with_response((FeedbackRow, feedback_id))
+    return time_of(response)
 
 
 def finish(

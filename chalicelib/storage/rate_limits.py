@@ -12,7 +12,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
-from chalicelib.storage.dynamodb.table import Table, connection
+from chalicelib.storage.dynamodb.table import Table, connection, time_of
 
 _RETENTION_AFTER_END_S: Final = 3600
 _DAY_S: Final = 24 * 3600
@@ -29,8 +29,10 @@ class RateLimitRow(Table):
     expires_at = IntegerAttribute()
 
 
-def count(key: str, ends_at: int) -> int:
-    """Increment the request count of a time window and return it. One request.
+def count(key: str, ends_at: int) -> tuple[int, datetime]:
+    """Increment the request count of a time window. One request.
+
+    Return the count and the time of DynamoDB's response, in full seconds.
 
     Args:
         key: the key of the window.
@@ -53,7 +55,7 @@ def count(key: str, ends_at: int) -> int:
         response = connection().dispatch("UpdateItem", update)
     except (ClientError, BotoCoreError) as error:
         raise Unavailable("The request count could not be incremented.") from error
-    return int(response["Attributes"]["request_count"]["N"])
+    return int(response["Attributes"]["request_count"]["N"]), time_of(response)
 
 
 def text_key(account_id: str, now: datetime) -> str:

@@ -10,7 +10,9 @@ import pytest
 
 import app
 from chalicelib.queues import ALL_QUEUES
+from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.webhooks import send as webhooks
+from chalicelib.settings import settings
 from infrastructure.functions import FUNCTIONS
 from tests.campaign import invariants
 from tests.campaign.simulation import (
@@ -24,7 +26,7 @@ from tests.campaign.simulation import (
 from tests.campaign.tables import template
 from tests.campaign.world import World
 
-REQUESTS: Final = 1_500
+REQUESTS: Final = 700
 """The number of AWS requests with faults, without those of the sweeper."""
 _REST_S: Final = 4 * 86_400
 _MAX_STEP_S: Final = 3_600
@@ -53,6 +55,8 @@ def run(seed: int) -> Report:
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
         world = World(simulation, has_accidents=seed % 4 == 3)
         patch.setattr(webhooks, "post", world.post)
+        limited = replace(settings(), submissions=1_000_000)
+        patch.setattr(limit_submissions, "settings", lambda: limited)
         webhooks.circuit_breaker.close_all()
         simulation.rates = _rates(simulation.random)
         _work(simulation, world)
@@ -76,7 +80,7 @@ def _work(simulation: Simulation, world: World) -> None:
     next_sweep = simulation.now + 60
     while simulation.number - simulation.swept < REQUESTS:
         if simulation.now >= next_sweep:
-            next_sweep = simulation.now + chance.choice([120, 300])
+            next_sweep = simulation.now + chance.choice([300, 600])
             _start_sweep(simulation)
         event = chance.random()
         if simulation.invocations and event < 0.8:
@@ -91,6 +95,8 @@ def _work(simulation: Simulation, world: World) -> None:
             world.new_process()
         elif event < 0.951:
             simulation.throttled_until = simulation.now + chance.uniform(5, 40)
+        elif event < 0.952:
+            simulation.stop(chance.choice([*simulation.queues]), chance.uniform(600, 3_600))
         elif simulation.invocations:
             simulation.now += chance.uniform(0, 2)
         else:
@@ -100,6 +106,7 @@ def _work(simulation: Simulation, world: World) -> None:
 def _rest(simulation: Simulation) -> None:
     """Let the service finish its work without faults, until none is due within some days."""
     simulation.rates, simulation.throttled_until, simulation.tables.lag_s = NO_FAULTS, 0, 0
+    simulation.stopped_until.clear()
     simulation.hosts = [0.0]
     end, step_s = simulation.now + _REST_S, 1.0
     while simulation.now < end:
@@ -110,7 +117,7 @@ def _rest(simulation: Simulation) -> None:
         if not due:
             return
         simulation.now = max(simulation.now + step_s, min(due) + 1)
-        step_s = min(_MAX_STEP_S, step_s * 1.2)
+        step_s = min(_MAX_STEP_S, step_s * 1.5)
         if any(each <= simulation.now for each in invariants.due_times(simulation.tables)):
             _start_sweep(simulation)
 

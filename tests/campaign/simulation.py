@@ -41,6 +41,13 @@ from tests.campaign.tables import Item, Key, Tables, cancelled, error
 
 START: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _SINGLE_WRITES: Final = ("DeleteItem", "PutItem", "UpdateItem")
+_QUEUE_OPERATIONS: Final = (
+    "ChangeMessageVisibilityBatch",
+    "DeleteMessageBatch",
+    "SendMessage",
+    "SendMessageBatch",
+)
+_LOCKED: Final = ("GetQueueUrl", "GetSecretValue", "GetParameter", "ListEventSourceMappings")
 
 
 _MAIN: Final = getcurrent()
@@ -161,7 +168,9 @@ class Simulation:
         number: the number of AWS requests.
         swept: the number of those that the sweeper sent.
         on_send: called with each message that a provider receives.
+        after_request: called after each request of an invocation.
         poison: returns whether a request kills its process, for work that always kills.
+        stopped_until: by queue, the time until which its messages are not delivered.
     """
 
     def __init__(self, seed: int, rates: Rates, queues: Callable[[], list[FunctionQueue]]) -> None:
@@ -175,8 +184,10 @@ class Simulation:
         self.operations: Counter[str] = Counter()
         self.number = self.swept = 0
         self.throttled_until = 0.0
+        self.stopped_until: dict[str, float] = {}
         self.mails: list[Mail] = []
         self.on_send: Callable[[Mail], None] = lambda _: None
+        self.after_request: Callable[[Invocation, Mapping[str, Any]], None] = lambda *_: None
         self.poison: Callable[[Invocation, Mapping[str, Any]], bool] = lambda *_: False
         self._sent_groups: dict[str, float] = {}
 
@@ -209,6 +220,8 @@ class Simulation:
 
     def deliver(self, queue: FunctionQueue) -> bool:
         """Invoke the function of a queue with visible messages. Return False if there are none."""
+        if self.stopped_until.get(queue.name, 0) > self.now:
+            return False
         visible = [message for message in queue.messages if message.visible_at <= self.now]
         if queue.is_fifo:
             # A message that is being processed blocks the later messages of its group.
@@ -217,7 +230,8 @@ class Simulation:
         else:
             self.random.shuffle(visible)
         batch = []
-        for message in visible[: self.random.randint(1, queue.batch_size)]:
+        size = self.random.choice([1, self.random.randint(1, queue.batch_size)])
+        for message in visible[:size]:
             message.receives += 1
             message.visible_at = self.now + queue.visibility_s
             if message.receives > 10:
@@ -231,6 +245,18 @@ class Simulation:
                 message.visible_at = self.now + self.random.uniform(0, 5)
         if not batch:
             return bool(visible)
+        self._start_function(queue, batch)
+        if not queue.is_fifo and self._happens("repeated_message"):
+            # SQS delivers the messages to two invocations at the same time.
+            self._start_function(queue, batch)
+        return True
+
+    def stop(self, queue: str, duration_s: float) -> None:
+        """Deliver no messages of a queue for some time, as if its event source was disabled."""
+        self.faults["stopped queues"] += 1
+        self.stopped_until[queue] = self.now + duration_s
+
+    def _start_function(self, queue: FunctionQueue, batch: list[_Message]) -> None:
         receives = {message.id: message.receives for message in batch}
         self.start(
             queue.name,
@@ -238,7 +264,6 @@ class Simulation:
             queue.timeout_s,
             None,
         )
-        return True
 
     def _invoke(
         self,
@@ -251,7 +276,7 @@ class Simulation:
             {
                 "messageId": message.id,
                 "body": message.body,
-                "receiptHandle": "",
+                "receiptHandle": message.id,
                 "eventSourceARN": queue.name,
                 "attributes": {
                     "ApproximateReceiveCount": str(receives[message.id]),
@@ -268,15 +293,12 @@ class Simulation:
                 message.kills += 1
             raise
         except MessagesFailed:
-            # Lambda returns all messages to the queue. Work that is finished is done once more.
-            for message in batch:
-                message.visible_at = self.now
+            # Lambda deletes no message of the batch. They are visible after their time-out.
+            self.faults["messages failed"] += 1
             return
         failed = {failure["itemIdentifier"] for failure in response["batchItemFailures"]}
         for message in batch:
-            if message.id in failed:
-                message.visible_at = self.now
-            elif message in queue.messages:
+            if message.id not in failed and message in queue.messages:
                 queue.messages.remove(message)
 
     def send(self, name: str, body: str, group: str = "", delay_s: float = 0) -> None:
@@ -300,13 +322,10 @@ class Simulation:
         invocation = getcurrent()
         if not isinstance(invocation, Invocation):
             return self._respond(operation, arguments)
-        if operation in (
-            "GetQueueUrl",
-            "GetSecretValue",
-            "GetParameter",
-            "ListEventSourceMappings",
-        ):
+        if operation in _LOCKED:
             # A lock is held during these requests, so no other invocation may continue.
+            if operation == "ListEventSourceMappings" and self._happens("lost"):
+                raise ReadTimeoutError(endpoint_url="x")
             return self._respond(operation, arguments)
         self.number += 1
         self.swept += invocation.name == "sweep"
@@ -324,6 +343,7 @@ class Simulation:
             return self._with_faults(invocation, operation, arguments)
         finally:
             self._look(invocation, operation, arguments)
+            self.after_request(invocation, arguments)
             if self.random.random() < self.rates.switched:
                 assert invocation.parent
                 invocation.parent.switch()
@@ -333,7 +353,7 @@ class Simulation:
     ) -> Any:
         if operation in ("SendRawEmail", "Publish"):
             return self._send_mail(invocation, operation, arguments)
-        is_database = not operation.startswith("SendMessage")
+        is_database = operation not in _QUEUE_OPERATIONS
         if self._happens("throttled") or (is_database and self.now < self.throttled_until):
             if operation == "TransactWriteItems" and self.random.random() < 0.5:
                 raise cancelled(self._reasons(arguments, "ThrottlingError"))
@@ -392,6 +412,9 @@ class Simulation:
                 for entry in arguments["Entries"]:
                     self._enqueue(arguments["QueueUrl"], entry)
                 response = {"Successful": [{"Id": e["Id"]} for e in arguments["Entries"]]}
+            case "ChangeMessageVisibilityBatch" | "DeleteMessageBatch":
+                self._change_messages(operation, arguments)
+                response = {}
             case "SendMessage":
                 name = arguments["QueueUrl"].removeprefix("feedback-test-").replace("-dead", "")
                 self.queues[name].dead.append(arguments["MessageBody"])
@@ -405,6 +428,16 @@ class Simulation:
     def _enqueue(self, url: str, entry: Mapping[str, Any]) -> None:
         name = url.removeprefix("feedback-test-")
         self.send(name, entry["MessageBody"], entry["MessageGroupId"])
+
+    def _change_messages(self, operation: str, arguments: Mapping[str, Any]) -> None:
+        messages = self.queues[arguments["QueueUrl"].removeprefix("feedback-test-")].messages
+        received = {message.id: message for message in messages}
+        for entry in arguments["Entries"]:
+            if message := received.get(entry["ReceiptHandle"]):
+                if operation == "DeleteMessageBatch":
+                    messages.remove(message)
+                else:
+                    message.visible_at = self.now + entry["VisibilityTimeout"]
 
     def _look(self, invocation: Invocation, operation: str, arguments: dict[str, Any]) -> None:
         """Copy the rows that the invocation can know from this request."""

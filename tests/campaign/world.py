@@ -1,6 +1,7 @@
 """The partners, customers and operators of a campaign, and a record of what they did."""
 
 import json
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,12 +39,16 @@ from chalicelib.services.feedback.submit import (
     submit_contact_form,
     submit_survey,
 )
+from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.services.solicitation.unsubscribe import unsubscribe
+from chalicelib.storage.erasures import erasure_id
 from chalicelib.storage.stage_secret import stage_secret
 from chalicelib.time_limits import invocation as time_limits
 from chalicelib.web.partner.batch_body import validate_batch
 from tests.campaign.simulation import Invocation, Killed, Mail, Simulation
+from tests.campaign.tables import Item
 from tests.domain.forms import factories
 from tests.domain.forms.factories import field as form_field
 from tests.domain.workflows.factories import workflow_definition
@@ -52,6 +57,8 @@ from tests.web.definitions import brand_definition, store_definition
 _MAX_SKEW_S: Final = 660
 _API_TIMEOUT_S: Final = 20.0
 _PEOPLE: Final = 5
+NOT_PERSONAL: Final = ("executions",)
+"""The tables that an erasure keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +124,7 @@ class Record:
 
     Attributes:
         banned: the number of the AWS request after which a channel of an address is suppressed.
+        bounced: the e-mails that bounced, each with whether the notification contains headers.
         violations: the rules that the service broke so far.
     """
 
@@ -127,7 +135,7 @@ class Record:
     purchases: list[tuple[str, str]] = field(default_factory=list)
     submitted: list[str] = field(default_factory=list)
     posts: list[tuple[str, int | None]] = field(default_factory=list)
-    bounced: list[Mail] = field(default_factory=list)
+    bounced: list[tuple[Mail, bool]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
 
@@ -142,11 +150,13 @@ class World:
         self.killing: set[str] = set()
         self.words = 0
         self.open_words: dict[str, Person] = {}
+        self.judged: set[int] = set()
         self.person_at: dict[str, Person] = {}
         self.accounts = [self._open_account(number) for number in range(2)]
         self.external_ids: dict[str, list[str]] = {account.id: [] for account in self.accounts}
         self.used_keys: list[tuple[Account, str, Any]] = []
         simulation.on_send = self._receive_mail
+        simulation.after_request = self._react
         simulation.poison = self._kills
 
     def _open_account(self, number: int) -> Account:
@@ -220,6 +230,8 @@ class World:
         self.record.purchases.append((account.id, purchase_id(account.id, "Site", external_id)))
         delay_s = self.random.choice([0, 0, 0, self.random.uniform(0, 900)])
         self.simulation.send("purchases", body, delay_s=delay_s)
+        if self.random.random() < 0.3:
+            self.send_purchase(account, person)
 
     def record_purchase(self, account: Account) -> None:
         """Import a purchase with the command line."""
@@ -321,13 +333,18 @@ class World:
         if self.random.random() < 0.2:
             values = {"nps": "7"}
         body = {"id": account.form_id, "fields": self._answers(account, values)}
-        metadata = SubmissionMetadata(idempotency_key=self._id())
+        metadata = self._metadata()
 
         def submit(_: Invocation) -> None:
             stored = submit_contact_form(parse(body, ContactFormSubmission), metadata)
             self.record.submitted.append(stored.id)
 
         self._start("submit form", submit, word, attempts=3)
+
+    def _metadata(self) -> SubmissionMetadata:
+        """Return the metadata of a submission. The service counts submissions with an address."""
+        address = self.random.choice(["203.0.113.7", ""])
+        return SubmissionMetadata(Respondent(address=address), idempotency_key=self._id())
 
     def answer_survey(self, account: Account) -> None:
         """Answer a survey that a customer of the account has received."""
@@ -342,7 +359,7 @@ class World:
             "tracker": mail.tracker_id,
             "fields": self._answers(account, {"note": word, "nps": "9"}),
         }
-        metadata = SubmissionMetadata(idempotency_key=self._id())
+        metadata = self._metadata()
 
         def submit(_: Invocation) -> None:
             stored = submit_survey(parse(body, SurveySubmission), metadata)
@@ -350,9 +367,9 @@ class World:
 
         self._start("answer survey", submit, word, attempts=3)
 
-    def unsubscribe(self, account: Account) -> None:
+    def unsubscribe(self, account: Account, person: Person | None = None) -> None:
         """Follow the unsubscribe link of a person; repeat the request if there is no response."""
-        person = self.random.choice(account.people)
+        person = person or self.random.choice(account.people)
         contact_hash = email_hash(account.id, self.random.choice(person.emails))
         assert contact_hash
         token = UnsubscribeToken(account.id, contact_hash, Channel.EMAIL).signed(stage_secret())
@@ -402,9 +419,18 @@ class World:
             return
         started: list[tuple[int, float]] = []
         if self.random.random() < 0.6:
-            actions = [self.send_purchase, self.accept_batch, self.submit_form]
-            self.random.choice(actions)(account, person)
+            action, queue = self.random.choice(
+                [
+                    (self.send_purchase, "purchases"),
+                    (self.accept_batch, "imports.fifo"),
+                    (self.submit_form, "feedback"),
+                ]
+            )
+            action(account, person)
             self.simulation.tables.lag_s = self.random.choice([0, 2, 30, 120])
+            if self.random.random() < 0.5:
+                # The input is processed after the erasure has ended.
+                self.simulation.stop(queue, 3_600)
 
         def run(_: Invocation) -> None:
             started.append((self.simulation.number, self.simulation.now))
@@ -442,6 +468,45 @@ class World:
             if is_own and row.get("phone_number", {}).get("S") == person.phone:
                 return str(row["id"]["S"])
         return None
+
+    # Reactions to requests of the service
+
+    def _react(self, invocation: Invocation, arguments: Any) -> None:
+        if invocation.name in ("erase", "erasures"):
+            self._judge_erasures()
+        read = arguments.get("RequestItems", {}).get("feedback-test-contacts", {})
+        if invocation.name == "solicitations" and read and self.random.random() < 0.05:
+            # The person unsubscribes after the service has read that the person has not.
+            keys = {key["key"]["S"] for key in read["Keys"]}
+            for person in {*self.person_at.values()}:
+                if email_key(person.account.id, person.address) in keys:
+                    self.unsubscribe(person.account, person)
+
+    def _judge_erasures(self) -> None:
+        """Check the erasures that have just ended."""
+        erasures = self.simulation.tables.rows("erasures")
+        for number, erasure in enumerate(self.record.erasures):
+            key = erasure_id(erasure.person.account.id, erasure.customer_id)
+            is_done = erasures[(key,)]["state"]["S"] == "DONE"
+            if is_done and number not in self.judged:
+                self.judged.add(number)
+                self.record.violations += self.remains_of(erasure)
+
+    def remains_of(self, erasure: RequestedErasure) -> Iterator[str]:
+        """Describe the input about an erased person that the service still stores."""
+        texts = [
+            (name, " ".join(map(text_of, row.values())))
+            for name, row in self.simulation.tables.all_rows()
+            if name not in NOT_PERSONAL
+        ]
+        for sent in self.record.sent:
+            if sent.person is erasure.person and sent.ended_at <= erasure.started_at:
+                found = [name for name, text in texts if sent.token in text]
+                if found:
+                    yield (
+                        f"{sent.token} of {sent.person.address} from request {sent.ended_at}"
+                        f" is in {found} after the erasure at request {erasure.started_at}"
+                    )
 
     # The outside
 
@@ -523,21 +588,32 @@ class World:
 
     def _bounce(self, mail: Mail) -> None:
         headers = [{"name": name, "value": value} for name, value in mail.headers]
+        if mail.is_known and self.random.random() < 0.5:
+            headers = []  # Only the message id names the survey.
         body = {
             "notificationType": "Bounce",
-            "mail": {"messageId": mail.message_id, "headersTruncated": False, "headers": headers},
+            "mail": {
+                "messageId": mail.message_id,
+                "headersTruncated": not headers,
+                "headers": headers,
+            },
             "bounce": {
                 "bounceType": "Permanent",
                 "bouncedRecipients": [{"emailAddress": mail.to}],
             },
         }
-        self.record.bounced.append(mail)
+        self.record.bounced.append((mail, bool(headers)))
         delay_s = self.random.choice([0, 0, 5, 300])
         self.simulation.send("message-events", json.dumps(body), delay_s=delay_s)
 
     def _kills(self, invocation: Invocation, arguments: Any) -> bool:
-        """Return whether this is the claim of a survey that always kills its process."""
-        if not self.killing or invocation.name != "solicitations":
+        """Return whether this is the claim of work that always kills its process."""
+        if not self.has_accidents:
+            return False
+        if "claim_token" in arguments.get("ExpressionAttributeNames", {}).values():
+            execution_id = arguments["Key"]["execution_id"]["S"]
+            return invocation.name == "webhooks" and execution_id.startswith("0")
+        if invocation.name != "solicitations":
             return False
         writes = [next(iter(each.values())) for each in arguments.get("TransactItems", ())]
         keys = [write.get("Key", {}).get("solicitation_id", {}).get("S") for write in writes]
@@ -597,6 +673,11 @@ class World:
     def new_process(self) -> None:
         """Start with empty caches."""
         clear_caches()
+
+
+def text_of(value: Item) -> str:
+    """Return the content of an attribute as text."""
+    return zlib.decompress(value["B"]).decode() if "B" in value else json.dumps(value)
 
 
 def _canonical(address: str) -> str:

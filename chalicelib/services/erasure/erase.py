@@ -23,7 +23,6 @@ from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import (
-    CLOCK_DIFFERENCE,
     Erased,
     Erasure,
     ErasurePointer,
@@ -224,17 +223,14 @@ def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
 def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
     """Anonymize the customer's feedback, and earlier feedback whose answers contain the pair.
 
-    Feedback of another customer stays linked to this customer, whose counts include it. The time of
-    feedback comes from the clock of a function, so feedback that belongs to no customer yet counts
-    as earlier up to `CLOCK_DIFFERENCE` after the erasure.
+    Feedback of another customer stays linked to this customer, whose counts include it.
     """
     contact_hashes = [pair_hash(erasure.account_id, digest) for digest in erasure.pairs]
 
     def find() -> Iterator[StoredFeedback]:
         for stored in feedback.of_person(erasure.account_id, customer_id, contact_hashes):
             record = stored.feedback
-            tolerance = timedelta(0) if record.customer_id else CLOCK_DIFFERENCE
-            is_earlier = record.created_at <= erasure.erased_at + tolerance
+            is_earlier = record.created_at <= erasure.erased_at
             if record.customer_id == customer_id or is_earlier:
                 yield stored
 

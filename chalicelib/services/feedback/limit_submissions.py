@@ -1,5 +1,6 @@
 """Limit the number of submissions from one source address to one form per time window."""
 
+from datetime import datetime
 from typing import Final
 
 from cachetools import FIFOCache
@@ -15,11 +16,12 @@ _exceeded: Final[FIFOCache[str, bool]] = FIFOCache(maxsize=10_000)
 """The keys of exceeded time windows. Keys are never reused, so no key needs to expire."""
 
 
-def limit_submissions(form_id: str, address: str) -> None:
+def limit_submissions(form_id: str, address: str) -> datetime | None:
     """Count a submission and check that the count is within the limit.
 
-    If the counter is unavailable, accept the submission, so that no feedback is lost. One AWS
-    request; none if no limit is configured, or if this process knows that the source address
+    Return the time at which DynamoDB counted the submission, in full seconds, or None if it was not
+    counted. If the counter is unavailable, accept the submission, so that no feedback is lost. One
+    AWS request; none if no limit is configured, or if this process knows that the source address
     exceeded the limit. The process remembers exceeded limits, so that abuse cannot overload the
     partition that contains the counter.
 
@@ -28,19 +30,20 @@ def limit_submissions(form_id: str, address: str) -> None:
     """
     limit = SubmissionLimit(settings().submissions, settings().submission_window_s)
     if not limit.maximum or not address:
-        return
+        return None
     now = clock.now()
     window = SubmissionWindow.at(now, limit.window_s, form_id, address)
     if _exceeded.get(window.key):
         raise TooManyRequests(window.seconds_left(now))
     try:
-        submitted = rate_limits.count(window.key, window.ends_at)
+        submitted, counted_at = rate_limits.count(window.key, window.ends_at)
     except Unavailable:
         logger.warning("submission not counted", form_id=form_id)
-        return
+        return None
     if submitted > limit.maximum:
         _exceeded[window.key] = True
         raise TooManyRequests(window.seconds_left(now))
+    return counted_at
 
 
 def count_rejected(error: FeedbackError, form_id: str, address: str) -> None:

@@ -1,6 +1,7 @@
 """Accept submissions to contact forms and surveys: ``POST /public/…/submit``."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -52,7 +53,7 @@ def submit_contact_form(
 
     If the idempotency key was used before, return the feedback record of the first request. If
     queueing fails, the sweeper queues the record. Three AWS requests; one more with an idempotency
-    key.
+    key. If the submission is not counted, one of them reads the time of DynamoDB.
 
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
@@ -105,7 +106,7 @@ def _submit_with_tracker(
     metadata: SubmissionMetadata,
     origin: Origin,
 ) -> Feedback:
-    stored, stored_tracker = feedback.find_with_tracker(origin.record_id, tracker_id)
+    stored, stored_tracker, read_at = feedback.find_with_tracker(origin.record_id, tracker_id)
     if stored:
         origin.check_same_input(stored.input_hash)
         return stored.feedback
@@ -116,7 +117,7 @@ def _submit_with_tracker(
         return earlier
     tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
-    new = build_submitted(survey, context, submission, metadata, origin)
+    new = _at(read_at, build_submitted(survey, context, submission, metadata, origin))
     with transaction() as write:
         feedback.add(write, new, origin.input_hash)
         trackers.consume(write, tracker.id, new.id, new.created_at)
@@ -157,9 +158,10 @@ def build_submitted(
 
 
 def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedback:
-    limit_submissions(new.form_id, metadata.respondent.address)
+    counted_at = limit_submissions(new.form_id, metadata.respondent.address)
     if metadata.is_honeypot_filled:
         return new
+    new = _at(counted_at or feedback.time_before_create(new.id), new)
     if not feedback.create(new, origin.input_hash):
         # A concurrent duplicate of this request was stored first, or botocore lost the response to
         # its first write and retried the write.
@@ -169,6 +171,15 @@ def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedb
         return earlier
     send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
     return new
+
+
+def _at(second: datetime, new: Feedback) -> Feedback:
+    """Return the feedback with a creation time in this second of DynamoDB's time.
+
+    An erasure decides by this time whether the feedback is older. Therefore it must not depend on
+    the clock of one process.
+    """
+    return new.model_copy(update={"created_at": clock.within(second)})
 
 
 def _find_earlier(origin: Origin) -> Feedback | None:

@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from chalicelib.domain import clock
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.webhooks.execution import (
     Attempt,
@@ -109,19 +110,18 @@ def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[Execu
 
 
 def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
-    """Make the next attempt of an execution if it is due and enough time is left.
+    """Make the next attempt of an execution if it is due.
 
     AWS requests: two (claim and outcome), and one more for the first attempt if the sweeper queued
-    the execution; one if the execution is not due or the circuit is open;
-    none if too little time is left.
+    the execution; one if the execution is not due or the circuit is open.
 
     Raises:
-        Unavailable: the database throttles or does not respond. If this happens before the claim,
-            the execution is unchanged. If it happens after the claim, the lease expires, and the
-            next attempt is marked as a repeat.
+        Unavailable: too little time is left, or the database throttles or does not respond. If this
+            happens before the claim, the execution is unchanged. If it happens after the claim, the
+            lease expires, and the next attempt is marked as a repeat.
     """
     if time_left_s() < MIN_DELIVERY_S:
-        return DeliveryOutcome.DEFERRED
+        raise Unavailable("Too little time is left.")
     delivery = _delivery(pointer)
     now = clock.now()
     open_until = circuit_breaker.open_until(pointer.account_id, delivery.host, now)
@@ -264,6 +264,5 @@ WORKER: Final = Worker(
     log_fields=("account_id", "execution_id"),
     max_concurrency=10,
     min_time_s=MIN_CALL_S,
-    counts_starts=False,
 )
 """A claimed execution is not deferred after an exception: it becomes due when the lease expires."""

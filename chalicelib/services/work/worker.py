@@ -85,8 +85,6 @@ class Worker(Generic[PointerT]):
             after their last receive if too little time is left or the database is unavailable,
             because the sweeper requeues their work.
         rejects_invalid: whether an invalid message moves to the dead-letter queue immediately.
-        counts_starts: whether the start of a redelivered message is recorded, so that a start
-            without an outcome counts as a failure. False if ``run`` itself counts its claims.
     """
 
     queue: Queue
@@ -101,7 +99,6 @@ class Worker(Generic[PointerT]):
     min_time_s: float = MIN_WORK_S
     is_only_copy: bool = False
     rejects_invalid: bool = False
-    counts_starts: bool = True
 
     def described(self, pointer: PointerT) -> dict[str, Any]:
         """Return the log fields that identify the work of a message."""
@@ -124,9 +121,8 @@ def attempt(worker: Worker[PointerT], message: Message[PointerT]) -> StrEnum:
     if records is None or worker.key is None:
         return worker.run(message)
     owner_id, part = worker.key(message.pointer)
-    counts_start = worker.counts_starts and message.is_redelivery
     try:
-        if counts_start and records.record_start(owner_id, part, clock.now()):
+        if message.is_redelivery and records.record_start(owner_id, part, clock.now()):
             outcome: StrEnum = Interruption.PARKED
         else:
             outcome = worker.run(message)

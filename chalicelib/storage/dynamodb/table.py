@@ -219,6 +219,17 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
     if len(keys) > _MAX_BATCH_READS:
         first, others = keys[:_MAX_BATCH_READS], keys[_MAX_BATCH_READS:]
         return [*read_together(*first), *read_together(*others)]
+    return read_with_response(*keys)[0]
+
+
+def read_with_response(
+    *keys: tuple[type[Table], str] | tuple[type[Table], str, str],
+) -> tuple[list[Any], Any]:
+    """Load 1 to 100 rows as `read_together` does. Return also the last response of DynamoDB.
+
+    Raises:
+        Unavailable: DynamoDB throttles and leaves keys unprocessed.
+    """
     indexes: dict[tuple[str, str], int] = {}
     unread: dict[str, dict[str, Any]] = {}
     for index, (model, *key) in enumerate(keys):
@@ -242,7 +253,7 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
                 rows[index] = keys[index][0].from_raw_data(item)
         unread = response.get("UnprocessedKeys") or {}
         if not unread:
-            return rows
+            return rows, response
         if not backoff.pause():
             raise Unavailable("The database is busy.")
 

@@ -96,6 +96,11 @@ class WorkRow(Table):
         """Return a write condition: the record is pending, not claimed and not deferred."""
         return cls.is_pending()
 
+    @classmethod
+    def can_start(cls, _now: datetime) -> Condition:
+        """Return a write condition: a start without an outcome is a failure. Default: pending."""
+        return cls.is_pending()
+
     def pointer(self, now: datetime) -> Any:
         """Return the pointer to this record.
 
@@ -298,19 +303,19 @@ class WorkRecords(Generic[Pointer]):
         last allowed attempt. Return True if the record is now parked. One request, or up to three
         after an earlier start.
         """
-        row, pending = self._at(owner_id, part), self._row.is_pending()
+        row, startable = self._at(owner_id, part), self._row.can_start(now)
         started_at = self._row.started_at
         start = started_at.set(int(now.timestamp()))
-        if _update(row, [start], pending & started_at.does_not_exist()):
-            return False
+        interrupted = self._row.reason.set("interrupted")
+        is_first = _update(row, [start], startable & started_at.does_not_exist())
         # A more recent start can belong to a worker that is still running.
-        is_interrupted = pending & (started_at <= int((now - MAX_RUN).timestamp()))
-        actions: list[Action] = [
-            start,
-            self._row.claims.add(1),
-            self._row.reason.set("interrupted"),
-        ]
-        return _update(row, actions, is_interrupted) and self._park_if_exhausted(row, now, pending)
+        is_interrupted = startable & (started_at <= int((now - MAX_RUN).timestamp()))
+        if not is_first and not _update(
+            row, [start, self._row.claims.add(1), interrupted], is_interrupted
+        ):
+            return False
+        # Claims of an execution whose outcome was not stored have been counted before.
+        return self._park_if_exhausted(row, now, startable, interrupted)
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
@@ -420,10 +425,12 @@ class WorkRecords(Generic[Pointer]):
         pointer: Pointer = row.pointer(now)
         return pointer
 
-    def _park_if_exhausted(self, row: WorkRow, now: datetime, condition: Condition) -> bool:
+    def _park_if_exhausted(
+        self, row: WorkRow, now: datetime, condition: Condition, *also: Action
+    ) -> bool:
         if (row.claims or 0) < MAX_CLAIMS:
             return False
-        return _update(row, [*park(self._row, now), *row.on_parking()], condition)
+        return _update(row, [*park(self._row, now), *row.on_parking(), *also], condition)
 
     def _in_shard(
         self, shard: str, condition: Condition | None, page_size: int

@@ -1,13 +1,24 @@
 """Test that the feedback of erased customers is anonymized but retains ratings and counts."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import Context
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.submission import ContactFormSubmission
+from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.feedback import limit_submissions
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.settings import Settings
 from chalicelib.storage import counters, customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
@@ -154,15 +165,51 @@ def test_feedback_after_erasure_is_kept(seeded: SeededAccount, time: Time) -> No
     assert again.feedback_count == 1
 
 
-@pytest.mark.parametrize(("minutes", "is_kept"), [(4, False), (6, True)])
-def test_pending_feedback_counts_as_earlier_within_difference_of_clocks(
-    seeded: SeededAccount, time: Time, minutes: int, is_kept: bool
+@contextmanager
+def wrong_clock(minutes: int) -> Iterator[None]:
+    """Change the clock of the function by some minutes. Responses contain the time of AWS."""
+    real = clock.now
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
+        patch.setattr(clock, "now", lambda: real() + timedelta(minutes=minutes))
+        yield
+
+
+@pytest.mark.parametrize("minutes", [-4, 4])
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_time_of_feedback_is_time_of_database(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, minutes: int, is_counted: bool
+) -> None:
+    limited = Settings("test", "eu-west-1", submissions=50 if is_counted else 0)
+    monkeypatch.setattr(limit_submissions, "settings", lambda: limited)
+    body = parse({"id": seeded.contact_form_id, "fields": seeded.answers()}, ContactFormSubmission)
+    metadata = SubmissionMetadata(Respondent(address="203.0.113.7"))
+    tracker = seeded.tracker()
+    submit_contact_form(body, metadata)
+    started = clock.now().replace(microsecond=0)
+    with wrong_clock(minutes):
+        with counted_calls() as calls:
+            submitted = submit_contact_form(body, metadata)
+        answered = answer_survey(seeded, tracker)
+    ended = clock.now() + timedelta(seconds=1)
+    assert calls.total() == 3
+    assert started <= stored(submitted).created_at <= ended
+    assert started <= stored(answered).created_at <= ended
+
+
+def test_feedback_of_fast_clock_before_erasure_does_not_recreate_person(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit(seeded)
     process(seeded)
     (customer,) = respondents(seeded)
-    erase(seeded.account_id, customer.id)
-    time.ahead += timedelta(minutes=minutes)
-    pending = submit(seeded)
+    with wrong_clock(4):
+        late = submit(seeded)
+    # The worker has read the feedback when the operator erases the person.
+    with before_request(
+        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
+    ):
+        process(seeded)
     finish(seeded.account_id, customer.id, time)
-    assert (stored(pending).email == PERSON["mail"]) == is_kept
+    assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
+    assert stored(late).email is None

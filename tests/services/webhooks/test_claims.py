@@ -1,8 +1,9 @@
 """Tests of claims: only the worker with an execution's claim can record an outcome."""
 
+import contextlib
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, ExecutionState, Outcome
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.messages import decode
+from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
@@ -222,6 +224,53 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
     ]
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_webhook_whose_claim_kills_function_is_parked(
+    seeded: SeededAccount,
+    receiver: Receiver,
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    is_committed: bool,
+) -> None:
+    add_workflow(seeded.account_id)
+    messages = trigger_webhooks(seeded)
+    real_claim = executions.claim
+
+    def kill(pointer: ExecutionPointer, now: datetime) -> None:
+        if is_committed:
+            real_claim(pointer, now)
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(executions, "claim", kill)
+        for receive_count in range(1, MAX_RECEIVES + 1):
+            with contextlib.suppress(Killed):
+                WEBHOOK_QUEUE.deliver(messages, receive_count)
+            time.ahead += timedelta(minutes=6)  # the visibility time-out of the queue
+    (row,) = executions_of(seeded.account_id)
+    assert (row.state, row.claims, row.reason) == ("PARKED", 8, "interrupted")
+    assert bool(row.ambiguous) == is_committed
+    replay_delivery(row.execution_id)
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
+    assert read_only_execution(seeded)[0] == "SUCCEEDED"
+
+
+def test_redelivery_of_claimed_or_waiting_webhook_counts_no_failure(
+    seeded: SeededAccount, receiver: Receiver, time: Time
+) -> None:
+    add_workflow(seeded.account_id)
+    receiver.responses = [response_with(429, retry_after="36000"), response_with(200)]
+    messages = trigger_webhooks(seeded)
+    WEBHOOK_QUEUE.deliver(messages, 2)
+    for _ in range(9):
+        time.ahead += timedelta(minutes=6)
+        assert WEBHOOK_QUEUE.deliver(messages, 2) == []
+    (row,) = executions_of(seeded.account_id)
+    assert (row.state, row.claims, row.started_at) == ("PENDING", 0, None)
+    advance_time(seeded.account_id, time, timedelta(hours=11))
+    assert read_only_execution(seeded)[0] == "SUCCEEDED"
+
+
 def test_errors_of_claims_during_retry_delay_do_not_park_execution(
     seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,7 +343,10 @@ def test_webhook_is_deferred_when_function_has_little_time_left(
         patch.setattr(executions, "claim", slow_claim)
         response = app.send_webhook({"Records": [record]}, context)
     assert response == {"batchItemFailures": []}
-    assert (calls["dynamodb.UpdateItem"], len(receiver.requests)) == (claims, sent)
+    deferrals = 1 - claims
+    assert calls["dynamodb.UpdateItem"] == claims + deferrals
+    (row,) = executions_of(seeded.account_id)
+    assert (row.claimed, row.deferrals or 0, len(receiver.requests)) == (sent, deferrals, sent)
     advance_time(seeded.account_id, time, timedelta(minutes=3))
     state, ambiguous, attempts = read_only_execution(seeded)
     assert (state, ambiguous, len(attempts), len(receiver.requests)) == ("SUCCEEDED", False, 1, 1)

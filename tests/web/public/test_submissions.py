@@ -3,6 +3,7 @@
 import json
 import random
 import string
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -363,8 +364,8 @@ def test_concurrent_duplicate_submission_with_tracker_returns_first_response(
     stale_reads = iter([None])
 
     def find_with_tracker(feedback_id: str, tracker_id: str) -> Any:
-        stored, used = read(feedback_id, tracker_id)
-        return next(stale_reads, stored), used
+        stored, used, read_at = read(feedback_id, tracker_id)
+        return next(stale_reads, stored), used, read_at
 
     monkeypatch.setattr(feedback, "find_with_tracker", find_with_tracker)
     second = submit_private(fresh, tracker, headers=KEY)
@@ -487,7 +488,7 @@ def test_submission_over_256_kilobytes_is_rejected(fresh: SeededAccount) -> None
 @pytest.mark.parametrize(
     ("limited", "cost"),
     [
-        (False, {"dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
+        (False, {"dynamodb.BatchGetItem": 1, "dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
         (True, {"dynamodb.UpdateItem": 1, "dynamodb.PutItem": 1, "sqs.SendMessageBatch": 1}),
     ],
 )
@@ -500,7 +501,7 @@ def test_submission_sends_at_most_four_aws_requests(
     for headers, lookup in (({}, {}), (KEY, {"dynamodb.BatchGetItem": 1})):
         with counted_calls() as calls:
             assert submit_contact(fresh, headers=headers).status == 204
-        assert dict(calls) == cost | lookup
+        assert calls == Counter(cost) + Counter(lookup)
 
 
 def test_submission_with_tracker_sends_three_aws_requests(fresh: SeededAccount) -> None:
