@@ -173,7 +173,7 @@ FUNCTIONS: Final = (
             "customers/by_email": ("Query",),
             "customers/by_phone": ("Query",),
             "customer-pairs": ("BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"),
-            "purchases": ("GetItem",),
+            "purchases": ("GetItem", "BatchGetItem"),
             "contact-forms": ("Query", "BatchGetItem"),
             "contact-forms/by_block": ("Query",),
             "surveys": ("Query", "BatchGetItem"),

@@ -31,6 +31,8 @@ class PlaceRow(Table):
     color = UnicodeAttribute(null=True)
     brand_id = UnicodeAttribute(null=True)
     time_zone = UnicodeAttribute(null=True)
+    address = UnicodeAttribute(null=True)
+    legal_text = UnicodeAttribute(null=True)
     created_at = UnicodeAttribute(null=True)
     updated_at = UnicodeAttribute(null=True)
 
@@ -60,6 +62,8 @@ def save(
         color=place.color or None,
         brand_id=place.brand_id,
         time_zone=place.time_zone,
+        address=place.address or None,
+        legal_text=place.legal_text or None,
     )
     kind = PlaceRow.kind
     with transaction() as write:
@@ -82,6 +86,8 @@ def _place(row: PlaceRow) -> Place:
         color=row.color or "",
         brand_id=row.brand_id,
         time_zone=row.time_zone,
+        address=row.address or "",
+        legal_text=row.legal_text or "",
     )
 
 

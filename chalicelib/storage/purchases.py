@@ -8,10 +8,12 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
+from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 
@@ -60,6 +62,22 @@ def find(account_id: str, purchase_id: str) -> Purchase | None:
     except PurchaseRow.DoesNotExist:
         return None
     return build_purchase_from(row)
+
+
+def find_with_customer(
+    account_id: str, purchase_id: str, customer_id: str | None
+) -> tuple[Purchase | None, Customer | None]:
+    """Load a purchase and, if there is an id, a customer of the account. One consistent request."""
+    if customer_id is None:
+        return find(account_id, purchase_id), None
+    purchase, customer = read_together(
+        (PurchaseRow, account_key(account_id, purchase_id)),
+        (CustomerRow, account_key(account_id, customer_id)),
+    )
+    return (
+        build_purchase_from(purchase) if purchase else None,
+        build_customer(customer) if customer else None,
+    )
 
 
 def find_stores(account_id: str, purchase_ids: Collection[str]) -> dict[str, str]:

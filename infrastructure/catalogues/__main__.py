@@ -7,17 +7,20 @@ all messages to the file.
 import json
 import sys
 from collections.abc import Iterator
+from datetime import date
 from io import BytesIO
 from pathlib import Path
 from typing import Final
 
 from babel import Locale
+from babel.dates import format_date
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from babel.numbers import get_group_symbol
 
+from chalicelib.domain.date_format import FORMATS
 from chalicelib.web.pages import words
 from chalicelib.web.pages.number_format import SEPARATORS
 
@@ -68,7 +71,17 @@ def _generated(catalogues: dict[str, Catalog]) -> dict[Path, bytes]:
     }
     table = json.dumps(separators, indent=2, sort_keys=True) + "\n"
     compiled = {_compiled(language): _mo(catalogue) for language, catalogue in catalogues.items()}
-    return compiled | {SEPARATORS: table.encode()}
+    dates = {language: _dates(language) for language in ("en", *catalogues)}
+    formats = json.dumps(dates, indent=0, sort_keys=True, ensure_ascii=False) + "\n"
+    return compiled | {SEPARATORS: table.encode(), FORMATS: formats.encode()}
+
+
+def _dates(language: str) -> list[str]:
+    """Return the format of a date in each month. English dates have the order of most countries."""
+    locale = Locale.parse({"en": "en-GB"}.get(language, language), sep="-")
+    days = (date(2001, month, 22) for month in range(1, 13))
+    texts = (format_date(day, "long", locale) for day in days)
+    return [text.replace("2001", "{year}").replace("22", "{day}") for text in texts]
 
 
 def _template() -> Catalog:

@@ -17,6 +17,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(catalogues, "_SOURCES", tmp_path)
     monkeypatch.setattr(catalogues.words, "LOCALES", tmp_path / "locale")
     monkeypatch.setattr(catalogues, "SEPARATORS", tmp_path / "separators.json")
+    monkeypatch.setattr(catalogues, "FORMATS", tmp_path / "date_formats.json")
     return tmp_path
 
 

@@ -1,4 +1,4 @@
-"""Warn about the appearance of a form: low contrast, and fonts that pages do not load.
+"""Warn about the appearance of a form: low contrast, and parts that pages do not display.
 
 A form with low contrast is valid. Pages replace its colours so that respondents can read them.
 """
@@ -20,7 +20,7 @@ _IMAGES: Final = ("logo", "footer_logo", "cover", "submission_image")
 
 
 def appearance_warnings(definition: FormDefinition) -> Iterator[InputError]:
-    """Yield warnings for an ignored font, ignored images and colours with too low contrast."""
+    """Yield warnings for colours with too low contrast, and for parts that pages do not display."""
     font = definition.general_style.font
     if font.url and not is_font_file_url(font.url):
         yield InputError(
@@ -28,6 +28,14 @@ def appearance_warnings(definition: FormDefinition) -> Iterator[InputError]:
             "no_font_file",
             f"Pages load only font files over https (.woff2, .woff, .ttf or .otf), {_HOSTS}.",
         )
+    for position, field in enumerate(definition.fields):
+        labels = field.type.rules.labels
+        if labels and field.values and len(field.values) != labels:
+            yield InputError(
+                json_pointer("fields", position, "values"),
+                "labels_ignored",
+                f"Pages display `values` as labels only if there are {labels}.",
+            )
     for name in _IMAGES:
         image = getattr(definition, name)
         if image and image.url and not page_origin(image.url):

@@ -17,6 +17,7 @@ from admin.domain.forms.references import Names, References
 from admin.domain.forms.values import value_errors
 from chalicelib.domain.comparison import Comparator, equal, parse_list
 from chalicelib.domain.forms.fields import ExpectedValue
+from chalicelib.domain.forms.placeholders import NAMES, unknown_names
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
 from chalicelib.domain.input_errors import (
     InputError,
@@ -42,6 +43,19 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
         yield from _field_errors(field, references.groups, "fields", position)
     yield from _dependency_errors(definition, references.fields)
     yield from _translation_errors(definition, references)
+    yield from _placeholder_errors(definition)
+    for language, texts in definition.translations.items():
+        yield from _placeholder_errors(texts, "translations", str(language))
+
+
+def _placeholder_errors(
+    texts: FormDefinition | FormTranslation, *path: str | int
+) -> Iterator[InputError]:
+    for name, part in (("header", texts.header), ("submission", texts.submission)):
+        for key, text in (("title", part.title), ("subtitle", part.subtitle)):
+            for unknown in unknown_names(text):
+                detail = f"Unknown placeholder {{{unknown}}}. Use {', '.join(NAMES)}."
+                yield InputError(json_pointer(*path, name, key), "unknown_placeholder", detail)
 
 
 def _name_errors(kind: str, parts: Sequence[KeyedPart], names: Names) -> Iterator[InputError]:

@@ -55,6 +55,8 @@ def save_store(account_id: str, definition: Any, operator: str | None = None) ->
             color=store.color,
             brand_id=store.brand_id,
             time_zone=store.time_zone,
+            address=store.address,
+            legal_text=store.legal_text,
         ),
         operator,
     )

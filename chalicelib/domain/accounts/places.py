@@ -29,6 +29,8 @@ class Place(Resource):
         brand_id: the brand of a store; None for a brand.
         color: a hexadecimal colour, ``""`` if unset.
         time_zone: the time zone of a store. None means the time zone of the account.
+        address: the postal address of a store, in the footer of pages and e-mails.
+        legal_text: a text below the address that the law requires, such as a registration number.
     """
 
     id: str
@@ -37,6 +39,8 @@ class Place(Resource):
     color: str = ""
     brand_id: str | None = None
     time_zone: str | None = None
+    address: str = ""
+    legal_text: str = ""
 
 
 class BrandDefinition(Input):
@@ -54,6 +58,8 @@ class StoreDefinition(BrandDefinition):
 
     brand_id: Identifier
     time_zone: TimeZoneName | None = None
+    address: str = Field(default="", max_length=500)
+    legal_text: str = Field(default="", max_length=1000)
 
 
 def place_id_conflict() -> InputError:

@@ -9,13 +9,25 @@ from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed
 
 
-class FormDisabled(Conflict):
+class FormClosed(Conflict):
+    """The form accepts no submission from this respondent.
+
+    Attributes:
+        form: the form, whose brand the respondent knows.
+    """
+
+    def __init__(self, detail: str, form: SavedForm) -> None:
+        super().__init__(detail)
+        self.form = form
+
+
+class FormDisabled(FormClosed):
     """The form accepts no submissions."""
 
     code = "form_disabled"
 
 
-class TrackerUsed(Conflict):
+class TrackerUsed(FormClosed):
     """The tracker's survey was already submitted."""
 
     code = "tracker_used"
@@ -34,7 +46,7 @@ def require_enabled(form: SavedForm) -> None:
         FormDisabled: the form is disabled.
     """
     if not form.enabled:
-        raise FormDisabled("The form is disabled and accepts no submissions.")
+        raise FormDisabled("The form is disabled and accepts no submissions.", form)
 
 
 def require_public(survey: SavedSurvey) -> None:
@@ -57,7 +69,7 @@ def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
     if tracker is None or tracker.survey_id != survey.id:
         raise NotFound("tracker")
     if tracker.used_at:
-        raise TrackerUsed("The tracker is already used: the survey was submitted.")
+        raise TrackerUsed("The tracker is already used: the survey was submitted.", survey)
     return tracker
 
 

@@ -39,6 +39,11 @@ def legible(foreground: str, background: str, minimum: float) -> str:
     return end
 
 
+def blended(colour: str, background: str) -> str:
+    """Return the opaque colour that a transparent colour has on a background."""
+    return _hexadecimal(_blend(colour, _blend(background, _WHITE)))
+
+
 def is_dark(colour: str) -> bool:
     """Return whether a background of this colour needs light text."""
     return _luminance(_blend(colour, _WHITE)) < _DARK_LUMINANCE

@@ -93,6 +93,8 @@ class AnswerRules:
         accepts_several_values: whether an answer can have more than one value.
         identifies_by: the customer attribute that answers of this type contain, if it identifies
             the respondent: e-mail or phone number. None for other types.
+        labels: how many texts the field's `values` can contain to replace the default labels of the
+            options or, for a scale, of both ends; 0 if the labels are fixed.
         display: how a page displays a field of this type.
     """
 
@@ -102,6 +104,7 @@ class AnswerRules:
     options_from_field: bool = False
     accepts_several_values: bool = False
     identifies_by: RespondentIdentifier | None = None
+    labels: int = 0
     display: Display = Display()
 
     @property
@@ -250,6 +253,7 @@ class FieldType(StrEnum):
         AnswerRules(
             example="10",
             options=_ZERO_TO_TEN,
+            labels=2,
             display=Display(Control.SCALE, ends="likelihood"),
         ),
     )
@@ -259,15 +263,20 @@ class FieldType(StrEnum):
     )
     CSAT_SMILEY = (
         "CSAT_SMILEY",
-        AnswerRules(example="5", options=_ONE_TO_FIVE, display=Display(Control.SMILEYS)),
+        AnswerRules(example="5", options=_ONE_TO_FIVE, labels=5, display=Display(Control.SMILEYS)),
     )
     BINARY = (
         "BINARY",
-        AnswerRules(example="satisfied", options=_SATISFACTION, display=Display(Control.BINARY)),
+        AnswerRules(
+            example="satisfied", options=_SATISFACTION, labels=2, display=Display(Control.BINARY)
+        ),
     )
     RATING = (
         "RATING",
         AnswerRules(
-            example="9", options=_ZERO_TO_TEN, display=Display(Control.SCALE, ends="quality")
+            example="9",
+            options=_ZERO_TO_TEN,
+            labels=2,
+            display=Display(Control.SCALE, ends="quality"),
         ),
     )

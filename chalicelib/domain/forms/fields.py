@@ -44,7 +44,8 @@ class FieldTraits(Part):
     )
     values: list[str] = Field(
         default=[],
-        description="Options of a select field.",
+        description="Options of a select field. Other fields can contain labels: a `BINARY` field"
+        " two (positive, negative), a `CSAT_SMILEY` field five, and a scale one for each end.",
         examples=[["Service", "Food", "Price"]],
     )
     allow_custom_value: bool = Field(

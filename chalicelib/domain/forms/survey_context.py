@@ -1,10 +1,15 @@
-"""The context of a survey: store, brand, purchase and channel."""
+"""The context of a form: store, brand, purchase and channel."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.date_format import format_date
 from chalicelib.domain.forms.survey import Channel, SavedSurvey, Target
 from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.language import Language
+from chalicelib.domain.plain_text import plain_name
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,9 @@ class SurveyContext:
         tracker: the tracker of the survey link; None if there is none.
         target: the survey's enabled target, if there is only one and the request has no tracker, no
             store and no brand; otherwise None.
+        visited_on: the date of the purchase in the time zone of the store; None if there is no
+            purchase.
+        first_name: the customer's first name, as saved; ``""`` if unknown.
     """
 
     store: Place | None = None
@@ -27,6 +35,8 @@ class SurveyContext:
     send_mode: Channel = Channel.LINK
     tracker: Tracker | None = None
     target: Target | None = None
+    visited_on: date | None = None
+    first_name: str = ""
 
     @classmethod
     def at(
@@ -84,6 +94,20 @@ class SurveyContext:
             tracker=tracker,
         )
 
+    def names(self, language: Language) -> Mapping[str, str]:
+        """Return the values of the placeholders in the form's texts; see `placeholders`."""
+        brand = self.brand.name if self.brand else ""
+        return {
+            "store": self.store.name if self.store else brand,
+            "brand": brand,
+            "date": self.visit_date(language),
+            "firstName": plain_name(self.first_name),
+        }
+
+    def visit_date(self, language: Language) -> str:
+        """Return the date of the purchase in this language; ``""`` if there is no purchase."""
+        return format_date(self.visited_on, language) if self.visited_on else ""
+
     @property
     def store_id(self) -> str | None:
         """The id of the store that the survey is about, or None.
@@ -93,3 +117,9 @@ class SurveyContext:
         if self.tracker:
             return self.tracker.store_id
         return self.store.id if self.store else None
+
+
+def visit_line(context: SurveyContext, language: Language, title: str) -> str:
+    """Return the store and the date of a visit as one line, without names in the title."""
+    names = (context.store.name if context.store else "", context.visit_date(language))
+    return " · ".join(name for name in names if name and name not in title)

@@ -5,22 +5,26 @@ Gmail would cut off the end of the mail with the unsubscribe link.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from chalicelib.domain.forms.contrast import blended, legible
 from chalicelib.domain.forms.field_types import Control, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.forms.placeholders import fill_titles
 from chalicelib.domain.forms.presentation import Radius
-from chalicelib.domain.forms.public.form import translate
+from chalicelib.domain.forms.public.form import translate, translated_values
 from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.survey_context import visit_line
+from chalicelib.domain.forms.tones import TONES, levels
 from chalicelib.domain.forms.translation import FieldTranslation, SurveyTranslation
 from chalicelib.domain.language import Language, is_right_to_left
+from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.words import Words, words_in
 
@@ -28,34 +32,19 @@ MAX_HTML_BYTES: Final = 60_000
 
 _MAX_LINE: Final = 200
 _MAX_PARAGRAPH: Final = 1_000
+_MAX_LABEL: Final = 40
 _MAX_URL: Final = 1_000
 _MAX_LOGO_WIDTH: Final = 200
 _MAX_LOGO_HEIGHT: Final = 96
 _MAX_COVER_WIDTH: Final = 600
-_CONTROLS: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
-_MAX_NAME: Final = 60
-_NAME_PUNCTUATION: Final = frozenset(" '\u2018\u2019-\u2010\xb7\u30fb,&()\u05f3\u05f4\u200c\u200d")
-"""Characters of names other than letters and marks, after NFKC normalization.
-
-The last four are the Hebrew geresh and gershayim, and the joiners of Persian and Indian names.
-"""
 _CORNERS_PX: Final = {Radius.SHARP: 0, Radius.ROUNDED: 6, Radius.PILL: 24}
 
 _SMILEYS: Final = ("😞", "🙁", "😐", "🙂", "😀")
-_OptionLabels = Callable[[Words], Mapping[str, str]]
-_LABELS: Final[Mapping[Control, _OptionLabels]] = {
-    Control.SCALE: lambda _: {str(n): str(n) for n in range(11)},
-    Control.STARS: lambda _: {str(n): f"{n} ★" for n in range(1, 6)},
-    Control.SMILEYS: lambda _: {
-        str(n): f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)
-    },
-    Control.BINARY: lambda words: {
-        "satisfied": f"👍 {words.satisfied}",
-        "unsatisfied": f"👎 {words.unsatisfied}",
-    },
-}
-"""For each control, a function that returns the label of each option by the preselected answer."""
+_CONTROLS: Final = (Control.SCALE, Control.STARS, Control.SMILEYS, Control.BINARY)
+"""The controls whose options the mail displays."""
+_TONE_OPACITY: Final = "33"
+_MIN_CONTRAST: Final = 4.5
 
 
 @dataclass(frozen=True)
@@ -83,10 +72,31 @@ class MailImage:
 
 @dataclass(frozen=True)
 class Option:
-    """An answer to the first question."""
+    """An answer to the first question.
+
+    Attributes:
+        level: the position from the worst (0) to the best (4) answer.
+        background, ink: the colours of the cell, as ``#rrggbb``.
+    """
 
     label: str
     link: str
+    level: int
+    background: str
+    ink: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """The first question of the survey.
+
+    Attributes:
+        ends: the labels of both ends of a scale; empty if each option has its own label.
+    """
+
+    label: str
+    options: tuple[Option, ...]
+    ends: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -110,10 +120,11 @@ class MailContent:
     """The content of a mail in one language.
 
     Attributes:
-        question: the first question; ``""`` if the first question is not a rating question.
-        options: the options of the first question; empty if the first question is not a rating
-            question.
+        question: the first question; None if it is not a rating question.
         footer: the footer text of the survey.
+        visit: the store and the date of the purchase; ``""`` if the title contains both.
+        address, legal_text: the texts of the store for the footer.
+        languages: the language of each text that is in another language than the mail.
         greeting: the greeting with the customer's name; ``""`` if the name is unknown.
     """
 
@@ -123,16 +134,19 @@ class MailContent:
     place: str
     subject: str
     title: str
+    visit: str
     greeting: str
     intro: str
-    question: str
-    options: tuple[Option, ...]
+    question: Question | None
     footer: str
+    address: str
+    legal_text: str
     reason: str
     links: MailLinks
     logo: MailImage | None
     cover: MailImage | None
     style: MailStyle
+    languages: Mapping[str, Language]
 
 
 def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
@@ -141,29 +155,64 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
     language = invitation_language(survey, invitation.customer.language)
     words = words_in(language)
     texts = survey.translations.get(language, SurveyTranslation())
-    header = translate(survey.header, texts.header)
+    names = invitation.context.names(language)
+    header = fill_titles(translate(survey.header, texts.header), names)
     footer = translate(survey.footer, texts.footer)
     place = shortened(invitation.place_name, _MAX_LINE)
     subject = words.subject.format(place=place)
-    question, options = _first_question(survey, texts, words, links)
+    style = _style(survey)
+    title = shortened(header.title, _MAX_LINE) or subject
+    intro = shortened(header.subtitle, _MAX_PARAGRAPH) or words.intro
+    store = invitation.store
     return MailContent(
         words=words,
         language=language,
         direction=direction(language),
         place=place,
-        subject=shortened(header.title, _MAX_LINE) or subject,
-        title=shortened(header.title, _MAX_LINE) or subject,
+        subject=title,
+        title=title,
+        visit=visit_line(invitation.context, language, title),
         greeting=_greeting(invitation.customer.first_name, words),
-        intro=shortened(header.subtitle, _MAX_PARAGRAPH) or words.intro,
-        question=question,
-        options=options,
+        intro=intro,
+        question=_first_question(survey, texts, words, links, style),
         footer=shortened(footer.text, _MAX_PARAGRAPH) if footer.display else "",
+        address=shortened(store.address, _MAX_PARAGRAPH) if store else "",
+        legal_text=shortened(store.legal_text, _MAX_PARAGRAPH) if store else "",
         reason=words.reason.format(place=place),
         links=links,
         logo=_image(survey.email_logo or survey.logo, _MAX_LOGO_WIDTH, _MAX_LOGO_HEIGHT),
         cover=_image(survey.email_cover or survey.cover, _MAX_COVER_WIDTH),
-        style=_style(survey),
+        style=style,
+        languages=_languages(survey, texts, words, language, (title, intro)),
     )
+
+
+def _languages(
+    survey: SavedSurvey,
+    texts: SurveyTranslation,
+    words: Words,
+    language: Language,
+    title_and_intro: tuple[str, str],
+) -> Mapping[str, Language]:
+    """Return the language of each text that is in another language than the mail.
+
+    A text without a translation is in the language of the survey, and a default text in the
+    language of the words.
+    """
+    given = (survey.header.title, survey.header.subtitle)
+    translated = (texts.header.title, texts.header.subtitle)
+    found = {
+        text: language if own_translation else survey.language if own else words.language
+        for text, own, own_translation in zip(title_and_intro, given, translated, strict=True)
+    }
+    found |= {
+        shortened(field.label, _MAX_LINE): survey.language
+        for field in survey.fields
+        if not texts.fields.get(field.key, FieldTranslation()).label
+    }
+    if not texts.footer.text:
+        found[shortened(survey.footer.text, _MAX_PARAGRAPH)] = survey.language
+    return {text: spoken for text, spoken in found.items() if spoken != language}
 
 
 def invitation_language(survey: SavedSurvey, customer: Language | None) -> Language:
@@ -178,66 +227,67 @@ def direction(language: Language) -> str:
     return "rtl" if is_right_to_left(language) else "ltr"
 
 
-def shortened(text: str, length: int, ellipsis: str = "…") -> str:
-    """Return the text as one line without control characters, with at most ``length`` characters.
-
-    Characters that change the direction of the text count as control characters.
-
-    Args:
-        ellipsis: the end of a text that was shortened.
-    """
-    line = _CONTROLS.sub(" ", text).strip()
-    return line if len(line) <= length else line[: length - len(ellipsis)].rstrip() + ellipsis
-
-
 def _greeting(first_name: str | None, words: Words) -> str:
-    name = shortened(first_name or "", _MAX_LINE)
-    return words.greeting.format(name=name) if _is_plain_name(name) else ""
-
-
-def _is_plain_name(name: str) -> bool:
-    """Return whether a name consists only of characters that cannot be part of a link.
-
-    Anyone can submit a customer's name through a form. Mail clients and browsers map many
-    characters to dots, slashes and digits (UTS 46), so only the characters of names are allowed.
-    """
-    normalized = unicodedata.normalize("NFKC", name)
-    return 0 < len(normalized) <= _MAX_NAME and all(
-        unicodedata.category(character)[0] == "L"
-        or (
-            position > 0
-            and (unicodedata.category(character)[0] == "M" or character in _NAME_PUNCTUATION)
-        )
-        for position, character in enumerate(normalized)
-    )
+    name = plain_name(first_name)
+    return words.greeting.format(name=name) if name else ""
 
 
 def _first_question(
-    survey: SavedSurvey, texts: SurveyTranslation, words: Words, links: MailLinks
-) -> tuple[str, tuple[Option, ...]]:
-    """Return the first question and its options, or ``""`` and no options.
+    survey: SavedSurvey,
+    texts: SurveyTranslation,
+    words: Words,
+    links: MailLinks,
+    style: MailStyle,
+) -> Question | None:
+    """Return the first question, or None.
 
     If the survey has a pre-redirect question, this is the field that receives its answer. The mail
-    shows no options if the question depends on another question.
+    shows no question that depends on another question.
     """
     fields = fields_in_order(survey)
     if survey.pre_redirect and survey.pre_redirect_config:
         asked = FieldType[survey.pre_redirect_config.type.name]
         fields = [field for field in fields if field.type is asked]
     field = next(iter(fields), None)
-    if field is None or field.dependencies:
-        return "", ()
-    if field.type.rules.display.control not in _LABELS:
-        return "", ()
-    label = texts.fields.get(field.key, FieldTranslation()).label or field.label
-    return shortened(label, _MAX_LINE), _options(field, words, links)
-
-
-def _options(field: SavedField, words: Words, links: MailLinks) -> tuple[Option, ...]:
-    return tuple(
-        Option(label, links.prefilled(field.key, answer))
-        for answer, label in _LABELS[field.type.rules.display.control](words).items()
+    if field is None or field.dependencies or field.type.rules.display.control not in _CONTROLS:
+        return None
+    translation = texts.fields.get(field.key, FieldTranslation())
+    labels, ends = _labels(field, translation, words)
+    ratings = {value: rating or 0 for value, rating in field.type.rules.options.items()}
+    return Question(
+        label=shortened(translation.label or field.label, _MAX_LINE),
+        options=tuple(
+            _option(label, links.prefilled(field.key, value), level, style)
+            for label, value, level in zip(labels, ratings, levels(ratings.values()), strict=True)
+        ),
+        ends=ends,
     )
+
+
+def _labels(
+    field: SavedField, translation: FieldTranslation, words: Words
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the label of each option, and the labels of both ends of a scale."""
+    rules = field.type.rules
+    texts = translated_values(field.values, translation.values)
+    own = tuple(shortened(text, _MAX_LABEL) for text in texts)
+    own = own if len(own) == rules.labels else ()
+    match rules.display.control:
+        case Control.STARS:
+            return [f"{value} ★" for value in rules.options], ()
+        case Control.SMILEYS:
+            labels = [f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)]
+            return labels, (own[0], own[-1]) if own else words.quality
+        case Control.BINARY:
+            positive, negative = own or (words.satisfied, words.unsatisfied)
+            return [f"👍 {positive}", f"👎 {negative}"], ()
+    ends = words.likelihood if rules.display.ends == "likelihood" else words.quality
+    return list(rules.options), own or ends
+
+
+def _option(label: str, link: str, level: int, style: MailStyle) -> Option:
+    background = blended(TONES[level] + _TONE_OPACITY, style.background)
+    return Option(label, link, level, background, legible(style.text, background, _MIN_CONTRAST))
 
 
 def _image(image: Image | None, max_width: int, max_height: int = 0) -> MailImage | None:

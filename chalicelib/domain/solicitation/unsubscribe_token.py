@@ -28,15 +28,21 @@ class UnsubscribeToken:
     Attributes:
         contact_hash: the contact hash of the e-mail address or phone number.
         channel: the channel that the recipient unsubscribes from.
+        survey_id, store_id: the survey of the message and the store that it is about; None in the
+            tokens of earlier versions.
     """
 
     account_id: str
     contact_hash: str
     channel: Channel
+    survey_id: str | None = None
+    store_id: str | None = None
 
     def signed(self, secret: bytes) -> str:
         """Return the token for a link, with an HMAC under the secret of the stage."""
-        content = json.dumps([self.account_id, self.contact_hash, self.channel.value]).encode()
+        origin = [self.survey_id, self.store_id] if self.survey_id else []
+        values = [self.account_id, self.contact_hash, self.channel.value, *origin]
+        content = json.dumps(values).encode()
         return urlsafe_b64encode(_tag(secret, content) + content).decode().rstrip("=")
 
     @classmethod
@@ -51,8 +57,8 @@ class UnsubscribeToken:
         tag, content = token[:_TAG_BYTES], token[_TAG_BYTES:]
         if not hmac.compare_digest(tag, _tag(secret, content)):
             return None
-        account_id, contact_hash, channel = json.loads(content)
-        return cls(account_id, contact_hash, Channel(channel))
+        account_id, contact_hash, channel, *origin = json.loads(content)
+        return cls(account_id, contact_hash, Channel(channel), *origin)
 
 
 def _tag(secret: bytes, content: bytes) -> bytes:

@@ -26,6 +26,7 @@ class Words:
         button: the text of the button that opens the survey.
         choose: explains the options of the first question.
         satisfied, unsatisfied: the options of a question with two options.
+        likelihood, quality: the labels of both ends of a scale.
         link_hint: introduces the link in full.
         reason: explains why the customer receives the message. ``{place}`` is the brand or store.
         unsubscribe: the text of the unsubscribe link, and of the button on its page.
@@ -34,6 +35,7 @@ class Words:
         done: confirms that the address is unsubscribed.
         invalid: explains that the unsubscribe link is invalid.
         failed: explains that the address could not be unsubscribed.
+        colon: the colon after a label, with the space that the language requires.
     """
 
     language: Language
@@ -44,6 +46,8 @@ class Words:
     choose: str
     satisfied: str
     unsatisfied: str
+    likelihood: tuple[str, str]
+    quality: tuple[str, str]
     link_hint: str
     reason: str
     unsubscribe: str
@@ -52,6 +56,7 @@ class Words:
     done: str
     invalid: str
     failed: str
+    colon: str = ":"
 
 
 _ALL: Final = (
@@ -64,6 +69,8 @@ _ALL: Final = (
         choose="Choose an answer. You can still change it before you send it.",
         satisfied="Satisfied",
         unsatisfied="Not satisfied",
+        likelihood=("Not at all likely", "Extremely likely"),
+        quality=("Very bad", "Very good"),
         link_hint="If the button does not work, open this link:",
         reason="You receive this message because of your purchase at {place}.",
         unsubscribe="Unsubscribe",
@@ -82,6 +89,8 @@ _ALL: Final = (
         choose="Choisissez une réponse. Vous pourrez la modifier avant de l’envoyer.",
         satisfied="Satisfait",
         unsatisfied="Pas satisfait",
+        likelihood=("Pas du tout probable", "Extrêmement probable"),
+        quality=("Très mauvais", "Très bon"),
         link_hint="Si le bouton ne fonctionne pas, ouvrez ce lien\u00a0:",
         reason="Vous recevez ce message à la suite de votre achat chez {place}.",
         unsubscribe="Se désabonner",
@@ -90,6 +99,7 @@ _ALL: Final = (
         done="Vous êtes désabonné. Vous ne recevrez plus de questionnaires de cet expéditeur.",
         invalid="Ce lien n’est pas valide. Ouvrez de nouveau le lien du message.",
         failed="L’opération a échoué. Réessayez dans quelques minutes.",
+        colon="\u00a0:",
     ),
     Words(
         language=Language("de"),
@@ -100,6 +110,8 @@ _ALL: Final = (
         choose="Wählen Sie eine Antwort. Sie können sie vor dem Senden noch ändern.",
         satisfied="Zufrieden",
         unsatisfied="Nicht zufrieden",
+        likelihood=("Überhaupt nicht wahrscheinlich", "Äußerst wahrscheinlich"),
+        quality=("Sehr schlecht", "Sehr gut"),
         link_hint="Falls die Schaltfläche nicht funktioniert, öffnen Sie diesen Link:",
         reason="Sie erhalten diese Nachricht wegen Ihres Einkaufs bei {place}.",
         unsubscribe="Abmelden",
@@ -118,6 +130,8 @@ _ALL: Final = (
         choose="Elija una respuesta. Podrá cambiarla antes de enviarla.",
         satisfied="Satisfecho",
         unsatisfied="No satisfecho",
+        likelihood=("Nada probable", "Muy probable"),
+        quality=("Muy malo", "Muy bueno"),
         link_hint="Si el botón no funciona, abra este enlace:",
         reason="Recibe este mensaje por su compra en {place}.",
         unsubscribe="Darse de baja",
@@ -136,6 +150,8 @@ _ALL: Final = (
         choose="Scelga una risposta. Potrà modificarla prima di inviarla.",
         satisfied="Soddisfatto",
         unsatisfied="Non soddisfatto",
+        likelihood=("Per niente probabile", "Estremamente probabile"),
+        quality=("Pessimo", "Ottimo"),
         link_hint="Se il pulsante non funziona, apra questo link:",
         reason="Riceve questo messaggio in seguito al Suo acquisto da {place}.",
         unsubscribe="Annulla l’iscrizione",
@@ -154,6 +170,8 @@ _ALL: Final = (
         choose="Kies een antwoord. U kunt het nog wijzigen voordat u het verstuurt.",
         satisfied="Tevreden",
         unsatisfied="Niet tevreden",
+        likelihood=("Helemaal niet waarschijnlijk", "Zeer waarschijnlijk"),
+        quality=("Heel slecht", "Heel goed"),
         link_hint="Werkt de knop niet? Open dan deze link:",
         reason="U ontvangt dit bericht vanwege uw aankoop bij {place}.",
         unsubscribe="Afmelden",
@@ -172,6 +190,8 @@ _ALL: Final = (
         choose="Escolha uma resposta. Pode alterá-la antes de a enviar.",
         satisfied="Satisfeito",
         unsatisfied="Insatisfeito",
+        likelihood=("Nada provável", "Extremamente provável"),
+        quality=("Muito mau", "Muito bom"),
         link_hint="Se o botão não funcionar, abra este link:",
         reason="Recebe esta mensagem devido à sua compra em {place}.",
         unsubscribe="Cancelar a subscrição",
@@ -190,6 +210,8 @@ _ALL: Final = (
         choose="اختر إجابة. يمكنك تغييرها قبل إرسالها.",
         satisfied="راضٍ",
         unsatisfied="غير راضٍ",
+        likelihood=("غير محتمل إطلاقًا", "محتمل للغاية"),
+        quality=("سيئ جدًا", "جيد جدًا"),
         link_hint="إذا لم يعمل الزر، فافتح هذا الرابط:",
         reason="وصلتك هذه الرسالة بسبب عملية شراء من {place}.",
         unsubscribe="إلغاء الاشتراك",
@@ -208,6 +230,8 @@ _ALL: Final = (
         choose="יש לבחור תשובה. אפשר לשנות אותה לפני השליחה.",
         satisfied="מרוצה",
         unsatisfied="לא מרוצה",
+        likelihood=("בכלל לא סביר", "סביר ביותר"),
+        quality=("גרוע מאוד", "טוב מאוד"),
         link_hint="אם הכפתור לא פועל, אפשר לפתוח את הקישור הזה:",
         reason="הודעה זו נשלחה אליך בעקבות רכישה אצל {place}.",
         unsubscribe="הסרה מרשימת התפוצה",

@@ -1,11 +1,14 @@
 """Read and change the settings of accounts."""
 
 from collections.abc import Mapping
+from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts import settings
 from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.places import Place
 from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.errors import NotFound
 from chalicelib.services.caching import cached
@@ -20,6 +23,15 @@ def account_settings(account_id: str) -> AccountSettings:
     If the account does not exist, return the default settings with the account's id as name.
     """
     return accounts.find_settings(account_id) or AccountSettings(name=account_id)
+
+
+def date_at_store(account_id: str, store: Place | None, at: datetime) -> date:
+    """Return the date of a time in the store's time zone, by default in the account's.
+
+    No AWS request if the store has a time zone; otherwise see `account_settings`.
+    """
+    zone = (store.time_zone if store else None) or account_settings(account_id).time_zone
+    return at.astimezone(ZoneInfo(zone)).date()
 
 
 def current_settings(account_id: str) -> AccountSettings:

@@ -9,6 +9,7 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.language_choice import choose_language
+from chalicelib.domain.forms.placeholders import form_names
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.language import Language
@@ -63,6 +64,11 @@ class CachedForm(Generic[Saved]):
     def version(self) -> str:
         """The version of the form that the wording is."""
         return self.wording.version
+
+    @cached_property
+    def placeholders(self) -> set[str]:
+        """The names of the placeholders in the texts of the form."""
+        return form_names(self.saved)
 
     def language_for(self, respondent: Respondent) -> Language:
         """Return the language in which to show the form to the respondent."""

@@ -7,11 +7,12 @@ from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.forms.access import require_enabled, require_places
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.public import (
     SurveyRequest,
     get_public_contact_form,
-    get_public_survey,
+    survey_in_context,
 )
 
 View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
@@ -19,11 +20,12 @@ View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
 
 @dataclass(frozen=True)
 class DisplayedForm(Generic[View]):
-    """The view of a form, its questionnaire, and the version of its wording."""
+    """The view of a form, its questionnaire, its wording's version, and the visit."""
 
     view: View
     questionnaire: Questionnaire
     version: str
+    context: SurveyContext
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,9 @@ def display_contact_form(
     form = get_contact_form(request.form_id)
     require_enabled(form.saved)
     require_places(form.saved, form.directory, store_id=request.store_id, brand_id=request.brand_id)
-    view = get_public_contact_form(request.form_id, respondent)
-    return DisplayedForm(view, form.questionnaire, form.version)
+    view = get_public_contact_form(request.form_id, respondent, request.store_id)
+    context = SurveyContext.at(form.directory, store_id=request.store_id)
+    return DisplayedForm(view, form.questionnaire, form.version, context)
 
 
 def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
@@ -59,7 +62,7 @@ def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedF
         FormDisabled: the survey is disabled.
         InvalidInput, TrackerRequired, NotFound, Conflict: see `get_public_survey`.
     """
-    view = get_public_survey(request, respondent)
+    view, context = survey_in_context(request, respondent)
     survey = get_survey(request.survey_id)
     require_enabled(survey.saved)
-    return DisplayedForm(view, survey.questionnaire, survey.version)
+    return DisplayedForm(view, survey.questionnaire, survey.version, context)

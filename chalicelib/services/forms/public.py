@@ -1,13 +1,15 @@
 """Return the public views of contact forms and surveys."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.access import require_places, require_public, require_unused
 from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.public.contact_form import (
     PublicContactForm,
     build_public_contact_form,
@@ -17,6 +19,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.language import Language
+from chalicelib.services.accounts.settings import date_at_store
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.cached_forms import (
     CachedForm,
@@ -45,18 +48,33 @@ class SurveyRequest:
     tracker: Tracker | None = None
 
 
-def get_public_contact_form(form_id: str, respondent: Respondent) -> PublicContactForm:
+def get_public_contact_form(
+    form_id: str, respondent: Respondent, store_id: str | None = None
+) -> PublicContactForm:
     """Return the public view of the contact form. No AWS request if the form is cached.
+
+    Args:
+        store_id: the store that the respondent gives feedback on, if it is known.
 
     Raises:
         NotFound: the contact form does not exist.
     """
     form = get_contact_form(form_id)
-    return _contact_form_view(form, form.directory, form.language_for(respondent))
+    return _contact_form_view(form, form.directory, form.language_for(respondent), store_id)
 
 
 def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicSurvey:
     """Return the public view of the survey.
+
+    See `survey_in_context`.
+    """
+    return survey_in_context(request, respondent)[0]
+
+
+def survey_in_context(
+    request: SurveyRequest, respondent: Respondent
+) -> tuple[PublicSurvey, SurveyContext]:
+    """Return the public view of the survey, and its context.
 
     If the survey is cached, a request without a tracker sends no AWS request; a request with a
     tracker sends two, or one if the tracker is already loaded. Views without a tracker are cached
@@ -78,22 +96,64 @@ def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicS
         return _survey_view(survey, directory, language, request.store_id, request.brand_id)
     found = request.tracker or trackers.find(request.tracker_id)
     tracker = require_unused(found, survey.saved)
-    purchase = purchases.find(tracker.account_id, tracker.purchase_id)
-    order = purchase.external_id if purchase else ""
-    context = SurveyContext.of_tracker(directory, tracker, order)
-    return build_public_survey(survey.saved, directory, language, context)
+    context = SurveyContext.of_tracker(directory, tracker)
+    context = _at_purchase(context, survey, tracker.purchase_id, tracker.customer_id)
+    return build_public_survey(survey.saved, directory, language, context), context
 
 
-def get_submitted_survey(survey_id: str, respondent: Respondent) -> PublicSurvey:
-    """Return the survey to display after a submission. No AWS request if the survey is cached.
+def get_submitted_form(
+    feedback: Feedback, respondent: Respondent
+) -> tuple[PublicContactForm | PublicSurvey, SurveyContext]:
+    """Return the form to display after a submission, and its context.
 
-    Access is not checked: the submission was accepted, and its tracker is now used.
+    Access is not checked: the submission was accepted, and its tracker is now used. No AWS request
+    if the form is cached; one if a text of a survey contains the date or the first name.
+
+    Raises:
+        NotFound: the form does not exist.
+    """
+    if feedback.kind is FormKind.SURVEY:
+        return _submitted_survey(feedback, respondent)
+    view = get_public_contact_form(feedback.form_id, respondent, feedback.store_id)
+    directory = get_contact_form(feedback.form_id).directory
+    return view, SurveyContext.at(directory, store_id=feedback.store_id)
+
+
+def _submitted_survey(
+    feedback: Feedback, respondent: Respondent
+) -> tuple[PublicSurvey, SurveyContext]:
+    survey = get_survey(feedback.form_id)
+    language = survey.language_for(respondent)
+    places = (feedback.store_id, feedback.brand_id)
+    if not feedback.purchase_id or not survey.placeholders & {"date", "firstName"}:
+        return _survey_view(survey, survey.directory, language, *places)
+    context = SurveyContext.at(survey.directory, store_id=places[0], brand_id=places[1])
+    context = _at_purchase(context, survey, feedback.purchase_id, feedback.customer_id)
+    return build_public_survey(survey.saved, survey.directory, language, context), context
+
+
+def get_closed_form(form: SavedForm, respondent: Respondent) -> PublicContactForm | PublicSurvey:
+    """Return the view of a form that displays no questions. No AWS request if it is cached.
+
+    Raises:
+        NotFound: the form does not exist.
+    """
+    if isinstance(form, SavedSurvey):
+        return get_sent_survey(form.id, None, respondent)
+    return get_public_contact_form(form.id, respondent)
+
+
+def get_sent_survey(survey_id: str, store_id: str | None, respondent: Respondent) -> PublicSurvey:
+    """Return the view of a survey that was sent about a store, without checking access.
+
+    No AWS request if the survey is cached.
 
     Raises:
         NotFound: the survey does not exist.
     """
     survey = get_survey(survey_id)
-    return _survey_view(survey, survey.directory, survey.language_for(respondent), None, None)
+    language = survey.language_for(respondent)
+    return _survey_view(survey, survey.directory, language, store_id, None)[0]
 
 
 def reject_private_survey(survey_id: str) -> None:
@@ -111,9 +171,12 @@ def reject_private_survey(survey_id: str) -> None:
 
 @cached(at_most=MAX_CACHED_VIEWS)
 def _contact_form_view(
-    form: CachedForm[SavedContactForm], directory: Directory, language: Language
+    form: CachedForm[SavedContactForm],
+    directory: Directory,
+    language: Language,
+    store_id: str | None,
 ) -> PublicContactForm:
-    return build_public_contact_form(form.saved, directory, language)
+    return build_public_contact_form(form.saved, directory, language, store_id)
 
 
 @cached(at_most=MAX_CACHED_VIEWS)
@@ -123,8 +186,32 @@ def _survey_view(
     language: Language,
     store_id: str | None,
     brand_id: str | None,
-) -> PublicSurvey:
+) -> tuple[PublicSurvey, SurveyContext]:
     context = SurveyContext.of_request(
         survey.saved, directory, store_id=store_id, brand_id=brand_id
     )
-    return build_public_survey(survey.saved, directory, language, context)
+    return build_public_survey(survey.saved, directory, language, context), context
+
+
+def _at_purchase(
+    context: SurveyContext,
+    survey: CachedForm[SavedSurvey],
+    purchase_id: str,
+    customer_id: str | None,
+) -> SurveyContext:
+    """Return the context with the order and the date of the purchase. One AWS request.
+
+    The request also loads the customer if a text of the survey contains the first name.
+    """
+    account_id = survey.account_id
+    greeted = customer_id if "firstName" in survey.placeholders else None
+    purchase, customer = purchases.find_with_customer(account_id, purchase_id, greeted)
+    if purchase is None:
+        return context
+    is_own = customer is not None and purchase.customer_id == customer.id
+    return replace(
+        context,
+        order=purchase.external_id,
+        visited_on=date_at_store(account_id, context.store, purchase.date),
+        first_name=(customer.first_name or "") if customer and is_own else "",
+    )

@@ -4,6 +4,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.settings import date_at_store
 from chalicelib.services.solicitation.case import Case
 
 
@@ -24,4 +25,5 @@ def build_invitation(
         brand=account_directory(solicitation.account_id).brand(facts.store.brand_id or ""),
         purchase=facts.purchase,
         tracker_id=tracker_id,
+        visited_on=date_at_store(solicitation.account_id, facts.store, facts.purchase.date),
     )

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.plain_text import shortened
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import (
     DEFAULT_SURVEY_LINK,
@@ -16,7 +17,6 @@ from chalicelib.domain.solicitation.mail_content import (
     MailLinks,
     invitation_language,
     mail_content,
-    shortened,
 )
 from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.message import SurveyInvitation
@@ -138,7 +138,10 @@ def _message(invitation: SurveyInvitation) -> Mail | _TextMessage:
 def _mail_links(invitation: SurveyInvitation) -> MailLinks:
     contact_hash = email_hash(invitation.account_id, invitation.customer.email)
     assert contact_hash  # noqa: S101 - the caller checks the address
-    token = UnsubscribeToken(invitation.account_id, contact_hash, Channel.EMAIL)
+    store_id = invitation.store.id if invitation.store else None
+    token = UnsubscribeToken(
+        invitation.account_id, contact_hash, Channel.EMAIL, invitation.survey.id, store_id
+    )
     return MailLinks(
         survey=_survey_link(invitation),
         unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),

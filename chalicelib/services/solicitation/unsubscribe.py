@@ -19,8 +19,10 @@ def require_unsubscribe_token(token: str) -> UnsubscribeToken:
     return parsed
 
 
-def unsubscribe(token: str) -> None:
-    """Suppress the channel of the contact in the token. A repeated call has no effect.
+def unsubscribe(token: str) -> UnsubscribeToken:
+    """Suppress the channel of the contact in the token, and return the content of the token.
+
+    A repeated call has no effect.
 
     Two AWS requests; one more for each further 99 customers with this address.
 
@@ -32,3 +34,4 @@ def unsubscribe(token: str) -> None:
     suppress_contact(
         parsed.account_id, parsed.contact_hash, parsed.channel, SuppressionReason.UNSUBSCRIBED
     )
+    return parsed

@@ -12,10 +12,16 @@ from chalicelib.domain.errors import (
     TooManyRequests,
     Unavailable,
 )
-from chalicelib.domain.forms.access import FormDisabled, TrackerRequired, TrackerUsed
+from chalicelib.domain.forms.access import (
+    FormClosed,
+    FormDisabled,
+    TrackerRequired,
+    TrackerUsed,
+)
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.language import Language
 from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.forms.public import get_closed_form
 from chalicelib.web.pages.html import plain_response
 from chalicelib.web.pages.words import catalogue_languages, words_in
 from chalicelib.web.problems import retry_headers, status_of
@@ -34,17 +40,27 @@ _FAILURES: Final[dict[type[FeedbackError], str]] = {
 """The words for each error; see `Words.failures`."""
 
 
-def error_page(respondent: Respondent, error: FeedbackError | None) -> Response:
+def error_page(
+    respondent: Respondent, error: FeedbackError | None, *, is_framed: bool = True
+) -> Response:
     """Return the page for an error in the respondent's language.
+
+    The page of a form that is closed for the respondent has the style and the language of the form.
 
     Args:
         error: the domain error; None for an unhandled exception.
+        is_framed: whether the page is displayed in frames.
     """
-    language = choose_language(
-        _SOURCE_LANGUAGE,
-        catalogue_languages(),
-        requested_range=respondent.language,
-        accept_language=respondent.accept_language,
+    form = get_closed_form(error.form, respondent) if isinstance(error, FormClosed) else None
+    language = (
+        form.language
+        if form
+        else choose_language(
+            _SOURCE_LANGUAGE,
+            catalogue_languages(),
+            requested_range=respondent.language,
+            accept_language=respondent.accept_language,
+        )
     )
     title, text = words_in(language).failures[_FAILURES.get(type(error), "failed")]  # type: ignore[arg-type]
     return plain_response(
@@ -52,6 +68,8 @@ def error_page(respondent: Respondent, error: FeedbackError | None) -> Response:
         language,
         status_of(error) if error else 500,
         retry_headers(error) if error else {},
+        form=form,
+        is_framed=is_framed,
         title=title,
         text=text,
     )

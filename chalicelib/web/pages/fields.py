@@ -125,7 +125,7 @@ class FieldBuilder:
             value=values[0] if values and not options else "",
             own_value=next((value for value in values if value not in known), ""),
             options=options,
-            ends=self.words.ends[display.ends],
+            ends=_ends(shown, self.words),
             error=error_text(shown, control, code, self.words) if code else "",
         )
 
@@ -190,7 +190,16 @@ def _options(shown: PublicField, values: Sequence[str], words: Words) -> list[Op
         texts = dict(zip(shown.values, shown.translated_values, strict=True))
     else:
         texts = option_texts(rules.display.control, rules.options, words)
+        if len(shown.translated_values) == len(texts) == rules.labels:
+            texts = dict(zip(texts, shown.translated_values, strict=True))
     return [Option(value, text, value in values) for value, text in texts.items()]
+
+
+def _ends(shown: PublicField, words: Words) -> tuple[str, str]:
+    if shown.type.rules.display.ends and len(shown.translated_values) == shown.type.rules.labels:
+        first, last = shown.translated_values
+        return first, last
+    return words.ends[shown.type.rules.display.ends]
 
 
 def option_texts(

@@ -10,6 +10,7 @@ from chalice import Response
 
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.survey_context import SurveyContext, visit_line
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_path, asset_text
 from chalicelib.web.pages.page import environment, style_sources
@@ -20,6 +21,7 @@ from chalicelib.web.problems import HTML, Headers
 View = PublicContactForm | PublicSurvey
 
 _NO_STORE: Final[Headers] = {"Cache-Control": "private, no-store"}
+_NO_VISIT: Final = SurveyContext()
 _HISTORY_COPY: Final[Headers] = {"Cache-Control": "private, max-age=0"}
 """The headers of a page that the browser keeps until the tab is closed.
 
@@ -29,36 +31,69 @@ idempotency key. If the respondent opens the link, the browser loads a new page.
 
 
 def form_response(
-    template: str, view: View, status: int = 200, *, is_kept: bool = False, **content: Any
+    template: str,
+    view: View,
+    status: int = 200,
+    *,
+    context: SurveyContext = _NO_VISIT,
+    is_kept: bool = False,
+    **content: Any,
 ) -> Response:
     """Return a page in the style and the language of a form.
 
     Args:
+        context: the visit that the form is about.
         is_kept: whether the browser may display its own copy when the respondent goes back.
     """
     style = style_of(view, view.general_style)
-    brands = view.brand_name if isinstance(view, PublicContactForm) else _brands_of(view)
-    owner = ", ".join(brands)
     words = words_in(view.language)
-    shown = {
-        "form": view,
-        "is_survey": isinstance(view, PublicSurvey),
-        "is_zoned": "--zone:" in style.css,
-        "owner": owner,
-        "links": [(name, url) for name, url in view.external_link if link_url(url)],
-    }
+    shown = _form_content(view, context) | {"is_zoned": "--zone:" in style.css}
     headers = _HISTORY_COPY if is_kept else _NO_STORE
     return _response(template, view.language, words, style, status, headers, **shown, **content)
 
 
 def plain_response(
-    template: str, language: Language, status: int, headers: Headers, **content: Any
+    template: str,
+    language: Language,
+    status: int,
+    headers: Headers,
+    *,
+    form: View | None = None,
+    is_framed: bool = True,
+    **content: Any,
 ) -> Response:
-    """Return a page that belongs to no form."""
+    """Return a page without questions, in the style of a form if there is one.
+
+    Args:
+        form: the form that the page belongs to, or None.
+        is_framed: whether the page is displayed in frames, with the script of pages.
+    """
     words = words_in(language)
+    shown = _form_content(form, _NO_VISIT) if form else {"form": None}
+    style = style_of(form, form.general_style) if form else PLAIN
     return _response(
-        template, language, words, PLAIN, status, _NO_STORE | headers, form=None, **content
+        template,
+        language,
+        words,
+        style,
+        status,
+        _NO_STORE | headers,
+        is_framed=is_framed,
+        **shown,
+        **content,
     )
+
+
+def _form_content(view: View, context: SurveyContext) -> dict[str, Any]:
+    brands = view.brand_name if isinstance(view, PublicContactForm) else _brands_of(view)
+    return {
+        "form": view,
+        "is_survey": isinstance(view, PublicSurvey),
+        "owner": ", ".join(brands),
+        "visit": visit_line(context, view.language, view.header.title),
+        "place": context.store,
+        "links": [(name, url) for name, url in view.external_link if link_url(url)],
+    }
 
 
 def _response(
@@ -68,6 +103,8 @@ def _response(
     style: PageStyle,
     status: int,
     headers: Headers,
+    *,
+    is_framed: bool = True,
     **content: Any,
 ) -> Response:
     page = (
@@ -83,13 +120,14 @@ def _response(
             image_url=image_url,
             link_url=link_url,
             css_colour=css_colour,
+            is_framed=is_framed,
             **content,
         )
     )
-    return Response(page, status_code=status, headers=_headers(page, style) | headers)
+    return Response(page, status_code=status, headers=_headers(page, style, is_framed) | headers)
 
 
-def _headers(page: str, style: PageStyle) -> Headers:
+def _headers(page: str, style: PageStyle, is_framed: bool) -> Headers:
     policy = {
         "default-src": "'none'",
         "script-src": "'self'",
@@ -99,7 +137,7 @@ def _headers(page: str, style: PageStyle) -> Headers:
         "font-src": style.font_source or "'none'",
         "form-action": "'self'",
         "base-uri": "'none'",
-        "frame-ancestors": "*",
+        "frame-ancestors": "*" if is_framed else "'none'",
     }
     return {
         "Content-Type": HTML,

@@ -12,9 +12,11 @@ from urllib.parse import urlencode
 from chalice import Response
 
 from chalicelib.domain.feedback.answers import Questionnaire
+from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
@@ -104,7 +106,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
         elif first and not score:
             score = next(iter(given.get(first.key, ())), None)
         if text(request.http, STEP) != FORM:
-            before = _page_before_form(request, form.view, config, score)
+            before = _page_before_form(request, form.view, form.context, config, score)
             if before:
                 return before
     answers = prefilled(form.questionnaire, given)
@@ -139,6 +141,7 @@ def show_form(
         "form.html",
         view,
         status,
+        context=form.context,
         is_kept=is_kept,
         sections=sections,
         controls={shown.control for shown in fields},
@@ -155,9 +158,14 @@ def show_form(
     )
 
 
-def show_thanks(view: View, redirect_to: str) -> Response:
+def show_thanks(view: View, context: SurveyContext, feedback: Feedback) -> Response:
     """Return the page that thanks the respondent and links to the review page, if there is one."""
-    return form_response("thanks.html", view, redirect_to=redirect_to)
+    return form_response(
+        "thanks.html",
+        view,
+        context=context,
+        redirect_to=feedback.redirect_to,
+    )
 
 
 def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence[str]]) -> Answers:
@@ -182,7 +190,11 @@ def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence
 
 
 def _page_before_form(
-    request: PublicRequest, view: PublicSurvey, config: PreRedirectConfig, score: str | None
+    request: PublicRequest,
+    view: PublicSurvey,
+    context: SurveyContext,
+    config: PreRedirectConfig,
+    score: str | None,
 ) -> Response | None:
     """Return the page with the question, or with the offer after the question, or None.
 
@@ -199,6 +211,7 @@ def _page_before_form(
         return form_response(
             "question.html",
             view,
+            context=context,
             config=config,
             field=field,
             parameters=[*parameters, (ASKED, "1")],
@@ -206,7 +219,7 @@ def _page_before_form(
     if rating < config.threshold:
         return None
     link = "page?" + urlencode([*parameters, (SCORE, score or ""), (STEP, FORM)])
-    return form_response("offer.html", view, config=config, form_link=link)
+    return form_response("offer.html", view, context=context, config=config, form_link=link)
 
 
 def _parameters(request: PublicRequest) -> list[tuple[str, str]]:

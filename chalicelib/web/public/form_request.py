@@ -17,11 +17,7 @@ from chalicelib.services.forms.displayed import (
     display_contact_form,
     display_survey,
 )
-from chalicelib.services.forms.public import (
-    SurveyRequest,
-    get_public_contact_form,
-    get_submitted_survey,
-)
+from chalicelib.services.forms.public import SurveyRequest
 from chalicelib.services.solicitation.find_tracker import find_tracker
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
@@ -96,12 +92,6 @@ class FormRequest:
                 return display_survey(survey, respondent)
             form = ContactFormRequest(self.form_id, self.store, self.brand)
             return display_contact_form(form, respondent)
-
-    def display_submitted(self, respondent: Respondent) -> PublicContactForm | PublicSurvey:
-        """Return the view of the form after a submission, without checking access again."""
-        if self.is_survey:
-            return get_submitted_survey(self.form_id, respondent)
-        return get_public_contact_form(self.form_id, respondent)
 
 
 def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:

@@ -3,6 +3,7 @@
 Mail scanners open every link, so GET and HEAD requests change nothing.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
@@ -13,9 +14,12 @@ from chalicelib.log import logger
 from chalicelib.web import query
 from chalicelib.web.cors import add_preflight_route
 from chalicelib.web.openapi.operation import operation
+from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.request_log import request_id_of
 
 if TYPE_CHECKING:
+    from chalicelib.domain.forms.public.survey import PublicSurvey
+    from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
     from chalicelib.domain.solicitation.words import Words
 
 routes = Blueprint(__name__)
@@ -43,11 +47,15 @@ _TOKEN: Final = {
 def open_short_link(code: str) -> Response:
     """Redirect to the survey page. No AWS request."""
     from chalicelib.domain.solicitation.links import parse_short_tracker
+    from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
 
     tracker_id = parse_short_tracker(code)
     if tracker_id is None:
-        return problem(NotFound("survey link"), request_id_of(routes.current_request))
+        request, error = PublicRequest(routes.current_request), NotFound("survey link")
+        if request.accepts_html:
+            return error_page(request.respondent, error, is_framed=False)
+        return problem(error, request_id_of(request.http))
     # The target is relative, so that it also works below the path of a stage or a custom domain.
     headers: dict[str, str | list[str]] = {
         "Location": f"../public/survey/page?tracker={tracker_id}",
@@ -72,15 +80,15 @@ def show_unsubscribe_page() -> Response:
     """Return the page that asks for a confirmation."""
     from chalicelib.services.solicitation.unsubscribe import require_unsubscribe_token
 
-    request = routes.current_request
-    words = _words(request)
+    request = PublicRequest(routes.current_request)
+    words = _words(request.http)
     try:
-        require_unsubscribe_token(_token(request))
+        token = require_unsubscribe_token(_token(request.http))
     except NotFound:
         return _page(words, words.invalid, 404)
     except Unavailable:
         return _page(words, words.failed, 503)
-    return _page(words, words.question, 200, asks=True)
+    return _page(words, words.question, 200, _sender(request, token), asks=True)
 
 
 @routes.route(_UNSUBSCRIBE, methods=["POST"], content_types=[])
@@ -101,16 +109,16 @@ def unsubscribe() -> Response:
     """Unsubscribe the recipient of a message."""
     from chalicelib.services.solicitation import unsubscribe as service
 
-    request = routes.current_request
-    words = _words(request)
+    request = PublicRequest(routes.current_request)
+    words = _words(request.http)
     try:
-        service.unsubscribe(_token(request))
+        token = service.unsubscribe(_token(request.http))
     except NotFound:
         return _page(words, words.invalid, 404)
     except Unavailable as error:
         logger.warning("unsubscribe failed", reason=str(error))
         return _page(words, words.failed, 503)
-    return _page(words, words.done, 200)
+    return _page(words, words.done, 200, _sender(request, token))
 
 
 add_preflight_route(routes, _UNSUBSCRIBE, "GET", "POST")
@@ -133,20 +141,38 @@ def _words(request: Request) -> "Words":
     return WORDS[language]
 
 
-def _page(words: "Words", text: str, status: int, *, asks: bool = False) -> Response:
-    from chalicelib.domain.solicitation.mail_content import direction
-    from chalicelib.web.pages.page import environment, security_headers
-    from chalicelib.web.problems import HTML
+def _sender(request: PublicRequest, token: "UnsubscribeToken") -> "PublicSurvey | None":
+    """Return the survey of the message, whose brand a person recognizes.
 
-    html = (
-        environment()
-        .get_template("unsubscribe.html")
-        .render(words=words, direction=direction(words.language), text=text, asks=asks)
+    Mail clients that unsubscribe after one click display no page.
+    """
+    from chalicelib.services.forms.public import get_sent_survey
+
+    if not token.survey_id or not request.accepts_html:
+        return None
+    with suppress(NotFound, Unavailable):
+        return get_sent_survey(token.survey_id, token.store_id, request.respondent)
+    return None
+
+
+def _page(
+    words: "Words",
+    text: str,
+    status: int,
+    form: "PublicSurvey | None" = None,
+    *,
+    asks: bool = False,
+) -> Response:
+    from chalicelib.web.pages.html import plain_response
+
+    return plain_response(
+        "unsubscribe.html",
+        words.language,
+        status,
+        {"Retry-After": "60"} if status == 503 else {},
+        form=form,
+        is_framed=False,
+        title=words.unsubscribe,
+        text=text,
+        asks=asks,
     )
-    headers = security_headers(html, form_action="'self'") | {
-        "Content-Type": HTML,
-        "Cache-Control": "private, no-store",
-    }
-    if status == 503:
-        headers["Retry-After"] = "60"
-    return Response(html, status_code=status, headers=headers)

@@ -19,6 +19,7 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.services.feedback import submit
+from chalicelib.services.forms.public import get_submitted_form
 from chalicelib.web.pages.pre_redirect import STEP
 from chalicelib.web.pages.words import Words, words_in
 from chalicelib.web.problems import retry_headers, status_of
@@ -49,7 +50,7 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
         if not wanted.form_id:
             raise
         return _show_again(request, wanted, error)
-    return show_thanks(wanted.display_submitted(request.respondent), feedback.redirect_to)
+    return show_thanks(*get_submitted_form(feedback, request.respondent), feedback)
 
 
 def _submit(request: PublicRequest, *, is_survey: bool) -> Feedback:

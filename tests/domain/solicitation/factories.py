@@ -41,6 +41,7 @@ def invitation(
             source="Lightspeed",
         ),
         tracker_id=TRACKER,
+        visited_on=NOW.date(),
     )
 
 

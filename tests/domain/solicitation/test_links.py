@@ -96,6 +96,8 @@ def test_signed_unsubscribe_token_can_be_parsed(channel: Channel) -> None:
     token = UnsubscribeToken(ACCOUNT, "c" * 64, channel)
     signed = token.signed(SECRET)
     assert UnsubscribeToken.parse(signed, SECRET) == token
+    sent = UnsubscribeToken(ACCOUNT, "c" * 64, channel, survey_id=TRACKER, store_id=None)
+    assert UnsubscribeToken.parse(sent.signed(SECRET), SECRET) == sent
     assert len(signed) <= MAX_TOKEN
     assert unsubscribe_link(BASE_URL, token, SECRET) == (
         f"{BASE_URL}/public/unsubscribe?token={signed}"

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.forms.contrast import contrast
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.language import Language
-from chalicelib.domain.solicitation.mail_content import MailImage, mail_content, shortened
+from chalicelib.domain.plain_text import shortened
+from chalicelib.domain.solicitation.mail_content import MailImage, mail_content
 from chalicelib.domain.solicitation.words import WORDS
 from tests.domain.forms.factories import IMAGE, depends, field, select
 from tests.domain.solicitation.factories import content, invitation, links_of
@@ -34,7 +36,8 @@ def test_mail_uses_language_of_customer() -> None:
     mail = content(customer={"language": "fr"}, **TRANSLATED)
     assert (mail.language, mail.direction) == ("fr", "ltr")
     assert (mail.title, mail.intro) == ("Votre visite ?", "One minute.")
-    assert mail.question == "Nous recommander ?"
+    assert mail.question
+    assert mail.question.label == "Nous recommander ?"
     assert mail.words.button == "Répondre au questionnaire"
     assert mail.greeting == "Bonjour Zoé,"
 
@@ -132,9 +135,10 @@ def test_options_of_first_question_preselect_answers(
     kind: str, labels: list[str], answers: list[str]
 ) -> None:
     mail = content(fields=[field("q", kind, label="Well?")])
-    assert mail.question == "Well?"
-    assert [option.label for option in mail.options] == labels
-    assert [option.link.rpartition("&a.q=")[2] for option in mail.options] == answers
+    assert mail.question
+    assert mail.question.label == "Well?"
+    assert [option.label for option in mail.question.options] == labels
+    assert [option.link.rpartition("&a.q=")[2] for option in mail.question.options] == answers
     assert all(option in FieldType(kind).rules.options for option in answers)
 
 
@@ -157,8 +161,7 @@ def test_options_of_first_question_preselect_answers(
     ids=["no field", "text first", "select first", "conditional", "other pre-redirect question"],
 )
 def test_mail_shows_no_options_if_first_question_is_no_rating(properties: dict[str, Any]) -> None:
-    mail = content(**properties)
-    assert (mail.question, mail.options) == ("", ())
+    assert content(**properties).question is None
 
 
 def test_options_answer_pre_redirect_question() -> None:
@@ -167,8 +170,9 @@ def test_options_answer_pre_redirect_question() -> None:
         preRedirect=True,
         preRedirectConfig={"type": "NPS", "threshold": 9},
     )
-    assert mail.question == "Would you recommend us?"
-    assert [option.link.rpartition("&a.")[2] for option in mail.options] == [
+    assert mail.question
+    assert mail.question.label == "Would you recommend us?"
+    assert [option.link.rpartition("&a.")[2] for option in mail.question.options] == [
         f"q={n}" for n in range(11)
     ]
 
@@ -178,7 +182,9 @@ def test_first_question_is_the_first_in_display_order() -> None:
         field("later", "BINARY", verticalIndex=1, horizontalIndex=1),
         field("first", "NPS", verticalIndex=1, horizontalIndex=0),
     ]
-    assert len(content(fields=fields).options) == 11
+    question = content(fields=fields).question
+    assert question
+    assert len(question.options) == 11
 
 
 def test_first_question_is_in_first_group() -> None:
@@ -187,7 +193,81 @@ def test_first_question_is_in_first_group() -> None:
         field("first", "NPS", verticalIndex=1, group="visit"),
     ]
     groups = [{"key": "visit", "name": "Visit"}, {"key": "details", "name": "Details"}]
-    assert len(content(fields=fields, fieldGroups=groups).options) == 11
+    question = content(fields=fields, fieldGroups=groups).question
+    assert question
+    assert len(question.options) == 11
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "ends"),
+    [
+        ("NPS", [], ("Not at all likely", "Extremely likely")),
+        ("NPS", ["Never", "Always"], ("Never", "Always")),
+        ("NPS", ["Never"], ("Not at all likely", "Extremely likely")),
+        ("RATING", [], ("Very bad", "Very good")),
+        ("CSAT_SMILEY", [], ("Very bad", "Very good")),
+        ("CSAT_SMILEY", ["a", "b", "c", "d", "e"], ("a", "e")),
+        ("CSAT_STAR", [], ()),
+        ("BINARY", [], ()),
+    ],
+)
+def test_ends_of_scale_have_labels_of_definition_or_default_labels(
+    kind: str, values: list[str], ends: tuple[str, ...]
+) -> None:
+    question = content(fields=[field("q", kind, values=values)]).question
+    assert question
+    assert question.ends == ends
+
+
+def test_two_options_have_labels_of_definition() -> None:
+    question = content(fields=[field("q", "BINARY", values=["Yes", "No"])]).question
+    assert question
+    assert [option.label for option in question.options] == ["👍 Yes", "👎 No"]
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "#000000", "#0b7285", "#808080"])
+def test_options_are_legible_on_their_tones(background: str) -> None:
+    question = content(
+        fields=[field("q", "NPS")], generalStyle={"backgroundColor": background}
+    ).question
+    assert question
+    assert [option.level for option in question.options] == [0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4]
+    assert all(contrast(option.ink, option.background) >= 4.5 for option in question.options)
+
+
+# --- the visit
+
+
+def test_mail_names_store_and_date_of_visit() -> None:
+    assert content().visit == "Lyon · 20 November 2026"
+    assert content(language="fr").visit == "Lyon · 20 novembre 2026"
+
+
+def test_visit_is_not_repeated_if_title_names_it() -> None:
+    mail = content(header={"title": "Your visit to {store} on {date}"})
+    assert mail.subject == mail.title == "Your visit to Lyon on 20 November 2026"
+    assert mail.visit == ""
+
+
+def test_texts_contain_first_name_only_if_it_is_plain() -> None:
+    header = {"title": "How was it, {firstName}?", "subtitle": "Hello {firstName|there}"}
+    assert content(header=header).title == "How was it, Zoé?"
+    mail = content(header=header, customer={"first_name": "evil.com"})
+    assert (mail.title, mail.intro) == ("How was it?", "Hello there")
+
+
+def test_mail_contains_address_of_store() -> None:
+    sent = invitation()
+    assert sent.store
+    store = sent.store.model_copy(update={"address": "1 quai\nLyon", "legal_text": "RCS 1"})
+    mail = mail_content(replace(sent, store=store), links_of(sent))
+    assert (mail.address, mail.legal_text) == ("1 quai Lyon", "RCS 1")
+
+
+def test_texts_without_translation_have_their_own_language() -> None:
+    mail = content(customer={"language": "ar"}, **TRANSLATED)
+    assert mail.languages == {"One minute.": "en", "Recommend us?": "en", "": "en"}
+    assert content(**TRANSLATED).languages == {}
 
 
 @pytest.mark.parametrize(

@@ -60,14 +60,17 @@ def test_both_parts_contain_texts_and_links() -> None:
         for expected in ("Your visit?", "Hello Zoé,", "One minute.", "Tanneurs", mail.reason):
             assert expected in part
     hrefs = [link["href"] for link in html.all("a")]
+    assert mail.question
+    options = mail.question.options
     assert hrefs == [
-        *(option.link for option in mail.options),
+        *(option.link for option in options),
         mail.links.survey,
         mail.links.survey,
         mail.links.unsubscribe,
     ]
     assert mail.links.survey in text
-    assert all(f"{option.label}: {option.link}\n" in text for option in mail.options)
+    assert all(f"{option.label}: {option.link}\n" in text for option in options)
+    assert "0 = Not at all likely, 10 = Extremely likely\n" in text
     assert mail.links.unsubscribe in text
     assert all(line == line.strip() or line == "-- " for line in text.split("\n"))
 
@@ -98,6 +101,31 @@ def test_colours_and_paddings_work_in_clients_that_ignore_their_style() -> None:
     cells = [cell for cell in html.all("td") if "mso-padding-alt" in cell.get("style", "")]
     assert len(links) == len(cells) == 12
     assert all("border" not in link["style"] for link in links)
+
+
+def test_scale_has_labels_at_both_ends_in_reading_order() -> None:
+    for language, aligned in (("en", ["left", "right"]), ("ar", ["right", "left"])):
+        html, _ = both_parts(content(language=language, **QUESTION))
+        ends = [cell["align"] for cell in html.all("td") if cell.get("width") == "50%"]
+        assert ends == aligned
+
+
+def test_untranslated_text_has_its_language_and_direction() -> None:
+    mail = content(
+        customer={"language": "ar"},
+        autoTranslate=True,
+        translations={"ar": {"header": {"title": "زيارتك؟"}}},
+        **QUESTION,
+    )
+    html, _ = both_parts(mail)
+    assert [item.get("lang") for item in html.all("p") if "lang" in item] == ["en"]
+    assert all(heading == heading | {"dir": "auto"} for heading in html.all("h1"))
+
+
+def test_french_text_part_has_space_before_colons() -> None:
+    _, text = both_parts(content(language="fr", **QUESTION))
+    assert "Répondre au questionnaire\u00a0:\n" in text
+    assert not re.search(r"[^\s](?<!http)(?<!https): ?\n", text)
 
 
 def test_mail_without_images_names_the_brand() -> None:

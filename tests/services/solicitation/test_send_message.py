@@ -31,6 +31,7 @@ from chalicelib.services.solicitation.send_message import (
 )
 from chalicelib.settings import Settings
 from chalicelib.storage.stage_secret import stage_secret
+from tests.domain.forms.factories import STORE
 from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER, invitation
 
 pytestmark = pytest.mark.usefixtures("account")
@@ -96,13 +97,14 @@ def test_only_verified_support_address_sends(configure: Configure, dkim: bool) -
 
 
 def test_unsubscribe_link_contains_contact(configure: Configure) -> None:
-    mail = invitation_mail(invitation(customer={"email": "Zoe@Example.com"}))
+    sent = invitation(customer={"email": "Zoe@Example.com"})
+    mail = invitation_mail(sent)
     link, _, token = mail.unsubscribe_link.partition("?token=")
     assert link == f"{BASE_URL}/public/unsubscribe"
     contact_hash = email_hash(ACCOUNT, "zoe@example.com")
     assert contact_hash
     assert UnsubscribeToken.parse(token, stage_secret()) == UnsubscribeToken(
-        ACCOUNT, contact_hash, Channel.EMAIL
+        ACCOUNT, contact_hash, Channel.EMAIL, sent.survey.id, STORE
     )
     assert mail.unsubscribe_link in mail.text
 

@@ -18,6 +18,7 @@ from chalicelib.storage.stage_secret import stage_secret
 from tests.policies import allowed
 from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
+from tests.web.seeded_account import seed_account
 
 pytestmark = pytest.mark.usefixtures("client")
 TRACKER = "7ac00000-0000-4000-8000-000000000001"
@@ -101,7 +102,7 @@ def test_opening_unsubscribe_link_changes_nothing(
     assert response.headers["Cache-Control"] == "private, no-store"
     assert "form-action 'self';" in response.headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
-    assert re.search(r'<form method="post">\s*<button type="submit">', response.body.decode())
+    assert re.search(r'<form method="post">\s*<button type="submit"', response.body.decode())
     assert optins(account_id, customer_id) == (True, True)
 
 
@@ -179,6 +180,39 @@ def test_invalid_short_link_gets_404_problem(client: Any, code: str) -> None:
     response = send(client, "GET", f"/s/{code}")
     assert response.status_code == 404
     assert response.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("code", ["x", "A" * 23])
+def test_browser_gets_page_for_invalid_short_link(client: Any, code: str) -> None:
+    with counted_calls() as calls:
+        response = send(
+            client, "GET", f"/s/{code}", Accept="text/html", **{"Accept-Language": "fr"}
+        )
+    assert not calls
+    assert response.status_code == 404
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "Cette page n’existe pas" in response.body.decode()
+    assert "<script" not in response.body.decode()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_unsubscribe_page_of_a_person_shows_sender(client: Any, method: str) -> None:
+    seeded = seed_account()
+    contact_hash = email_hash(seeded.account_id, "zoe@example.com")
+    assert contact_hash
+    origin = (seeded.private_survey_id, seeded.store_id)
+    token = UnsubscribeToken(seeded.account_id, contact_hash, Channel.EMAIL, *origin)
+    path = f"/public/unsubscribe?token={token.signed(stage_secret())}"
+    assert "Maison Lumen" in send(client, method, path, Accept="text/html").body.decode()
+    with counted_calls() as calls:
+        assert send(client, method, path).status_code == 200
+    assert calls.total() == (0 if method == "GET" else 2)
+
+
+def test_unsubscribe_page_needs_no_survey(client: Any, known: Partner) -> None:
+    token = UnsubscribeToken(known.account_id, "k", Channel.EMAIL, new_id(), new_id())
+    path = f"/public/unsubscribe?token={token.signed(stage_secret())}"
+    assert send(client, "GET", path, Accept="text/html").status_code == 200
 
 
 def _email(account_id: str, customer_id: str) -> str:

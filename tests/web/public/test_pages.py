@@ -13,6 +13,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.displayed import DisplayedForm
@@ -55,6 +56,81 @@ def contact_form(seeded: SeededAccount, query: str = "") -> HtmlForm:
 
 
 # --- the page
+
+
+def test_page_of_tracker_names_store_and_date_of_visit(fresh: SeededAccount) -> None:
+    save_store(
+        fresh.account_id,
+        store_definition(
+            fresh.brand_id, id=fresh.store_id, address="1 quai, Lyon", legalText="RCS 1"
+        ),
+    )
+    clear_caches()
+    page = open_survey(fresh, f"&tracker={fresh.tracker()}", fresh.private_survey_id).body
+    assert "Lyon Bellecour · 18 November 2026" in page
+    assert "1 quai, Lyon" in page
+    assert "RCS 1" in page
+    assert "1 quai" not in open_survey(fresh).body
+    page = open_contact_form(fresh, f"&store={fresh.store_id}").body
+    assert '<p class="visit"><bdi>Lyon Bellecour</bdi></p>' in page
+
+
+def test_texts_contain_store_date_and_first_name(fresh: SeededAccount) -> None:
+    fresh.survey(
+        fresh.private_survey_id,
+        header={"title": "{firstName|Hello}, {store} on {date}?"},
+        submission={"title": "Thank you, {firstName}, for {date}!"},
+    )
+    tracker = fresh.tracker()
+    query = f"survey={fresh.private_survey_id}&tracker={tracker}"
+    title = CLIENT.get(f"{SURVEY}?{query}").json["header"]["title"]
+    assert title == "Zoé, Lyon Bellecour on 18 November 2026?"
+    form = HtmlForm(open_survey(fresh, f"&tracker={tracker}", fresh.private_survey_id).body)
+    form.answer(WHAT, "Food")
+    thanks = form.submit(CLIENT, SURVEY).body
+    assert "Thank you, Zoé, for 18 November 2026!" in thanks
+    fresh.survey(header={"title": "{firstName|Hello}, {store}?"})
+    title = CLIENT.get(f"{SURVEY}?survey={fresh.survey_id}").json["header"]["title"]
+    assert title == "Hello, Maison Lumen?"
+
+
+def test_page_of_tracker_with_first_name_sends_two_aws_requests(fresh: SeededAccount) -> None:
+    fresh.survey(fresh.private_survey_id, header={"title": "{firstName}?"})
+    query = f"&tracker={fresh.tracker()}"
+    open_survey(fresh, query, fresh.private_survey_id)
+    with counted_calls() as calls:
+        assert "<bdi>Zoé?</bdi>" in open_survey(fresh, query, fresh.private_survey_id).body
+    assert calls == {"dynamodb.GetItem": 1, "dynamodb.BatchGetItem": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "labels"),
+    [
+        ("BINARY", ["Yes", "No"], ["Yes", "No"]),
+        ("BINARY", [], ["Satisfied", "Not satisfied"]),
+        ("BINARY", ["Yes"], ["Satisfied", "Not satisfied"]),
+        ("NPS", ["Never", "Always"], ["Never", "Always"]),
+        ("CSAT_SMILEY", list("abcde"), ['<bdi class="caption">c</bdi>']),
+    ],
+)
+def test_labels_of_definition_replace_default_labels(
+    fresh: SeededAccount, kind: str, values: list[str], labels: list[str]
+) -> None:
+    fresh.survey(fields=[field("q", kind, values=values)])
+    page = open_survey(fresh).body
+    assert all(label in page for label in labels)
+
+
+def test_page_of_closed_form_has_brand_of_form(fresh: SeededAccount) -> None:
+    tracker = fresh.tracker()
+    form = HtmlForm(open_survey(fresh, f"&tracker={tracker}", fresh.private_survey_id).body)
+    form.answer(WHAT, "Food")
+    assert form.submit(CLIENT, SURVEY).status == 200
+    answered = open_survey(fresh, f"&tracker={tracker}", fresh.private_survey_id)
+    fresh.contact_form(enabled=False)
+    for response in (answered, open_contact_form(fresh)):
+        assert response.status == 409
+        assert '<p class="owner"><bdi>Maison Lumen</bdi></p>' in response.body
 
 
 def test_page_is_html_that_only_the_browser_history_reuses(seeded: SeededAccount) -> None:
@@ -568,7 +644,7 @@ def rendered(form: SavedContactForm, answers: dict[str, list[str]] | None = None
     """Return the HTML of a contact form with these answers by field id."""
     view = build_public_contact_form(form, DIRECTORY, form.language)
     wanted = FormRequest(is_survey=False, form_id=form.id)
-    displayed = DisplayedForm(view, Questionnaire.of(form), "0" * 32)
+    displayed = DisplayedForm(view, Questionnaire.of(form), "0" * 32, SurveyContext())
     return str(show_form(wanted, displayed, FormState(answers or {})).body)
 
 

@@ -6,6 +6,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.presentation import GeneralStyle
 from chalicelib.domain.forms.public.form import PublicForm, public_parts
+from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.language import Language
 
 
@@ -20,12 +21,20 @@ class PublicContactForm(PublicForm):
 
 
 def build_public_contact_form(
-    form: SavedContactForm, directory: Directory, language: Language
+    form: SavedContactForm,
+    directory: Directory,
+    language: Language,
+    store_id: str | None = None,
 ) -> PublicContactForm:
-    """Return the public view of the contact form with the texts in this language."""
+    """Return the public view of the contact form with the texts in this language.
+
+    Args:
+        store_id: the store that the respondent gives feedback on, if it is known.
+    """
     brand = directory.brand(form.brand_id)
+    context = SurveyContext.at(directory, store_id=store_id, brand_id=form.brand_id)
     return PublicContactForm(
-        **public_parts(form, language, directory.stores_of(form.brand_id)),
+        **public_parts(form, language, directory.stores_of(form.brand_id), context.names(language)),
         general_style=form.general_style,
         brand_name=[brand.name] if brand else [],
     )

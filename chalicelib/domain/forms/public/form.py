@@ -1,6 +1,6 @@
 """The properties that the public views of contact forms and surveys share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from chalicelib.domain.forms.fields import (
 )
 from chalicelib.domain.forms.form import Images, SavedForm
 from chalicelib.domain.forms.part import Part
+from chalicelib.domain.forms.placeholders import fill_titles
 from chalicelib.domain.forms.presentation import Body, ExternalLink, Footer, Header, Submission
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation, GroupTranslation
 from chalicelib.domain.language import Language
@@ -112,8 +113,14 @@ class PublicForm(Images):
     )
 
 
-def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -> dict[str, Any]:
-    """Return the values of all `PublicForm` properties, with the texts in this language."""
+def public_parts(
+    form: SavedForm, language: Language, stores: Iterable[Place], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the values of all `PublicForm` properties, with the texts in this language.
+
+    Args:
+        names: the values of the placeholders in the texts.
+    """
     texts = form.translations.get(language, FormTranslation())
     dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
     return {
@@ -121,10 +128,10 @@ def public_parts(form: SavedForm, language: Language, stores: Iterable[Place]) -
         "language": language,
         "enabled": form.enabled,
         "auto_translate": form.auto_translate,
-        "header": translate(form.header, texts.header),
+        "header": fill_titles(translate(form.header, texts.header), names),
         "body": translate(form.body, texts.body),
         "footer": translate(form.footer, texts.footer),
-        "submission": translate(form.submission, texts.submission),
+        "submission": fill_titles(translate(form.submission, texts.submission), names),
         "external_link": form.external_link,
         "logo": form.logo,
         "footer_logo": form.footer_logo,

@@ -51,7 +51,9 @@ def build_public_survey(
 ) -> PublicSurvey:
     """Return the public view of the survey with the texts in this language."""
     return PublicSurvey(
-        **public_parts(survey, language, stores_of_targets(survey, directory)),
+        **public_parts(
+            survey, language, stores_of_targets(survey, directory), context.names(language)
+        ),
         general_style=survey.general_style,
         pre_redirect=survey.pre_redirect,
         pre_redirect_config=_pre_redirect_config(survey, language),

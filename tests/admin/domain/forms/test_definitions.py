@@ -469,6 +469,17 @@ def test_translation_with_unknown_field_or_wrong_value_count_is_rejected() -> No
     ]
 
 
+@pytest.mark.parametrize("part", ["header", "submission"])
+def test_unknown_placeholder_is_rejected(part: str) -> None:
+    assert contact_form_errors(**{part: {"title": "{store|us}", "subtitle": "{date}"}}) == []
+    texts = {part: {"subtitle": "{shop}"}}
+    code = "unknown_placeholder"
+    assert contact_form_errors(**texts) == [(f"/{part}/subtitle", code)]
+    assert contact_form_errors(translations={"zh-TW": texts}) == [
+        (f"/translations/zh-TW/{part}/subtitle", code)
+    ]
+
+
 @pytest.mark.parametrize(
     ("values", "positions"),
     [(["1", "2", "1"], [2]), (["1", "1", "1"], [1, 2]), (["", "", "1"], [])],
