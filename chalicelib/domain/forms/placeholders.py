@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.presentation import Header, Submission
+from chalicelib.domain.forms.translation import FormTranslation
 
 _Titled = TypeVar("_Titled", Header, Submission)
 
@@ -35,9 +36,10 @@ def names_in(text: str) -> set[str]:
 
 def form_names(form: SavedForm) -> set[str]:
     """Return the names of the placeholders in the texts of a form, in all languages."""
+    languages: list[SavedForm | FormTranslation] = [form, *form.translations.values()]
     return {
         name
-        for texts in (form, *form.translations.values())
+        for texts in languages
         for part in (texts.header, texts.submission)
         for name in names_in(f"{part.title} {part.subtitle}")
     }
