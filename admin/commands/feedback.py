@@ -112,7 +112,7 @@ def export(
     time_zone: ZoneOption = None,
     file_format: Annotated[
         Format | None,
-        typer.Option("--format", help="The format.  [default: the extension of the file, or csv]"),
+        typer.Option("--format", help="The format.  [default: the extension of the file]"),
     ] = None,
 ) -> None:
     """Export an account's feedback to a file, oldest first, with one column per field.
@@ -176,6 +176,8 @@ def report(
     both periods, one per MB (about 2,500) of the account's solicitations, and three more per 100
     surveys of the account.
     """
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise typer.BadParameter("Must end with .html.", param_hint="--output")
     zone = zone_of(account, time_zone)
     wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
     end = wanted.until or clock.now()
@@ -191,7 +193,12 @@ def report(
 
 def _format_of(output: Path) -> Format:
     extension = output.suffix.removeprefix(".").lower()
-    return Format(extension) if extension in list(Format) else Format.CSV
+    if extension not in list(Format):
+        allowed = ", ".join(f".{name}" for name in Format)
+        raise typer.BadParameter(
+            f"Must end with {allowed}, or add --format.", param_hint="--output"
+        )
+    return Format(extension)
 
 
 @app.command("show", epilog=example("feedback show ID"))

@@ -1,28 +1,45 @@
 """The command ``purchase``: import and show purchases."""
 
+import codecs
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
+from zoneinfo import ZoneInfo
 
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
+from admin.definitions.csv_format import WINDOWS_ENCODING, DateOrder
 from admin.definitions.purchase_lines import (
     PurchaseFile,
     PurchaseLine,
+    Reading,
     UnreadableFile,
     open_purchases,
 )
 from admin.error_messages import one_line_message
 from admin.options import example
-from admin.services.accounts.manage import require_account
+from admin.services.purchases.compare import is_stored
 from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
+from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.purchases.purchase import (
+    PurchaseDefinition,
+    parse_purchase_definition,
+    purchase_id,
+)
+from chalicelib.services.accounts.directory import account_directory, current_directory
+from chalicelib.services.accounts.settings import current_settings
+from chalicelib.services.customers.read import find_customer
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
 
@@ -43,6 +60,13 @@ ExternalIdArgument = Annotated[
 ]
 
 
+def _encoding(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise typer.BadParameter("Must be the name of an encoding, such as windows-1252.") from None
+
+
 @app.command("import", epilog=example("purchase import orders.csv --account ACCOUNT --solicit"))
 def import_file(
     file: Annotated[
@@ -57,6 +81,25 @@ def import_file(
     solicit: Annotated[
         bool, typer.Option("--solicit", help="Send surveys about the purchases.")
     ] = False,
+    dates: Annotated[
+        DateOrder | None,
+        typer.Option(
+            help="How to read dates such as 03/04/2026. Needed only if a column can be read both "
+            "ways.",
+        ),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="The encoding of a CSV file, such as windows-1251. Default: UTF-8, UTF-16 with a "
+            "byte order mark, otherwise windows-1252.",
+            parser=_encoding,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Validate and compare the purchases, and record nothing."),
+    ] = False,
 ) -> None:
     """Record the purchases in a file. Without --solicit, no surveys are sent for these purchases.
 
@@ -65,32 +108,54 @@ def import_file(
 
     A CSV file has the columns source, externalId, storeId, date, startDate, endDate, customerId,
     customer.NAME for a field of the customer, such as customer.email, and metadata.NAME for any
-    metadata property. Empty cells are ignored.
+    metadata property. Empty cells are ignored. The column store contains the name of a store and
+    replaces storeId. Separators, dates (in the time zone of the account) and words for yes and no
+    are accepted as Excel writes them.
     """
-    require_account(account)
+    zone = ZoneInfo(current_settings(account).time_zone)
+    reading = Reading(dates, encoding, zone, _stores(account))
+    record = partial(_check_group if dry_run else _record_group, account, solicit)
     try:
-        with open_purchases(file) as purchases:
-            recorded, rejected = _import(file, purchases, partial(_record_group, account, solicit))
+        with open_purchases(file, reading) as purchases:
+            if purchases.encoding == WINDOWS_ENCODING != encoding:
+                notices().print(
+                    f"{file}: Not UTF-8. Read as {WINDOWS_ENCODING}; for another one, add"
+                    " --encoding."
+                )
+            outcomes = _import(account, file, purchases, record)
     except UnreadableFile as error:
         notices().print(f"{file}: {error}")
         raise typer.Exit(1) from None
-    counts = {"recorded": recorded, "invalid": rejected}
-    show_record(counts, f"Recorded: {recorded}. Invalid: {rejected}.")
-    if rejected:
+    counts = {name: outcomes[name] for name in ("new", "updated", "unchanged", "invalid")}
+    text = " ".join(f"{name.capitalize()}: {number}." for name, number in counts.items())
+    show_record(counts, f"Nothing was recorded. {text}" if dry_run else text)
+    if counts["invalid"]:
         raise typer.Exit(1)
 
 
-def _import(file: Path, purchases: PurchaseFile, record: _Record) -> tuple[int, int]:
-    """Record the purchases of a file. Return the numbers of recorded and of rejected lines."""
-    rejected = done = 0
+def _stores(account_id: str) -> dict[str, str | None]:
+    """Return the ids of stores by name; None for a name that several stores have."""
+    stores: dict[str, str | None] = {}
+    for place in current_directory(account_id).places:
+        if place.kind is PlaceKind.STORE:
+            name = place.name.casefold()
+            stores[name] = None if name in stores else place.id
+    return stores
+
+
+def _import(account_id: str, file: Path, purchases: PurchaseFile, record: _Record) -> Counter[str]:
+    """Record the purchases of a file. Return the number of lines by outcome."""
+    done = 0
+    outcomes: Counter[str] = Counter()
     try:
         with progress_bar("Importing", purchases.total) as advance:
             while window := list(islice(purchases.lines, _AT_ONCE)):
+                stored = _outcomes_of(account_id, window)
                 for errors in map_concurrently(record, _groups(window), MAX_WRITERS):
                     for number, message in errors:
                         if message:
                             notices().print(f"{file}, line {number}: {message}")
-                            rejected += 1
+                        outcomes["invalid" if message else stored[number]] += 1
                         done += 1
                         advance()
     except BaseException:
@@ -99,7 +164,24 @@ def _import(file: Path, purchases: PurchaseFile, record: _Record) -> tuple[int, 
             " continue."
         )
         raise
-    return done - rejected, rejected
+    return outcomes
+
+
+def _outcomes_of(account_id: str, window: Sequence[PurchaseLine]) -> dict[int, str]:
+    """Return whether the purchase of each valid line is new, updated or unchanged, by number."""
+    valid: dict[int, PurchaseDefinition] = {}
+    for line in window:
+        with suppress(InvalidInput):
+            valid[line.number] = parse_definition(line.definition, PurchaseDefinition)
+    stored = is_stored(account_id, list(valid.values()))
+    outcomes: dict[int, str] = {}
+    seen: dict[tuple[str, str], PurchaseDefinition] = {}
+    for (number, purchase), is_same in zip(valid.items(), stored, strict=True):
+        key = purchase.source.value, purchase.external_id
+        same = seen[key] == purchase if key in seen else is_same
+        outcomes[number] = {None: "new", False: "updated", True: "unchanged"}[same]
+        seen[key] = purchase
+    return outcomes
 
 
 @app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))
@@ -131,11 +213,43 @@ def _record_group(
     return [(line.number, _record(account_id, solicit, line)) for line in lines]
 
 
+def _check_group(
+    account_id: str, _solicit: bool, lines: Sequence[PurchaseLine]
+) -> list[tuple[int, str]]:
+    """Validate the lines. Return the number of each line and its error, or ``""``."""
+    return [(line.number, line.error or _error_of(account_id, line)) for line in lines]
+
+
+def _error_of(account_id: str, line: PurchaseLine) -> str:
+    try:
+        parse_purchase_definition(
+            line.definition,
+            account_directory(account_id),
+            lambda customer_id: find_customer(account_id, customer_id) is not None,
+        )
+    except InvalidInput as error:
+        return _message(error)
+    return ""
+
+
 def _record(account_id: str, solicit: bool, line: PurchaseLine) -> str:
     if line.error:
         return line.error
     try:
         record_purchase(account_id, line.definition, solicit=solicit)
     except (InvalidInput, InputTooLarge) as error:
-        return one_line_message(error)
+        return _message(error)
     return ""
+
+
+def _message(error: InvalidInput | InputTooLarge) -> str:
+    """Describe the error of a line, with the allowed values of an unknown source."""
+    if isinstance(error, InvalidInput):
+        error = InvalidInput([_with_sources(input_error) for input_error in error.errors])
+    return one_line_message(error)
+
+
+def _with_sources(error: InputError) -> InputError:
+    if (error.pointer, error.code) != ("/source", "not_allowed"):
+        return error
+    return replace(error, detail=f"Must be one of {', '.join(DataSource)}.")

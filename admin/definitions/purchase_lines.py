@@ -6,15 +6,25 @@ The columns of a CSV file are described in `admin.definitions.purchase_row`.
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from io import TextIOWrapper
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, TextIO
 
+from admin.definitions.csv_format import (
+    WINDOWS_ENCODING,
+    AmbiguousDates,
+    DateOrder,
+    DateOrders,
+    encoding_of,
+    iso_date,
+    separator_of,
+)
 from admin.definitions.definition import Kind
 from admin.definitions.purchase_row import purchase_of_row
 
@@ -47,41 +57,93 @@ class PurchaseFile:
     Attributes:
         total: the number of lines, without empty lines.
         lines: the lines, without empty lines. They are read while the caller iterates.
+        encoding: the encoding of the file.
     """
 
     total: int
     lines: Iterator[PurchaseLine]
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a CSV file is read.
+
+    Attributes:
+        dates: the order of day and month, or None to determine it from the cells.
+        encoding: the encoding, or None to recognize it.
+        zone: the time zone of dates such as 20/11/2026.
+        stores: the ids of stores by name, in lower case; None for a name that several stores have.
+    """
+
+    dates: DateOrder | None = None
+    encoding: str | None = None
+    zone: tzinfo = UTC
+    stores: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @contextmanager
-def open_purchases(path: Path) -> Iterator[PurchaseFile]:
+def open_purchases(path: Path, reading: Reading = Reading()) -> Iterator[PurchaseFile]:
     """Open a file of purchases. The file is read twice, so that a large file needs little memory.
 
-    If the path is ``-``, read JSON lines from standard input.
+    If the path is ``-``, read JSON lines from standard input. A CSV file without byte order mark
+    that is not UTF-8 is read as `WINDOWS_ENCODING`.
 
     Raises:
-        UnreadableFile: the file type is unknown, or the file is not UTF-8.
+        UnreadableFile: the file type is unknown, the encoding is another one, or the order of day
+            and month is not clear.
     """
-    read = _json_lines if path == STANDARD_INPUT else _READERS.get(path.suffix.lower())
-    if read is None:
-        raise UnreadableFile(f"Unknown file type (allowed: {', '.join(_READERS)}).")
-    # In JSON, a carriage return is white space and does not end a line.
-    with _open(path, newline="" if read is _csv else "\n") as text:
-        try:
-            total = sum(1 for _ in read(text))
-        except UnicodeDecodeError:
-            raise UnreadableFile("Invalid UTF-8.") from None
-        text.seek(0)
-        yield PurchaseFile(total, read(text))
+    is_csv = path.suffix.lower() == ".csv"
+    if path != STANDARD_INPUT and not is_csv and path.suffix.lower() not in _JSON_LINES:
+        allowed = ", ".join((".csv", *_JSON_LINES))
+        raise UnreadableFile(f"Unknown file type (allowed: {allowed}).")
+    with _open(path) as file:
+        encoding = reading.encoding or encoding_of(file.read(3))
+        encodings = [encoding]
+        if is_csv and encoding == "utf-8" and not reading.encoding:
+            encodings.append(WINDOWS_ENCODING)
+        for encoding in encodings:
+            file.seek(0)
+            # In JSON, a carriage return is white space and does not end a line.
+            text = TextIOWrapper(file, encoding=encoding, newline="" if is_csv else "\n")
+            try:
+                purchases = _purchases(text, reading, encoding, is_csv=is_csv)
+            except _WrongEncoding:
+                text.detach()
+                continue
+            yield purchases
+            return
+        raise UnreadableFile(f"Not in the encoding {encodings[0]}. Add --encoding.")
 
 
-def _open(path: Path, newline: str) -> TextIO:
+class _WrongEncoding(Exception):
+    """The first reading of a file found bytes that the encoding does not have."""
+
+
+def _purchases(text: TextIO, reading: Reading, encoding: str, *, is_csv: bool) -> PurchaseFile:
     try:
-        return TextIOWrapper(
-            _copy_of_input() if path == STANDARD_INPUT else path.open("rb"),
-            encoding="utf-8-sig",
-            newline=newline,
-        )
+        if not is_csv:
+            total = sum(1 for _ in _json_lines(text))
+            text.seek(0)
+            return PurchaseFile(total, _json_lines(text), encoding)
+        total, orders = 0, DateOrders()
+        for line in _csv(text, {}, reading):
+            total += 1
+            if isinstance(line.definition, dict):
+                for column in _DATES:
+                    if isinstance(cell := line.definition.get(column), str):
+                        orders.add(column, cell)
+        text.seek(0)
+        return PurchaseFile(total, _csv(text, orders.chosen(reading.dates), reading), encoding)
+    except (UnicodeDecodeError, UnicodeError):
+        raise _WrongEncoding from None
+    except AmbiguousDates as error:
+        raise UnreadableFile(str(error)) from None
+
+
+def _open(path: Path) -> IO[bytes]:
+    try:
+        return _copy_of_input() if path == STANDARD_INPUT else path.open("rb")
     except OSError as error:
         raise UnreadableFile(f"Cannot read the file: {error.strerror}.") from None
 
@@ -94,14 +156,22 @@ def _copy_of_input() -> IO[bytes]:
     return copy
 
 
-def _csv(text: TextIO) -> Iterator[PurchaseLine]:
-    reader = csv.reader(text, strict=True)
+def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Iterator[PurchaseLine]:
+    first_line = text.readline()
+    # Excel writes and reads such a line.
+    skipped = 1 if first_line.lower().startswith("sep=") else 0
+    if skipped:
+        first_line = text.readline()
+    text.seek(0)
+    for _ in range(skipped):
+        text.readline()
+    reader = csv.reader(text, delimiter=separator_of(first_line), strict=True)
     try:
         columns = next(reader, [])
         last = reader.line_num
         for cells in reader:
-            number, last = last + 1, reader.line_num
-            if not cells:
+            number, last = last + 1 + skipped, reader.line_num
+            if not any(cells):
                 continue
             if len(cells) != len(columns):
                 yield PurchaseLine(
@@ -109,11 +179,30 @@ def _csv(text: TextIO) -> Iterator[PurchaseLine]:
                 )
                 continue
             row = purchase_of_row(dict(zip(columns, cells, strict=True)))
-            yield PurchaseLine(number, _without_kind(row))
+            for column, order in orders.items():
+                if isinstance(cell := row.get(column), str):
+                    row[column] = iso_date(cell, order, reading.zone)
+            error = _find_store(row, reading)
+            yield PurchaseLine(number, _without_kind(row), error)
     except csv.Error as error:
         yield PurchaseLine(
-            reader.line_num, error=f"Invalid CSV. The rest of the file is not read: {error}."
+            reader.line_num + skipped,
+            error=f"Invalid CSV. The rest of the file is not read: {error}.",
         )
+
+
+def _find_store(row: dict[str, Any], reading: Reading) -> str:
+    """Replace the name of the store, in the column `store`, with its id. Return the error."""
+    name = row.pop("store", None)
+    if name is None:
+        return ""
+    if "storeId" in row:
+        return "Set either storeId or store, not both."
+    row["storeId"] = reading.stores.get(name.casefold())
+    if row["storeId"]:
+        return ""
+    several = name.casefold() in reading.stores
+    return f"{'Several stores are' if several else 'No store is'} called {name!r}. Use storeId."
 
 
 def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
@@ -137,8 +226,5 @@ def _without_kind(definition: Any) -> Any:
     return definition
 
 
-_READERS: Final[dict[str, Callable[[TextIO], Iterator[PurchaseLine]]]] = {
-    ".csv": _csv,
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-}
+_DATES: Final = ("date", "startDate", "endDate")
+_JSON_LINES: Final = (".jsonl", ".ndjson")

@@ -2,15 +2,16 @@
 
 Column names are field names of a purchase. A dot separates an object from its field:
 ``customer.email`` is the field ``email`` of ``customer``, and ``metadata.table`` is the field
-``table`` of ``metadata``. Empty cells are omitted.
+``table`` of ``metadata``. Empty cells are omitted. Opt-ins are words for yes and no in many
+languages.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from admin.definitions.csv_format import boolean_of
 from admin.definitions.definition import Kind
 
-_BOOLEANS: Final = {"true": True, "false": False}
 _BOOLEAN_COLUMNS: Final = frozenset({"customer.emailOptin", "customer.smsOptin"})
 _OBJECTS: Final = frozenset({"customer", "metadata"})
 
@@ -23,7 +24,8 @@ def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
         if not value:
             continue
         if column in _BOOLEAN_COLUMNS:
-            value = _BOOLEANS.get(value.lower(), value)
+            known = boolean_of(value)
+            value = value if known is None else known
         object_name, dot, field = column.partition(".")
         if dot and object_name in _OBJECTS:
             fields = definition.setdefault(object_name, {})

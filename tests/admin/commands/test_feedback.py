@@ -347,11 +347,21 @@ def test_failed_export_keeps_existing_file(seeded: SeededAccount, tmp_path: Path
 
 @pytest.mark.parametrize("command", ["export", "report"])
 def test_named_pipe_is_not_replaced(seeded: SeededAccount, tmp_path: Path, command: str) -> None:
-    pipe = tmp_path / "pipe"
+    pipe = tmp_path / ("pipe.csv" if command == "export" else "pipe.html")
     os.mkfifo(pipe)
     result = run("feedback", command, seeded.account_id, "--output", pipe)
     assert (result.exit_code, pipe.is_fifo()) == (1, True)
     assert result.stderr == f"Error: Cannot use {pipe}: Not a regular file.\n"
+
+
+@pytest.mark.parametrize("command", ["export", "report"])
+def test_output_with_unknown_extension_is_refused(
+    seeded: SeededAccount, tmp_path: Path, command: str
+) -> None:
+    output = tmp_path / "answers.doc"
+    result = run("feedback", command, seeded.account_id, "--output", output)
+    assert (result.exit_code, output.exists()) == (2, False)
+    assert "Must end with " in result.stderr
 
 
 def test_export_keeps_symbolic_link(seeded: SeededAccount, tmp_path: Path) -> None:

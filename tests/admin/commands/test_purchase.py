@@ -16,6 +16,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
+from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.solicitation import send_message, send_survey
@@ -65,7 +66,10 @@ def test_purchase_import_without_solicit_sends_no_survey(
 ) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
     result = run("purchase", "import", path, "--account", shop.account_id)
-    assert (result.exit_code, result.stdout.strip()) == (0, "Recorded: 2. Invalid: 0.")
+    assert (result.exit_code, result.stdout.strip()) == (
+        0,
+        "New: 2. Updated: 0. Unchanged: 0. Invalid: 0.",
+    )
     shop.solicit()
     assert provider.sent == []
     assert [row["reason"] for row in listed(shop)] == ["NOT_REQUESTED"] * 2
@@ -88,7 +92,7 @@ def test_invalid_lines_are_reported_with_their_numbers(shop: Shop, tmp_path: Pat
     path.write_text(path.read_text() + "Site,4\n")
     result = run("purchase", "import", path, "--account", shop.account_id)
     assert result.exit_code == 1
-    assert result.stdout.strip() == "Recorded: 1. Invalid: 3."
+    assert result.stdout.strip() == "New: 1. Updated: 0. Unchanged: 0. Invalid: 3."
     assert f"{path}, line 3: /storeId: " in result.stderr
     assert f"{path}, line 4: /customer/email: " in result.stderr
     assert f"{path}, line 5: Must have 7 cells, has 2." in result.stderr
@@ -100,6 +104,98 @@ def test_line_number_counts_line_breaks_inside_cells(shop: Shop, tmp_path: Path)
     path.write_text(path.read_text().replace("true,4\n", 'true,"4\n5"\n', 1))
     result = run("purchase", "import", path, "--account", shop.account_id)
     assert "line 4: /storeId" in result.stderr
+
+
+def excel_file(folder: Path, encoding: str, separator: str, *rows: str) -> Path:
+    """Write a CSV file as Excel does: with Windows line breaks and an empty line of separators."""
+    header = "source|externalId|store|date|customer.email|customer.emailOptin|customer.firstName"
+    lines = [line.replace("|", separator) for line in (header, *rows, "||||||")]
+    path = folder / "excel.csv"
+    path.write_bytes("".join(f"{line}\r\n" for line in lines).encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("encoding", "separator"),
+    [("windows-1252", ";"), ("utf-8-sig", ","), ("utf-16", "\t"), ("utf-8", ";")],
+)
+def test_import_accepts_files_of_excel(
+    shop: Shop, tmp_path: Path, encoding: str, separator: str
+) -> None:
+    change_account_settings(shop.account_id, {"timeZone": "Europe/Paris"}, "operator")
+    store = current_directory(shop.account_id).name_of(shop.store_id)
+    path = excel_file(
+        tmp_path,
+        encoding,
+        separator,
+        f"Site|1|{store.upper()}|20/11/2026 14:30|a@example.test|OUI|Zoé",
+        f"Site|2|{store}|3/2/2026|b@example.test|faux|Ana",
+        f"Site|3|{shop.store_id}|3/2/26|c@example.test|nie|Ana",
+    )
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert result.stdout.strip() == "New: 2. Updated: 0. Unchanged: 0. Invalid: 1."
+    assert ("Read as windows-1252" in result.stderr) == (encoding == "windows-1252")
+    assert f"line 4: No store is called '{shop.store_id}'. Use storeId." in result.stderr
+    first, second = (
+        json.loads(run("purchase", "show", shop.account_id, "Site", number).stdout)
+        for number in "12"
+    )
+    assert (first["date"], second["date"]) == (
+        "2026-11-20T13:30:00.000Z",
+        "2026-02-02T23:00:00.000Z",
+    )
+    assert (first["customer"]["firstName"], first["customer"]["emailOptin"]) == ("Zoé", True)
+
+
+def test_import_asks_how_to_read_dates_that_have_two_meanings(shop: Shop, tmp_path: Path) -> None:
+    store = current_directory(shop.account_id).name_of(shop.store_id)
+    command = ("purchase", "import", "--account", shop.account_id)
+    row = f"Site|1|{store}|03/04/2026|a@example.test||"
+    path = excel_file(tmp_path, "utf-8", ";", row)
+    unclear = run(*command, path)
+    assert (unclear.exit_code, "Add --dates day-first" in unclear.stderr) == (1, True)
+    run(*command, path, "--dates", "month-first")
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
+    assert shown["date"] == "2026-03-04T00:00:00.000Z"
+    both = row.replace("03/04", "13/04"), row.replace("03/04", "04/13")
+    assert (
+        "13/12/2026 and 12/13/2026"
+        in run(*command, excel_file(tmp_path, "utf-8", ";", *both)).stderr
+    )
+    dotted = excel_file(tmp_path, "utf-8", ";", row.replace("03/04/", "03.04."))
+    assert run(*command, dotted).stdout.strip() == "New: 0. Updated: 1. Unchanged: 0. Invalid: 0."
+
+
+def test_file_in_another_encoding_needs_the_option(shop: Shop, tmp_path: Path) -> None:
+    store = current_directory(shop.account_id).name_of(shop.store_id)
+    path = excel_file(
+        tmp_path, "windows-1251", ";", f"Site|1|{store}|2026-11-20|a@example.test||Дима"
+    )
+    command = ("purchase", "import", path, "--account", shop.account_id)
+    assert run(*command, "--encoding", "windows-1251").exit_code == 0
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
+    assert shown["customer"]["firstName"] == "Дима"
+    assert run(*command, "--encoding", "nothing").exit_code == 2
+    assert "Add --encoding" in run(*command, "--encoding", "utf-8").stderr
+
+
+def test_dry_run_counts_and_records_nothing(shop: Shop, tmp_path: Path) -> None:
+    path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
+    command = ("purchase", "import", path, "--account", shop.account_id)
+    run(*command)
+    text = path.read_text().replace("b@example.test", "c@example.test")
+    path.write_text(f"{text}Sites,3,{shop.store_id},2026-11-20,,,\n{text.splitlines()[1]}\n")
+    dry_run = run(*command, "--dry-run")
+    assert dry_run.stdout.strip() == (
+        "Nothing was recorded. New: 0. Updated: 1. Unchanged: 2. Invalid: 1."
+    )
+    assert "line 4: /source: Must be one of Email, Sms, " in dry_run.stderr
+    assert json.loads(run(*command, "--json").stdout) == {
+        "new": 0,
+        "updated": 1,
+        "unchanged": 2,
+        "invalid": 1,
+    }
 
 
 def test_later_line_of_same_purchase_replaces_earlier_line(shop: Shop, tmp_path: Path) -> None:
@@ -114,7 +210,7 @@ def test_later_line_of_same_purchase_replaces_earlier_line(shop: Shop, tmp_path:
     path = tmp_path / "purchases.jsonl"
     path.write_text("\n".join(lines))
     result = run("purchase", "import", path, "--account", shop.account_id)
-    assert result.stdout.strip() == "Recorded: 2. Invalid: 2."
+    assert result.stdout.strip() == "New: 1. Updated: 1. Unchanged: 0. Invalid: 2."
     assert "line 4: Invalid JSON" in result.stderr
     assert "line 5: /: Must be an object." in result.stderr
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
@@ -127,7 +223,10 @@ def test_json_lines_are_read_from_standard_input(shop: Shop) -> None:
     result = CliRunner().invoke(
         app, ["purchase", "import", "-", "--account", shop.account_id], input=f"{line}\n"
     )
-    assert (result.exit_code, result.stdout.strip()) == (0, "Recorded: 1. Invalid: 0.")
+    assert (result.exit_code, result.stdout.strip()) == (
+        0,
+        "New: 1. Updated: 0. Unchanged: 0. Invalid: 0.",
+    )
     assert purchase_count(shop) == 1
 
 

@@ -1,0 +1,112 @@
+"""Recognize how Excel wrote a CSV file: encoding, separator, dates, words for yes and no."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from enum import StrEnum
+from typing import Final
+
+_BYTE_ORDER_MARKS: Final = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+WINDOWS_ENCODING: Final = "windows-1252"
+"""The encoding of CSV files that Excel writes in most of Europe and America."""
+
+_SEPARATORS: Final = ",;\t"
+_DATE: Final = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?"
+)
+_YES: Final = (
+    "true yes y 1 vrai oui o wahr ja j verdadero sí si s verdadeiro sim vero sì waar sant sand "
+    "kyllä tosi tak prawda ano áno pravda da igen igaz evet doğru adevărat да истина так ναι αληθής"
+)
+_NO: Final = (
+    "false no n 0 faux non falsch nein falso não nao onwaar nee falskt nej falsk nei ei epätosi "
+    "nie fałsz ne nepravda nem hamis hayır yanlış fals nu нет ложь ні όχι ψευδής"
+)
+_BOOLEANS: Final = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
+
+
+class DateOrder(StrEnum):
+    """The order of day and month in dates."""
+
+    DAY_FIRST = "day-first"
+    MONTH_FIRST = "month-first"
+
+
+class AmbiguousDates(Exception):
+    """The dates of a column can be read in both orders. The message names the column."""
+
+
+def encoding_of(start: bytes) -> str:
+    """Return the encoding of a file by its byte order mark; UTF-8 if there is none."""
+    found = (name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark))
+    return next(found, "utf-8")
+
+
+def separator_of(first_line: str) -> str:
+    """Return the separator of the column names: the most frequent of comma, semicolon and tab."""
+    return max(_SEPARATORS, key=first_line.count)
+
+
+def boolean_of(cell: str) -> bool | None:
+    """Return the value of a word for yes or no in one of many languages, or None."""
+    return _BOOLEANS.get(cell.casefold())
+
+
+@dataclass
+class DateOrders:
+    """Find out the order of day and month of each column from all its cells."""
+
+    _parts: dict[str, set[DateOrder]] = field(default_factory=dict)
+
+    def add(self, column: str, cell: str) -> None:
+        """Add a cell. Cells that are not such a date are ignored."""
+        if found := _DATE.fullmatch(cell.strip()):
+            orders = self._parts.setdefault(column, set())
+            first, second = int(found[1]), int(found[3])
+            if found[2] == "." or first > 12:
+                orders.add(DateOrder.DAY_FIRST)
+            if found[2] != "." and second > 12:
+                orders.add(DateOrder.MONTH_FIRST)
+
+    def chosen(self, order: DateOrder | None) -> Mapping[str, DateOrder]:
+        """Return the order of each column that contains such dates.
+
+        Args:
+            order: the order that the operator chose for all columns, or None.
+
+        Raises:
+            AmbiguousDates: no order was chosen, and the cells do not determine one.
+        """
+        for column, orders in self._parts.items():
+            if order is None and len(orders) != 1:
+                example = "13/12/2026 and 12/13/2026" if orders else "03/04/2026"
+                raise AmbiguousDates(
+                    f"The dates of the column {column}, such as {example}, can be read as"
+                    " day/month/year and as month/day/year. Add --dates day-first or"
+                    " --dates month-first."
+                )
+        return {column: order or next(iter(orders)) for column, orders in self._parts.items()}
+
+
+def iso_date(cell: str, order: DateOrder, zone: tzinfo) -> str:
+    """Convert a date such as 20/11/2026 14:30 to ISO 8601. Return other cells unchanged.
+
+    Args:
+        zone: the time zone of the date.
+    """
+    found = _DATE.fullmatch(cell)
+    if found is None:
+        return cell
+    first, second = int(found[1]), int(found[3])
+    day, month = (first, second) if order is DateOrder.DAY_FIRST else (second, first)
+    year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
+    try:
+        parts: Iterable[int] = (int(part or 0) for part in found.groups()[4:])
+        return datetime(year, month, day, *parts, tzinfo=zone).isoformat()
+    except ValueError:
+        return cell
