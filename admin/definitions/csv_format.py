@@ -1,7 +1,7 @@
 """Recognize how Excel wrote a CSV file: encoding, separator, dates, words for yes and no."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import StrEnum
@@ -102,11 +102,12 @@ def iso_date(cell: str, order: DateOrder, zone: tzinfo) -> str:
     found = _DATE.fullmatch(cell)
     if found is None:
         return cell
-    first, second = int(found[1]), int(found[3])
-    day, month = (first, second) if order is DateOrder.DAY_FIRST else (second, first)
+    day, month = int(found[1]), int(found[3])
+    if order is DateOrder.MONTH_FIRST:
+        day, month = month, day
     year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
     try:
-        parts: Iterable[int] = (int(part or 0) for part in found.groups()[4:])
-        return datetime(year, month, day, *parts, tzinfo=zone).isoformat()
+        hour, minute, second = (int(part or 0) for part in found.groups()[4:])
+        return datetime(year, month, day, hour, minute, second, tzinfo=zone).isoformat()
     except ValueError:
         return cell
