@@ -20,7 +20,7 @@ from tests.domain.forms.factories import field
 from tests.e2e.admin import admin
 from tests.e2e.browser import open_page
 from tests.e2e.cloud import TIMEOUT_S, Cloud
-from tests.e2e.demo_messages import new_mobile_number
+from tests.e2e.demo_messages import new_mobile_number, unsent_surveys
 from tests.e2e.public_forms import wait_until
 
 DEMO_SCORES = 11
@@ -97,8 +97,12 @@ def mailing(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Mailing:
         file.write_text("\n".join(itertools.starmap(_purchase, store_by_address.items())))
         admin(cloud, "purchase", "import", str(file), "--account", account, "--solicit")
     addresses = {address for group in purchases.values() for address in group}
-    wait_until(lambda: len(_messages(cloud, addresses)) == 4)
-    wait_until(lambda: len(_sent_surveys(cloud, purchases.keys(), addresses)) == 4)
+
+    def unsent() -> list[Any]:
+        return [survey for address in addresses for survey in unsent_surveys(cloud, address)]
+
+    wait_until(lambda: len(_messages(cloud, addresses)) == 4, opposite=unsent)
+    wait_until(lambda: len(_sent_surveys(cloud, purchases.keys(), addresses)) == 4, opposite=unsent)
     surveys = _sent_surveys(cloud, purchases.keys(), addresses)
     return Mailing(cloud, _messages(cloud, addresses), surveys)
 

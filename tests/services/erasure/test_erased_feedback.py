@@ -165,6 +165,24 @@ def test_feedback_after_erasure_is_kept(seeded: SeededAccount, time: Time) -> No
     assert again.feedback_count == 1
 
 
+def test_repeated_request_keeps_time_and_later_feedback(seeded: SeededAccount, time: Time) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    first = erase(seeded.account_id, customer.id)
+    time.ahead += timedelta(minutes=1)
+    later = submit(seeded)
+    time.ahead += timedelta(minutes=1)
+    repeated = erase(seeded.account_id, customer.id)
+    assert (repeated.state, repeated.erased_at) == ("PENDING", first.erased_at)
+    process(seeded)
+    finish(seeded.account_id, customer.id, time)
+    (again,) = respondents(seeded)
+    assert stored(later).email == PERSON["mail"]
+    erase(seeded.account_id, again.id)
+    assert stored(later).email is None
+
+
 @contextmanager
 def wrong_clock(minutes: int) -> Iterator[None]:
     """Change the clock of the function by some minutes. Responses contain the time of AWS."""
