@@ -30,7 +30,7 @@ from admin.commands.status import status
 from admin.definitions.definition import Kind
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
-from admin.terminal import set_json_output
+from admin.terminal import set_json_output, set_wide_output
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.settings import settings
 
@@ -49,11 +49,12 @@ class _Root(OneLineErrors):
         add_json_option(self)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. The option ``--json`` does not affect later commands of this process."""
+        """Run the command. Its ``--json`` and ``--wide`` do not affect later commands."""
         try:
             return super().invoke(ctx)
         finally:
             set_json_output(False)
+            set_wide_output(False)
 
 
 app = typer.Typer(

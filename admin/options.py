@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from admin.terminal import set_json_output
+from admin.terminal import set_json_output, set_wide_output
 from chalicelib.domain.schema import Email
 
 _YEARS: Final = range(1900, 3000)
@@ -96,6 +96,15 @@ PhoneOption = Annotated[
         help="The phone number, in national or international notation.",
         parser=parse_phone,
         metavar="NUMBER",
+    ),
+]
+
+WideOption = Annotated[
+    bool,
+    typer.Option(
+        "--wide",
+        help="Print all columns, in a table of any width.",
+        callback=set_wide_output,
     ),
 ]
 

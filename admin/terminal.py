@@ -4,15 +4,17 @@ Results are tables and texts or, with the option ``--json``, one JSON document.
 """
 
 import json
+import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, Final
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -47,12 +49,19 @@ surrogates, by code point.
 _JSON_ESCAPES: Final = {code: f"\\u{code:04x}" for code in _VISIBLE_CONTROLS if code > 0x1F}
 
 _prints_json = False
+_prints_wide = False
 
 
 def set_json_output(is_json: bool) -> None:
     """Print the results of this run as JSON, or as tables and texts."""
     global _prints_json
     _prints_json = is_json
+
+
+def set_wide_output(is_wide: bool) -> None:
+    """Print all columns of the tables of this run, in tables of any width."""
+    global _prints_wide
+    _prints_wide = is_wide
 
 
 def prints_json() -> bool:
@@ -71,7 +80,11 @@ class _PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Escape the control characters of the text and render it."""
-        return super().render_str(text.translate(_VISIBLE_CONTROLS), **options)
+        return super().render_str(_escaped(text), **options)
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_VISIBLE_CONTROLS)
 
 
 def results() -> Console:
@@ -85,28 +98,100 @@ def notices() -> Console:
     return _PlainConsole(stderr=True)
 
 
-def show_table(columns: list[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table to standard output. Wrap long cells instead of truncating them.
+def show_table(
+    columns: list[str], rows: Sequence[Sequence[object]], wide: Collection[str] = ()
+) -> None:
+    """Print a table to standard output that fits the terminal. Never split an id or another word.
 
-    If standard output is not a terminal, the table is as wide as necessary, so that programs find
-    each id on one line.
+    If the words of a row do not fit next to each other, the first cell of each row is on a line of
+    its own. If standard output is not a terminal and the environment variable COLUMNS is not set,
+    the table is as wide as necessary, so that programs find each row on one line.
 
     With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
+
+    Args:
+        wide: the columns that only ``--wide`` and ``--json`` show.
     """
     if _prints_json:
         names = [json_name(column) for column in columns]
         show_json([dict(zip(names, row, strict=True)) for row in rows])
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold", max_width=_WIDTH_WITHOUT_TERMINAL)
-    for row in rows:
-        table.add_row(*map(cell_text, row))
+    shown = [number for number, name in enumerate(columns) if _prints_wide or name not in wide]
+    titles = [columns[number] for number in shown]
+    cells = [[_escaped(cell_text(row[number])) for number in shown] for row in rows]
     console = results()
-    if not sys.stdout.isatty():
-        console.width = len(columns) * (_WIDTH_WITHOUT_TERMINAL + 2)
-        console.width = console.measure(table).maximum
+    limit = _width_limit(console)
+    widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
+    least = [
+        max(cell_len(word) for cell in column for word in cell.split() or [""])
+        for column in zip(titles, *cells, strict=True)
+    ]
+    if limit is None or _table_width(least) <= limit:
+        _print_table(console, titles, cells, _narrowed(widths, least, limit))
+    else:
+        _print_stacked(console, titles, cells, limit)
+
+
+_GAP: Final = "  "
+
+
+def _width_limit(console: Console) -> int | None:
+    """Return the number of columns of the terminal, or None if the width is not limited."""
+    if _prints_wide:
+        return None
+    if sys.stdout.isatty():
+        return console.width
+    text = os.environ.get("COLUMNS", "")
+    return int(text) if text.isascii() and text.isdigit() and int(text) else None
+
+
+def _table_width(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], limit: int | None) -> list[int]:
+    """Return the widths of columns within the limit. The widest column becomes narrower first."""
+    narrowed = [
+        max(minimum, min(width, _WIDTH_WITHOUT_TERMINAL))
+        for width, minimum in zip(widths, least, strict=True)
+    ]
+    while limit is not None and _table_width(narrowed) > limit:
+        reducible = [n for n, minimum in enumerate(least) if narrowed[n] > minimum]
+        narrowed[max(reducible, key=lambda n: narrowed[n])] -= 1
+    return narrowed
+
+
+def _print_table(
+    console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]
+) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, width in zip(titles, widths, strict=True):
+        table.add_column(title, overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*row)
+    console.width = _table_width(widths) + len(_GAP)  # Rich counts the padding of both edges.
     console.print(table, soft_wrap=False)
+
+
+def _print_stacked(
+    console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int
+) -> None:
+    """Print the first cell of each row on a line of its own, above the other cells."""
+    widths = [
+        min(max(map(cell_len, column)), limit // 3)
+        for column in zip(titles[1:], *(row[1:] for row in rows), strict=True)
+    ]
+    for first, *others in (titles, *rows):
+        console.print(first, style="bold" if first is titles[0] else None)
+        line = _GAP
+        for cell, width in zip(others, widths, strict=True):
+            for word in [cell] if cell_len(cell) <= width else cell.split():
+                if len(line) > len(_GAP) and cell_len(line) + cell_len(word) > limit:
+                    console.print(line.rstrip())
+                    line = _GAP * 2
+                line += f"{word} "
+            line += " " * (1 + max(0, width - cell_len(cell)))
+        console.print(line.rstrip())
 
 
 def show_record(record: Mapping[str, object], text: str | None = None) -> None:
@@ -183,7 +268,7 @@ def confirm(question: Callable[[], str], *, is_confirmed: bool) -> None:
         return
     if not can_ask():
         raise typer.BadParameter("Add --yes to confirm the operation.", param_hint="--yes")
-    typer.confirm(question().translate(_VISIBLE_CONTROLS), abort=True, err=True)
+    typer.confirm(_escaped(question()), abort=True, err=True)
 
 
 @contextmanager

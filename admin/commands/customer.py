@@ -10,7 +10,7 @@ from admin.commands.account import AccountArgument, id_argument
 from admin.commands.erasure import show_receipt
 from admin.feedback.output_file import replaced_file
 from admin.identity import operator_identity
-from admin.options import EmailOption, PhoneOption, YesOption, example
+from admin.options import EmailOption, PhoneOption, WideOption, YesOption, example
 from admin.services.accounts.manage import require_account
 from admin.services.erasure.collect import collect_person
 from admin.services.erasure.replay import replay_erasures
@@ -63,6 +63,7 @@ def find(
             metavar="TEXT",
         ),
     ] = None,
+    _wide: WideOption = False,
 ) -> None:
     """Find customers by e-mail address, by phone number or by name.
 
@@ -198,5 +199,6 @@ def _show_list(found: list[Customer]) -> None:
             ]
             for customer in found
         ],
+        wide=["Type", "Feedback", "Purchases", "Rating"],
     )
     notices().print(f"Found: {len(found)}.")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.options import example
+from admin.options import WideOption, example
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
     cell_text,
@@ -42,6 +42,7 @@ def list_all(
         int,
         typer.Option(help="The maximum number of deliveries.", min=1, max=1000, metavar="NUMBER"),
     ] = 50,
+    _wide: WideOption = False,
 ) -> None:
     """List an account's deliveries, newest first.
 
@@ -63,6 +64,7 @@ def list_all(
             ]
             for execution in list_deliveries(account, state, limit)
         ],
+        wide=["Workflow and action", "Feedback"],
     )
 
 

@@ -1,6 +1,7 @@
 """Commands of ``form`` and ``survey`` for pages: links, QR codes and posters."""
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -14,6 +15,7 @@ from admin.options import example
 from admin.posters.poster import Poster
 from admin.services.forms.page_address import page_base_url
 from admin.terminal import notices, show_record, show_table
+from chalicelib.domain.errors import Conflict
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.services.forms.cached_forms import Respondent
@@ -101,12 +103,15 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
             return
         stores = [store] if store else [None, *(place.id for place in view.store_list)]
         names = {place.id: place.name for place in view.store_list}
-        posters = {
-            "-".join(filter(None, [form, place])): Poster(
-                view, names.get(place or "", ""), _link(noun, base_url, form, place, language)
-            )
-            for place in stores
-        }
+        posters: dict[str, Poster] = {}
+        for place in stores:
+            name = names.get(place or "", "")
+            link = _link(noun, base_url, form, place, language)
+            poster_of_place = Poster(_view(noun, form, place, language), name, link)
+            file = _file_name(poster_of_place.owner, name) or form
+            if file in posters:
+                file += f"-{(place or form)[:8]}"
+            posters[file] = poster_of_place
         show_table(["Place", "File", "URL"], [*_write(posters, renderers, output)])
 
 
@@ -117,9 +122,24 @@ def _view(noun: str, form_id: str, store: str | None, language: str | None) -> V
         FeedbackError: the form does not exist, is disabled or private, or the store is unknown.
     """
     respondent = Respondent(language=language)
+    view: View
+    if noun == "survey":
+        view = display_survey(SurveyRequest(form_id), respondent).view
+    else:
+        view = display_contact_form(ContactFormRequest(form_id, None), respondent).view
+    if store is None:
+        return view
+    if view.store_list and store not in {place.id for place in view.store_list}:
+        raise Conflict("This store is not a target of the survey, or not a store of the brand.")
     if noun == "survey":
         return display_survey(SurveyRequest(form_id, store_id=store), respondent).view
     return display_contact_form(ContactFormRequest(form_id, store), respondent).view
+
+
+def _file_name(*names: str) -> str:
+    """Return the name of a file from the names of the brand and the store."""
+    words = [re.sub(r"[^\w]+", "-", name.casefold()).strip("-") for name in names]
+    return "-".join(filter(None, words))[:100]
 
 
 def _link(

@@ -11,7 +11,7 @@ from admin.commands.account import AccountArgument
 from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.error_messages import one_line_message
-from admin.options import YesOption, example, parse_utc_time
+from admin.options import WideOption, YesOption, example, parse_utc_time
 from admin.services.solicitation.manage import (
     list_solicitations,
     load_explanation,
@@ -52,6 +52,8 @@ _COLUMNS: Final = (
     "Sent at",
 )
 
+_WIDE: Final = ("Customer id", "Survey id", "Tracker id", "Held until")
+
 _FINAL: Final = "The outcome above is final, so this decision has no effect."
 
 
@@ -80,6 +82,7 @@ def list_all(
             help="The maximum number of solicitations.", min=1, max=100_000, metavar="NUMBER"
         ),
     ] = 50,
+    _wide: WideOption = False,
 ) -> None:
     """List an account's solicitations, newest first.
 
@@ -93,7 +96,7 @@ def list_all(
         since=since,
         at_most=limit,
     )
-    show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found])
+    show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found], _WIDE)
 
 
 @app.command(epilog=example("solicitation explain ACCOUNT Site ORDER-1"))

@@ -31,6 +31,13 @@ class Poster:
     place: str
     link: str
 
+    @property
+    def owner(self) -> str:
+        """The names of the form's brands; ``""`` for a survey without a brand."""
+        if isinstance(self.view, PublicContactForm):
+            return ", ".join(self.view.brand_name)
+        return self.view.brand.name if self.view.brand else ""
+
     def svg(self) -> str:
         """Return the QR code as an SVG image that scales to any size."""
         code = segno.make(self.link, error=_ERROR_CORRECTION, micro=False)
@@ -42,20 +49,13 @@ class Poster:
         return _template().render(
             direction="rtl" if is_right_to_left(view.language) else "ltr",
             language=view.language,
-            title=view.header.title or _owner(view) or self.place,
+            title=view.header.title or self.owner or self.place,
             subtitle=view.header.subtitle,
             place=self.place,
             link=self.link,
             accent=view.general_style.accent_color or "#14617a",
             code=self.svg(),
         )
-
-
-def _owner(view: PublicContactForm | PublicSurvey) -> str:
-    """Return the names of the form's brands; ``""`` for a survey without a brand."""
-    if isinstance(view, PublicContactForm):
-        return ", ".join(view.brand_name)
-    return view.brand.name if view.brand else ""
 
 
 @cache

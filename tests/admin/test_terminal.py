@@ -120,3 +120,46 @@ def test_deliveries_show_escapes_receiver_response(receiver: Receiver, time: Tim
     shown = run("delivery", "show", row.execution_id).stdout
     assert VISIBLE in shown
     assert control_characters_in(shown) == set()
+
+
+IDS = [new_id() for _ in range(3)]
+ROWS = [[id_, "Zoé Martin-Dupont", f"zoe{n}@example.com", "SENT", id_] for n, id_ in enumerate(IDS)]
+TITLES = ["Id", "Name", "E-mail", "State", "Tracker id"]
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "90", "100"])
+def test_table_fits_width_and_splits_no_word(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    show_table(TITLES, ROWS)
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= int(columns)
+    for row in ROWS:
+        assert {word for cell in row for word in str(cell).split()} <= set(printed.split())
+
+
+def test_wide_columns_are_shown_on_request(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    show_table(TITLES, ROWS, wide=["Tracker id"])
+    assert "Tracker" not in capsys.readouterr().out
+    terminal.set_wide_output(True)
+    try:
+        show_table(TITLES, ROWS, wide=["Tracker id"])
+    finally:
+        terminal.set_wide_output(False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["Id", *IDS]
+    assert "Tracker id" in lines[0]
+
+
+def test_long_text_is_wrapped_between_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    show_table(["Id", "Comment"], [[IDS[0][:8], "The waiting time was long. " * 4]])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 50
+    assert " ".join(" ".join(lines).split()).count("waiting time was long.") == 4

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from admin.commands import form_page
+from admin.services.accounts.save_places import save_brand, save_store
+from chalicelib.services.caching import clear_caches
 from tests.admin.command import run
+from tests.web.definitions import brand_definition, store_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -51,9 +54,10 @@ def test_qr_writes_image_and_poster_for_form_and_each_store(
     seeded.contact_form(header={"title": "Was it <good>?"})
     command = ("form", "qr", form, "--base-url", BASE, "--output", tmp_path)
     assert run(*command, "--svg", "--poster").exit_code == 0
-    names = {f"{name}.{suffix}" for name in (form, f"{form}-{store}") for suffix in ("svg", "html")}
+    places = ("maison-lumen", "maison-lumen-lyon-bellecour")
+    names = {f"{name}.{suffix}" for name in places for suffix in ("svg", "html")}
     assert {file.name for file in tmp_path.iterdir()} == names
-    poster = (tmp_path / f"{form}-{store}.html").read_text()
+    poster = (tmp_path / "maison-lumen-lyon-bellecour.html").read_text()
     assert "Was it &lt;good&gt;?" in poster
     assert f"?id={form}&amp;store={store}" in poster
     assert "Lyon" in poster
@@ -63,16 +67,40 @@ def test_qr_writes_image_and_poster_for_form_and_each_store(
 def test_qr_of_store_writes_one_file(seeded: SeededAccount, tmp_path: Path) -> None:
     options = ("--store", seeded.store_id, "--base-url", BASE, "--output", tmp_path, "--poster")
     assert run("survey", "qr", seeded.survey_id, *options).exit_code == 0
-    assert [file.name for file in tmp_path.iterdir()] == [
-        f"{seeded.survey_id}-{seeded.store_id}.html"
-    ]
+    assert [file.name for file in tmp_path.iterdir()] == ["maison-lumen-lyon-bellecour.html"]
+
+
+def test_stores_with_the_same_name_have_different_posters(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    twin = save_store(seeded.account_id, store_definition(seeded.brand_id))
+    clear_caches()
+    options = ("--base-url", BASE, "--output", tmp_path, "--svg")
+    assert run("form", "qr", seeded.contact_form_id, *options).exit_code == 0
+    names = {file.stem for file in tmp_path.iterdir()}
+    ends = (seeded.store_id[:8], twin.id[:8])
+    lyon = "maison-lumen-lyon-bellecour"
+    assert names in [{"maison-lumen", lyon, f"{lyon}-{end}"} for end in ends]
+
+
+@pytest.mark.parametrize("command", [("qr", "--poster"), ("qr",), ("link",)])
+def test_store_that_is_no_target_is_refused(
+    seeded: SeededAccount, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    other_brand = save_brand(seeded.account_id, brand_definition())
+    other = save_store(seeded.account_id, store_definition(other_brand.id))
+    clear_caches()
+    options = ("--store", other.id, "--base-url", BASE, *command[1:])
+    seeded.survey(targets=[{"type": "STORE", "targetId": seeded.store_id}])
+    result = run("survey", command[0], seeded.survey_id, *options)
+    assert (result.exit_code, "not a target of the survey" in result.stderr) == (1, True)
 
 
 def test_poster_has_direction_of_its_language(seeded: SeededAccount, tmp_path: Path) -> None:
     seeded.contact_form(language="he")
     options = ("--base-url", BASE, "--output", tmp_path, "--poster")
     run("form", "qr", seeded.contact_form_id, *options)
-    poster = (tmp_path / f"{seeded.contact_form_id}.html").read_text()
+    poster = (tmp_path / "maison-lumen.html").read_text()
     assert '<html lang="he" dir="rtl">' in poster
 
 
