@@ -73,8 +73,7 @@ def on_messages(queue: Queue) -> Callable[[Callable[[], Any]], Any]:
     def decorate(worker: Callable[[], Any]) -> Any:
         @wraps(worker)
         def handle(event: SQSEvent) -> Any:
-            from chalicelib.functions.failed_messages import keep_failed_messages
-            from chalicelib.functions.partial_batch import process_batch
+            from chalicelib.functions.partial_batch import keep_failed_messages, process_batch
 
             response = process_batch(worker(), event)
             keep_failed_messages(event, queue, response)

@@ -25,7 +25,7 @@ from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.settings import settings
-from chalicelib.storage import counters, customers, executions, feedback, imports
+from chalicelib.storage import counters, customer_creation, executions, feedback, imports
 from chalicelib.storage.counters import Listed
 from chalicelib.storage.dynamodb.table import connection
 from chalicelib.web.partner.batch_body import validate_batch
@@ -126,10 +126,10 @@ def create_unlisted(count: int) -> Iterator[None]:
             counters.reserve(account_id, Listed.CUSTOMERS, clock.now())
         create_one(account_id, number)
         yield
-    keys, total = customers.find_unlisted(account_id), 0
-    for start in range(0, count, customers.MAX_ASSIGNED):
-        batch = keys[start : start + customers.MAX_ASSIGNED]
-        total = customers.assign_positions(account_id, batch, total)
+    keys, total = customer_creation.find_unlisted(account_id), 0
+    for start in range(0, count, customer_creation.MAX_ASSIGNED):
+        batch = keys[start : start + customer_creation.MAX_ASSIGNED]
+        total = customer_creation.assign_positions(account_id, batch, total)
 
 
 def import_rows(count: int) -> Iterator[None]:

@@ -24,6 +24,7 @@ from benchmarks.report import Section, Table
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.webhooks.execution import Execution, ExecutionPointer, ExecutionState
 from chalicelib.services.webhooks import send
 from chalicelib.settings import settings
@@ -109,8 +110,7 @@ Deliver = Callable[[list[ExecutionPointer]], None]
 
 def _service(_url: str) -> Deliver:
     def deliver(pointers: list[ExecutionPointer]) -> None:
-        for start in range(0, len(pointers), _BATCH):
-            batch = pointers[start : start + _BATCH]
+        for batch in in_groups(pointers, _BATCH):
             outcomes = map_concurrently(send.send_webhook, batch, send.WORKER.max_concurrency)
             assert set(outcomes) == {send.DeliveryOutcome.SUCCEEDED}, outcomes
 

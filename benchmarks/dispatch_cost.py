@@ -69,7 +69,7 @@ def measure() -> Section:
         account_id, store_id = _open_shop()
         public_address.store(settings().stage, "https://api.example.test")
         ses = _provider()
-        setattr(send_survey, "send_message", partial(_send, ses))  # noqa: B010 - replaces a function
+        setattr(send_survey, "send_invitation", partial(_send, ses))  # noqa: B010 - replaces a function
         clear_caches()
         definitions = [_definition(store_id, number) for number in range(PURCHASES + _WARM_UP)]
         warm_up, measured = definitions[:_WARM_UP], definitions[_WARM_UP:]

@@ -38,6 +38,7 @@ from admin.terminal import notices, prints_json, progress_bar, results, show_jso
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.accounts.settings import change_account_settings
@@ -149,8 +150,7 @@ def _load_feedback(submissions: Sequence[DemoFeedback]) -> int:
     """Create the trackers of the submissions, and load the submissions, oldest first."""
     loaded = 0
     with progress_bar("Feedback", len(submissions)) as advance:
-        for start in range(0, len(submissions), MAX_BATCH_SIZE):
-            batch = submissions[start : start + MAX_BATCH_SIZE]
+        for batch in in_groups(submissions, MAX_BATCH_SIZE):
             loaded += load_earlier_submissions([_submission(feedback) for feedback in batch])
             for _ in batch:
                 advance()

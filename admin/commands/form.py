@@ -21,9 +21,9 @@ from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
 from admin.services.accounts.manage import require_account
+from admin.services.forms.manage import list_forms, require_form, set_form_enabled
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.services.forms.saved import list_forms, require_form, set_form_enabled
 
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The id of the form or survey.", parser=id_argument)

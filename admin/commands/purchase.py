@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
@@ -32,6 +31,7 @@ from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.purchase import (
     PurchaseDefinition,
     parse_purchase_definition,
@@ -149,7 +149,7 @@ def _import(account_id: str, file: Path, purchases: PurchaseFile, record: _Recor
     outcomes: Counter[str] = Counter()
     try:
         with progress_bar("Importing", purchases.total) as advance:
-            while window := list(islice(purchases.lines, _AT_ONCE)):
+            for window in in_groups(purchases.lines, _AT_ONCE):
                 stored = _outcomes_of(account_id, window)
                 for errors in map_concurrently(record, _groups(window), MAX_WRITERS):
                     for number, message in errors:

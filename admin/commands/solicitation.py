@@ -35,7 +35,7 @@ from chalicelib.domain.solicitation.decide import (
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 from chalicelib.services.solicitation.case import Case
-from chalicelib.services.solicitation.send_message import describe_size
+from chalicelib.services.solicitation.send_invitation import describe_size
 
 app = typer.Typer(help="List, explain and resend surveys about purchases.", no_args_is_help=True)
 

@@ -63,7 +63,7 @@ def replay_work(
     part: Annotated[
         str | None,
         typer.Argument(
-            metavar="PART", help="The part of the work to replay. Default: all parked parts."
+            metavar="PART", help="The chunk of the import to replay. Default: all parked chunks."
         ),
     ] = None,
     kind: Annotated[

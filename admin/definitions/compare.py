@@ -17,6 +17,7 @@ from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.survey import build_survey, parse_survey_definition
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.feedback.answered import count_answers
+from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.compare import is_stored
 from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
@@ -32,7 +33,6 @@ from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.purchase import PurchaseDefinition
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.customers.read import find_customer
-from chalicelib.services.forms.saved import AccountForm, SavedForm, find_form
 from chalicelib.settings import settings
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from admin.feedback.rows import comment_of
+from admin.services.forms.manage import find_form
 from admin.terminal import cell_text, prints_json, results, show_json, show_table
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.answers import Answer
@@ -12,7 +13,6 @@ from chalicelib.domain.forms.wording import AnsweredQuestion, FormWording
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.feedback.describe import FeedbackDescription
 from chalicelib.services.feedback.find import read_feedback
-from chalicelib.services.forms.saved import find_form
 
 FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
+from admin.services.forms.manage import find_form
 from admin.terminal import show_table
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.services.forms.saved import find_form
 
 _MAX_COMMENT: Final = 120
 

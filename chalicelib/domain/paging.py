@@ -1,7 +1,8 @@
 """Pagination: the page that a list request specifies, and the metadata of the response."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, islice
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -138,3 +139,25 @@ def page_meta(request: PageRequest, item_count: int, total_items: int) -> PageMe
         total_pages=-(-total_items // request.limit),
         current_page=request.page,
     )
+
+
+def in_groups(items: Iterable[Record], size: int) -> Iterator[list[Record]]:
+    """Yield the items in lists of this size. The last list can be shorter."""
+    remaining = iter(items)
+    while group := list(islice(remaining, size)):
+        yield group
+
+
+def all_pages(
+    load: Callable[[PageRequest], tuple[list[Record], int]],
+) -> Iterator[tuple[list[Record], int]]:
+    """Yield all pages of a list, with the total number of records that each page reports.
+
+    Args:
+        load: returns a page and the total number of records.
+    """
+    for number in count(1):
+        records, total = load(PageRequest(limit=MAX_LIMIT, page=number))
+        yield records, total
+        if number * MAX_LIMIT >= total:
+            return

@@ -8,7 +8,7 @@ overdue work.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 PENDING: Final = "PENDING"
@@ -163,3 +163,16 @@ def due_after_failure(now: datetime, claims: int) -> int:
     """
     delay = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
     return int((now + delay).timestamp())
+
+
+class Swept(NamedTuple):
+    """The result of a sweep.
+
+    Attributes:
+        records: the number of requeued records.
+        oldest_s: the age of the oldest of them in seconds, from the time at which it was ready; 0
+            without records.
+    """
+
+    records: int = 0
+    oldest_s: int = 0

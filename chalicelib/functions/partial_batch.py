@@ -5,6 +5,10 @@ them to the dead-letter queue. A message fails only if it is invalid, if its out
 recorded, or if too little time was left to start it. Any other failure is recorded in the work
 record, and the sweeper requeues the record. Failed messages of work with a record are redelivered
 after seconds, so that throttling does not block a FIFO queue until the visibility time-out ends.
+
+If the event source does not accept partial batch responses, Lambda deletes all messages of a batch
+when the function returns. Chalice creates event sources without this setting, and the deployment
+changes it in a later step, so `keep_failed_messages` checks it.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +20,13 @@ from chalice.app import SQSEvent
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
-from chalicelib.services.work.failed_messages import redeliver_soon, reject
+from chalicelib.queues import Queue
+from chalicelib.services.work.failed_messages import (
+    delete_finished,
+    redeliver_soon,
+    reject,
+    returns_failed_messages,
+)
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker, attempt
 from chalicelib.time_limits import WORK_RETRY_S, invocation, time_left_s
 
@@ -122,4 +132,33 @@ def _is_deleted(worker: Worker[Any], record: Record, outcome: object) -> bool:
     """Move a rejected message to the dead-letter queue. Return whether the queue deletes it."""
     return outcome is not MessageOutcome.FAILED and (
         outcome is not MessageOutcome.REJECTED or reject(worker.queue, record["body"])
+    )
+
+
+class MessagesFailed(Exception):
+    """Messages of a batch failed, and only an error of the function returns them to the queue."""
+
+
+def keep_failed_messages(event: SQSEvent, queue: Queue, response: Response) -> None:
+    """Return if the event source keeps the failed messages of the response in the queue.
+
+    AWS requests: none if no message failed; one a minute if messages failed.
+
+    Raises:
+        MessagesFailed: the event source does not keep them, or its setting cannot be read. The
+            other messages of the batch are deleted.
+    """
+    failed = {failure["itemIdentifier"] for failure in response["batchItemFailures"]}
+    if not failed:
+        return
+    records = event.to_dict()["Records"]
+    with invocation(event.context):
+        if returns_failed_messages(records[0]["eventSourceARN"]):
+            return
+        delete_finished(
+            queue, [r["receiptHandle"] for r in records if r["messageId"] not in failed]
+        )
+    raise MessagesFailed(
+        f"{len(failed)} of {len(records)} messages failed, and the event source is not known to"
+        " accept partial batch responses."
     )

@@ -7,13 +7,13 @@ from typing import Any
 from chalice.app import CloudWatchEvent
 
 from chalicelib.concurrency import map_concurrently
+from chalicelib.domain.work import Swept
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.services.customers.request_positions import request_overdue_positions
 from chalicelib.services.feedback.retention import anonymize_old_feedback
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 from chalicelib.services.work.sweep import sweep as sweep_work
-from chalicelib.services.work.swept import Swept
 from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
 
 

@@ -12,6 +12,7 @@ from chalicelib.aws_calls import client_config, count_calls_of
 from chalicelib.backoff import Backoff
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.paging import in_groups
 from chalicelib.log import logger
 from chalicelib.messages import Pointer, encode
 from chalicelib.queues import Queue
@@ -39,9 +40,10 @@ def send(queue: Queue, pointers: Sequence[Pointer]) -> int:
     stops sending when a request fails or too little time is left. The sweeper requeues the work of
     all messages that were not sent.
     """
-    batches = _split(pointers, _MESSAGES_PER_REQUEST)
+    batches = list(in_groups(pointers, _MESSAGES_PER_REQUEST))
     sent = 0
-    for together in [batches[:1], *_split(batches[1:], 1 if queue.is_fifo else _MAX_CONCURRENCY)]:
+    at_once = 1 if queue.is_fifo else _MAX_CONCURRENCY
+    for together in [batches[:1], *in_groups(batches[1:], at_once)]:
         accepted = map_concurrently(partial(_try_send, queue), together, _MAX_CONCURRENCY)
         sent += sum(count or 0 for count in accepted)
         if None in accepted:
@@ -68,7 +70,7 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
 
     AWS errors are logged and not raised. One AWS request per ten messages.
     """
-    for handles in _split(receipt_handles, _MESSAGES_PER_REQUEST):
+    for handles in in_groups(receipt_handles, _MESSAGES_PER_REQUEST):
         if not has_time_for_call():
             return
         try:
@@ -88,7 +90,7 @@ def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
 
     One AWS request per ten messages.
     """
-    for handles in _split(receipt_handles, _MESSAGES_PER_REQUEST):
+    for handles in in_groups(receipt_handles, _MESSAGES_PER_REQUEST):
         if not has_time_for_call():
             return
         try:
@@ -106,10 +108,6 @@ def forget_client() -> None:
     """Discard the cached client and queue URLs. Tests use this to replace the AWS endpoint."""
     _client.cache_clear()
     _url.cache_clear()
-
-
-def _split(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _try_send(queue: Queue, pointers: Sequence[Pointer]) -> int | None:

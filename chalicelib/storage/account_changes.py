@@ -27,7 +27,7 @@ class AccountChangeRow(Table):
 
 
 def add(write: TransactWrite, account_id: str, changes: Iterable[AccountChange]) -> None:
-    """Add changes to the transaction."""
+    """Record who changed the settings of an account, in this transaction."""
     for change in changes:
         values = {
             "account_id": account_id,

@@ -12,7 +12,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
@@ -69,7 +69,7 @@ def replace_settings(
         Contention: the stored settings differ from the current ones.
     """
     old, new = _stored(current), _stored(changed)
-    is_unchanged = AccountRow.settings == old if old else AccountRow.settings.does_not_exist()
+    unchanged = is_unchanged(AccountRow.settings, old or None)
     with transaction() as write:
         write.update(
             AccountRow(account_id),
@@ -78,7 +78,7 @@ def replace_settings(
                 AccountRow.settings.set(new) if new else AccountRow.settings.remove(),
                 *_retention_actions(current, changed),
             ],
-            (AccountRow.name == current.name) & is_unchanged,
+            (AccountRow.name == current.name) & unchanged,
         )
         account_changes.add(write, account_id, changes)
 
@@ -139,12 +139,8 @@ def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at:
     if anonymized_until:
         actions.append(AccountRow.anonymized_until.set(format_timestamp(anonymized_until)))
     seen = AccountRow.anonymized_until
-    unchanged = (
-        seen == format_timestamp(due.anonymized_until)
-        if due.anonymized_until
-        else seen.does_not_exist()
-    )
-    condition = AccountRow.retention_due_at.exists() & unchanged
+    until = format_timestamp(due.anonymized_until) if due.anonymized_until else None
+    condition = AccountRow.retention_due_at.exists() & is_unchanged(seen, until)
     try_write(lambda: row.update(actions, condition=condition))
 
 

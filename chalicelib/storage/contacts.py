@@ -22,7 +22,7 @@ from chalicelib.domain.solicitation.contact import (
     Solicited,
     SuppressionReason,
 )
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_secret import stage_secret
@@ -211,11 +211,7 @@ def record_solicitation(
         if not contact.suppressed:
             expiry = int((solicited.at + _RETENTION).timestamp())
             actions.append(ContactRow.expires_at.set(expiry))
-        unchanged = (
-            ContactRow.revision == contact.revision
-            if contact.revision
-            else ContactRow.revision.does_not_exist()
-        )
+        unchanged = is_unchanged(ContactRow.revision, contact.revision or None)
         write.update(ContactRow(contact.key), actions=actions, condition=unchanged)
 
 

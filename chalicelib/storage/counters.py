@@ -118,9 +118,9 @@ def increment_total(
         erasures: the number of changes by erasures that the caller has read. The transaction fails
             if the stored number is different. None if the caller does not depend on it.
     """
-    unchanged = _is(CounterRow.total, read)
+    unchanged = is_number(CounterRow.total, read)
     if erasures is not None:
-        unchanged &= _is(CounterRow.erasures, erasures)
+        unchanged &= is_number(CounterRow.erasures, erasures)
     transaction.update(
         CounterRow(account_id, kind.value),
         actions=[CounterRow.total.set(read + by)],
@@ -128,7 +128,8 @@ def increment_total(
     )
 
 
-def _is(attribute: Any, number: int) -> Condition:
+def is_number(attribute: Any, number: int) -> Condition:
+    """Return a write condition: the attribute has this value. A missing attribute counts as 0."""
     condition: Condition = attribute == number
     return condition if number else condition | attribute.does_not_exist()
 

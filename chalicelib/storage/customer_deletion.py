@@ -4,7 +4,6 @@ The last customer of the list moves into the position of the deleted customer, s
 have no gap. The pair passes to the next oldest customer that has it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,12 +19,13 @@ from chalicelib.storage import counters, customers, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customer_pairs import Release, plan_release
 from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.dynamodb.transactions import Contention
 
 
 @dataclass(frozen=True)
-class _Deletion:
+class Deletion:
     """A customer to delete and the rows that change with it.
 
     Attributes:
@@ -41,44 +41,39 @@ class _Deletion:
     last: Any
     release: Release
 
+    @property
+    def customer(self) -> Customer:
+        """The customer to delete."""
+        return customers.build_customer(self.row)
 
-def delete(
-    account_id: str,
-    customer_id: str,
-    now: datetime,
-    also: Callable[[TransactWrite, Customer, str | None], None],
-) -> bool:
-    """Delete a customer in one transaction. Return False if it does not exist.
 
-    Three to seven AWS requests: the counter, the customer and its pair, the last position, the next
-    customer with the pair, and the transaction.
+def plan(account_id: str, customer_id: str, now: datetime) -> Deletion | None:
+    """Read the rows that the deletion of a customer changes. Return None without a customer.
 
-    Args:
-        also: adds more writes to the transaction. It is called with the transaction, with the
-            deleted customer and with the id of the customer that receives or keeps the pair.
+    Reserve the account's counter: while it is reserved, creates do not write it, so they do not
+    contend with the deletion. Two to six AWS requests: the customer, the counter, the pair, the
+    last position and the next customer with the pair.
 
     Raises:
-        Contention: a row has changed in the meantime, or an index is not up to date yet.
+        Contention: an index is not up to date yet.
     """
     (row,) = read_together((CustomerRow, account_key(account_id, customer_id)))
     if row is None:
-        return False
-    # While the counter is reserved, creates do not write it, so they do not contend with this
-    # transaction.
+        return None
     total = counters.reserve(account_id, Listed.CUSTOMERS, now)
-    deletion = _plan(account_id, row, total)
-    with transaction() as write:
-        _remove(write, deletion)
-        _hand_over_pair(write, deletion)
-        also(write, customers.build_customer(row), deletion.release.holder_afterwards)
-    return True
-
-
-def _plan(account_id: str, row: Any, total: int) -> _Deletion:
     last = None
     if row.position and row.position != total:
         last = _load_at(account_id, total)
-    return _Deletion(account_id, row, total, last, plan_release(account_id, row))
+    return Deletion(account_id, row, total, last, plan_release(account_id, row))
+
+
+def delete(write: TransactWrite, deletion: Deletion) -> None:
+    """Delete a customer in this transaction.
+
+    The transaction fails if one of the rows has changed since `plan` read it.
+    """
+    _remove(write, deletion)
+    _hand_over_pair(write, deletion)
 
 
 def _load_at(account_id: str, position: int) -> Any:
@@ -89,11 +84,12 @@ def _load_at(account_id: str, position: int) -> Any:
     raise Contention(condition_failed=False, blocked=blocked)
 
 
-def _remove(write: TransactWrite, deletion: _Deletion) -> None:
+def _remove(write: TransactWrite, deletion: Deletion) -> None:
     account_id, row, total = deletion.account_id, deletion.row, deletion.total
     write.delete(
         CustomerRow(row.key),
-        condition=_same(CustomerRow.position, row.position) & customers.has_same_addresses(row),
+        condition=is_unchanged(CustomerRow.position, row.position)
+        & customers.has_same_addresses(row),
     )
     if row.position is None:
         return
@@ -111,7 +107,7 @@ def _remove(write: TransactWrite, deletion: _Deletion) -> None:
         )
 
 
-def _hand_over_pair(write: TransactWrite, deletion: _Deletion) -> None:
+def _hand_over_pair(write: TransactWrite, deletion: Deletion) -> None:
     deletion.release.add_to(write)
     holder = deletion.release.next_holder
     if holder and not _is_last(deletion):
@@ -120,18 +116,13 @@ def _hand_over_pair(write: TransactWrite, deletion: _Deletion) -> None:
         write.condition_check(CustomerRow, key, condition=customers.has_same_addresses(holder))
 
 
-def _is_last(deletion: _Deletion) -> bool:
+def _is_last(deletion: Deletion) -> bool:
     last, holder = deletion.last, deletion.release.next_holder
     return last is not None and holder is not None and last.id == holder.id
 
 
-def _holds_pair_if_next(deletion: _Deletion) -> Condition:
+def _holds_pair_if_next(deletion: Deletion) -> Condition:
     if _is_last(deletion):
         return customers.has_same_addresses(deletion.release.next_holder)
     exists: Condition = CustomerRow.key.exists()
     return exists
-
-
-def _same(attribute: Any, value: Any) -> Condition:
-    condition: Condition = attribute.does_not_exist() if value is None else attribute == value
-    return condition

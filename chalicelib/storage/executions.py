@@ -17,7 +17,6 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 
-from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -64,7 +63,6 @@ The attempts of the execution are separate rows with the sort keys ``attempt#NUM
 """
 
 _MAX_PUTS: Final = 100
-_READ_AT_ONCE: Final = 100
 _MAX_PUT_BYTES: Final = 3_000_000
 _FILTERED_PAGE_SIZE: Final = 1_000
 _ACCOUNT_SHARDS: Final = 4
@@ -251,25 +249,22 @@ def save_outcome(
         & (ExecutionRow.claim_token == execution.claim_token)
         & (ExecutionRow.settled < execution.attempt)
     )
-    backoff = Backoff()
-    while True:
+
+    def save() -> bool:
         try:
             with transaction() as write:
                 write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
                 for attempt in attempts:
                     write.save(_attempt_row(execution.id, attempt))
-            return True
-        except Contention as contended:
-            if contended.condition_failed:
-                # Another worker claimed the execution, or this write succeeded earlier but its
-                # response was lost.
-                return _is_settled(execution, last_attempt, outcome.state)
-        except Unavailable:
-            if not backoff.pause():
+        except Contention as contention:
+            if not contention.condition_failed:
                 raise
-            continue
-        if not backoff.pause():
-            raise Unavailable("Too many concurrent writes to this execution.")
+            # Another worker claimed the execution, or this write succeeded earlier but its
+            # response was lost.
+            return _is_settled(execution, last_attempt, outcome.state)
+        return True
+
+    return retry_on_contention(save, Unavailable)
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
@@ -305,10 +300,7 @@ def find(execution_id: str) -> Execution | None:
 
 def find_many(execution_ids: Sequence[str]) -> list[Execution]:
     """Load the executions with these ids that exist. One consistent request per 100 ids."""
-    rows: list[Any] = []
-    for start in range(0, len(execution_ids), _READ_AT_ONCE):
-        ids = execution_ids[start : start + _READ_AT_ONCE]
-        rows += read_together(*((ExecutionRow, execution_id, PART) for execution_id in ids))
+    rows = read_together(*((ExecutionRow, execution_id, PART) for execution_id in execution_ids))
     return [_execution(row) for row in rows if row]
 
 

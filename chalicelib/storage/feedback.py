@@ -1,8 +1,7 @@
 """The table of feedback records. Each row is also the work record for processing the feedback."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
@@ -18,7 +17,7 @@ from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import (
     read_indexed,
     read_together,
@@ -36,9 +35,6 @@ from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
-
-
-_READ_AT_ONCE: Final = 100
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -141,33 +137,6 @@ def list_ids(
         scan_index_forward=not newest_first,
     )
     return (row.feedback_id for row in rows)
-
-
-def counted_of_account(account_id: str, until: datetime) -> Iterator[Feedback]:
-    """Yield the account's counted feedback that was created at ``until`` or earlier.
-
-    Two requests per 100 records.
-    """
-    is_created = FeedbackRow.created_at <= format_timestamp(until)
-    yield from _counted(FeedbackRow.by_account.query(account_id, is_created))
-
-
-def counted_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:
-    """Yield the feedback records that the customer's count includes.
-
-    One request for the ids, and one per 100 records.
-    """
-    for record in _counted(FeedbackRow.by_customer.query(customer_id)):
-        if record.account_id == account_id:
-            yield record
-
-
-def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
-    ids = (entry.feedback_id for entry in entries)
-    while group := list(islice(ids, _READ_AT_ONCE)):
-        for record in find_many(group).values():
-            if record.is_counted:
-                yield record.feedback
 
 
 def list_created(
@@ -306,8 +275,7 @@ def anonymize(
     write.update(
         FeedbackRow(stored.feedback.id),
         actions=actions,
-        condition=_is_unchanged(stored)
-        & (customer_id == seen if seen else customer_id.does_not_exist()),
+        condition=_is_unchanged(stored) & is_unchanged(customer_id, seen),
     )
 
 

@@ -1,4 +1,4 @@
-"""The repository for contact forms and surveys.
+"""The tables of contact forms and of surveys.
 
 A form has two rows with the same partition key, so one query loads both. The document row is large
 and changes only when an operator loads a definition. The summary row is small and contains the
@@ -19,17 +19,21 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import account_changes, counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import (
+    CompressedJsonAttribute,
+    IntegerAttribute,
+    is_unchanged,
+)
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
-from chalicelib.storage.list_positions import ListPositions
 
 _DOCUMENT: Final = "document"
-_SUMMARY: Final = "summary"
+SUMMARY: Final = "summary"
 _VERSION: Final = "version"
 
 
@@ -79,18 +83,18 @@ class FormTable:
     """The repository of contact forms or of surveys."""
 
     def __init__(self, row: type[FormRow], listed: Listed) -> None:
-        self._row = row
-        self._listed = listed
+        self.row = row
+        self.listed = listed
 
     def find(self, form_id: str) -> StoredForm | None:
         """Load the form with this id, from any account.
 
         Return None if it does not exist. One consistent request.
         """
-        rows = {row.part: row for row in self._row.load_partition(form_id)}
+        rows = {row.part: row for row in self.row.load_partition(form_id)}
         if not rows:
             return None
-        document, summary = rows[_DOCUMENT], rows[_SUMMARY]
+        document, summary = rows[_DOCUMENT], rows[SUMMARY]
         return StoredForm(
             form_id,
             document.account_id,
@@ -104,28 +108,22 @@ class FormTable:
 
         Three requests, independent of the page number; one more if the page spans two blocks.
         """
-        total = counters.load_total(account_id, self._listed)
+        total = counters.load_total(account_id, self.listed)
         counts = {
             row.form_id: row.submission_count or 0
-            for row in lists.load_page(self._row, account_id, request, total)
+            for row in lists.load_page(self.row, account_id, request, total)
         }
-        documents = read_together(*((self._row, form_id, _DOCUMENT) for form_id in counts))
+        documents = read_together(*((self.row, form_id, _DOCUMENT) for form_id in counts))
         return [
             StoredForm(row.form_id, account_id, row.document, counts[row.form_id])
             for row in documents
             if row
         ], total
 
-    def positions(self, account_id: str) -> ListPositions:
-        """Return the positions of the account's forms."""
-        return ListPositions(account_id, self._listed, self._row, self._row.part == _SUMMARY)
-
     def load_counts(self, form_ids: Sequence[str]) -> dict[str, int]:
         """Return the submission counts of forms by id. One consistent request per 100 forms."""
-        keys = [(self._row, form_id, _SUMMARY) for form_id in form_ids]
-        groups = [keys[start : start + MAX_LIMIT] for start in range(0, len(keys), MAX_LIMIT)]
-        rows = [row for group in groups for row in read_together(*group)]
-        return {row.form_id: row.submission_count or 0 for row in rows if row}
+        keys = [(self.row, form_id, SUMMARY) for form_id in form_ids]
+        return {row.form_id: row.submission_count or 0 for row in read_together(*keys) if row}
 
     def correct_count(self, form_id: str, read: int, count: int) -> bool:
         """Replace the submission count of a form. Return False if the count has changed.
@@ -133,7 +131,7 @@ class FormTable:
         Args:
             read: the count when it was loaded.
         """
-        row, stored = self._row(form_id, _SUMMARY), self._row.submission_count
+        row, stored = self.row(form_id, SUMMARY), self.row.submission_count
         return try_write(lambda: row.update([stored.set(count)], condition=stored == read))
 
     def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
@@ -142,9 +140,9 @@ class FormTable:
         The transaction fails if the form does not exist.
         """
         write.update(
-            self._row(form_id, _SUMMARY),
-            actions=[self._row.submission_count.add(by)],
-            condition=self._row.form_id.exists(),
+            self.row(form_id, SUMMARY),
+            actions=[self.row.submission_count.add(by)],
+            condition=self.row.form_id.exists(),
         )
 
     def find_versions(self, versions: Collection[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
@@ -152,7 +150,7 @@ class FormTable:
 
         Omit missing versions. One consistent request per 100 versions.
         """
-        keys = [(self._row, account_key(*version), _VERSION) for version in versions]
+        keys = [(self.row, account_key(*version), _VERSION) for version in versions]
         rows = read_together(*keys)
         return {version: row.document for version, row in zip(versions, rows, strict=True) if row}
 
@@ -178,37 +176,37 @@ class FormTable:
                 contended.
         """
         counter, summary = read_together(
-            (CounterRow, account_id, self._listed.value), (self._row, form_id, _SUMMARY)
+            (CounterRow, account_id, self.listed.value), (self.row, form_id, SUMMARY)
         )
         if summary and summary.account_id != account_id:
             raise Conflict("This id is already used by another account's form.")
         with transaction() as write:
             if not summary:
                 total = counters.total_of(counter)
-                counters.increment_total(write, account_id, self._listed, read=total)
+                counters.increment_total(write, account_id, self.listed, read=total)
                 write.save(
-                    self._row(
+                    self.row(
                         form_id,
-                        _SUMMARY,
+                        SUMMARY,
                         account_id=account_id,
                         submission_count=0,
                         **lists.place(account_id, total + 1),
                     ),
-                    self._row.form_id.does_not_exist(),
+                    self.row.form_id.does_not_exist(),
                 )
             write.save(
-                self._row(
+                self.row(
                     form_id,
                     _DOCUMENT,
                     account_id=account_id,
                     document=document,
                     version=new_id(),
                 ),
-                self._is_unchanged(read) if read else self._row.form_id.does_not_exist(),
+                self._is_unchanged(read) if read else self.row.form_id.does_not_exist(),
             )
             for version, wording in versions.items():
                 write.save(
-                    self._row(
+                    self.row(
                         account_key(form_id, version),
                         _VERSION,
                         account_id=account_id,
@@ -223,12 +221,35 @@ class FormTable:
         Args:
             read: the form, as `find` returned it.
         """
-        row, version = self._row(read.form_id, _DOCUMENT), self._row.version
-        actions: list[Action] = [self._row.document.set(document), version.set(new_id())]
+        row, version = self.row(read.form_id, _DOCUMENT), self.row.version
+        actions: list[Action] = [self.row.document.set(document), version.set(new_id())]
         return try_write(lambda: row.update(actions, condition=self._is_unchanged(read)))
 
     def _is_unchanged(self, read: StoredForm) -> Condition:
-        version = self._row.version
-        is_same = version == read.version if read.version else version.does_not_exist()
-        condition: Condition = self._row.form_id.exists() & is_same
+        is_same = is_unchanged(self.row.version, read.version)
+        condition: Condition = self.row.form_id.exists() & is_same
         return condition
+
+
+class ContactFormRow(FormRow):
+    """The document row, the summary row or a version row of a contact form."""
+
+    class Meta:
+        name = "contact-forms"
+
+    by_block = FormsByBlock()
+
+
+class SurveyRow(FormRow):
+    """The document row, the summary row or a version row of a survey."""
+
+    class Meta:
+        name = "surveys"
+
+    by_block = FormsByBlock()
+
+
+contact_forms: Final = FormTable(ContactFormRow, Listed.CONTACT_FORMS)
+surveys: Final = FormTable(SurveyRow, Listed.SURVEYS)
+
+TABLES: Final = {FormKind.CONTACT_FORM: contact_forms, FormKind.SURVEY: surveys}

@@ -8,7 +8,6 @@ than a chunk, a failed request left the chunk behind, and the chunk is not impor
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
 
@@ -30,6 +29,7 @@ from chalicelib.domain.customers.import_batch import (
     groups_to_json,
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import PARKED_SHARD, open_shards, shards_of_account
 from chalicelib.storage.contacts import ContactRow
@@ -39,6 +39,7 @@ from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
     JsonAttribute,
+    is_unchanged,
 )
 from chalicelib.storage.dynamodb.table import account_key, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
@@ -280,12 +281,12 @@ def load_persons(
     One request per 100 customers and contacts.
 
     Args:
-        groups_by_contact: the contact keys of the addresses to check for an erasure. Each has the
-            first indexes of the groups with the address.
+        groups_by_contact: the addresses to check for an erasure, as contact keys. Each has the
+            groups of rows with this address. A group is identified by the index of its first row.
 
     Returns:
-        The customers by id, and the first indexes of the groups with an address of a person who was
-        erased after the import was accepted.
+        The customers by id, and the groups with an address of a person who was erased after the
+        import was accepted.
     """
     account_id = chunk.row.account_id
     contacts = {(ContactRow, key): groups for key, groups in groups_by_contact.items()}
@@ -359,7 +360,7 @@ def _unfinished(shards: Iterable[str]) -> Iterator[ImportRow]:
         for shard in (*shards, PARKED_SHARD)
         for entry in ImportRow.due.query(shard)
     )
-    while group := list(islice(entries, _CHUNKS_READ_AT_ONCE)):
+    for group in in_groups(entries, _CHUNKS_READ_AT_ONCE):
         yield from (row for row in read_together(*group) if row and row.rows)
 
 
@@ -393,11 +394,7 @@ def erase_pairs(write: TransactWrite, chunk: ImportRow, pairs: Collection[str]) 
 
 
 def _is_unchanged(chunk: ImportRow) -> Condition:
-    revision = ImportRow.revision
-    condition: Condition = (
-        revision == chunk.revision if chunk.revision else revision.does_not_exist()
-    )
-    return condition
+    return is_unchanged(ImportRow.revision, chunk.revision)
 
 
 def discard(chunk: LoadedChunk) -> None:

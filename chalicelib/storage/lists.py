@@ -1,6 +1,6 @@
-"""The index of a list: one key for each block of 100 positions of an account.
+"""The lists of an account: positions, the index by block of 100 positions, and pages.
 
-Writes of an account's new records are therefore spread over many index keys.
+Writes of an account's new records are spread over many index keys, one for each block.
 """
 
 from collections.abc import Iterator

@@ -71,7 +71,7 @@ def _message(row: MessageRow) -> SentMessage:
 
 
 def find_many(message_ids: Collection[str]) -> list[SentMessage]:
-    """Load up to 100 messages by id. Omit missing messages. One consistent request."""
+    """Load messages by id. Omit missing messages. One consistent request per 100 messages."""
     rows = read_together(*((MessageRow, message_id) for message_id in message_ids))
     return [_message(row) for row in rows if row]
 

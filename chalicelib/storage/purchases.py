@@ -14,7 +14,7 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import JsonAttribute
+from chalicelib.storage.dynamodb.attributes import JsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 
 
@@ -116,9 +116,9 @@ def put(
     """
     unchanged: Any = PurchaseRow.key.does_not_exist()
     if earlier:
-        customer = PurchaseRow.customer_id
-        unchanged = (PurchaseRow.updated_at == format_timestamp(earlier.updated_at)) & (
-            customer == earlier.customer_id if earlier.customer_id else customer.does_not_exist()
+        updated_at = format_timestamp(earlier.updated_at)
+        unchanged = (PurchaseRow.updated_at == updated_at) & is_unchanged(
+            PurchaseRow.customer_id, earlier.customer_id
         )
     else:
         counters.count(write, account_id, Counted.PURCHASES, purchase.id)
@@ -157,25 +157,6 @@ def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at
 def build_purchase_from(row: PurchaseRow) -> Purchase:
     """Build a purchase from its table row."""
     return Purchase.model_validate(row.attribute_values)
-
-
-def count_of_customer(account_id: str, customer_id: str) -> int:
-    """Return the number of the customer's purchases. One request per MB of index entries."""
-    is_of_account = PurchaseRow.key.startswith(account_key(account_id, ""))
-    return PurchaseRow.by_customer.count(customer_id, filter_condition=is_of_account)
-
-
-def count_of_account(account_id: str) -> int:
-    """Return the number of the account's purchases. Reads the whole table, consistently.
-
-    One request per MB of the table.
-    """
-    rows = PurchaseRow.scan(
-        PurchaseRow.key.startswith(account_key(account_id, "")),
-        attributes_to_get=["key"],
-        consistent_read=True,
-    )
-    return sum(1 for _ in rows)
 
 
 def _row(account_id: str, purchase: Purchase) -> PurchaseRow:

@@ -1,4 +1,4 @@
-"""Read all records that are needed to record a purchase, in one request."""
+"""Read all records that are needed to record a purchase, in one request, and write the changes."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -7,15 +7,25 @@ from typing import Any, TypeAlias
 
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.solicitation import Solicitation
-from chalicelib.storage import contacts, counters, solicitations
+from chalicelib.storage import (
+    contacts,
+    counters,
+    customer_creation,
+    customers,
+    purchases,
+    solicitations,
+)
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, pair_row_keys
+from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.erasures import ErasureRow
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
 from chalicelib.storage.solicitations import SolicitationRow
@@ -107,13 +117,72 @@ def load_known(
     )
 
 
-def check_erasures(write: TransactWrite, known: Known) -> None:
+@dataclass(frozen=True)
+class Recording:
+    """The new version of a purchase, and the changes that it causes.
+
+    Attributes:
+        solicitation: the solicitation to create if the purchase has none.
+        customer: the customer to create; None if the purchase has a customer or needs none.
+        pair: the digest of the pair of ``customer``.
+        optins: the fields of the opt-ins that the purchase turns on, such as ``email_optin``.
+        sent_at: the time at which the partner sent this version; None if it is unknown.
+    """
+
+    purchase: Purchase
+    input_hash: str
+    solicitation: Solicitation
+    customer: Customer | None = None
+    pair: str | None = None
+    optins: tuple[str, ...] = ()
+    sent_at: datetime | None = None
+
+
+def save(account_id: str, known: Known, new: Recording) -> bool:
+    """Store a purchase with all changes that it causes, in one transaction.
+
+    Return False if the transaction creates a customer without a position in the list. Two more
+    requests in the worst case: one if the purchase had another customer, one if the account's
+    counter is contended.
+
+    Raises:
+        Contention: one of the records has changed since it was loaded.
+    """
+    before = known.purchase.customer_id if known.purchase else None
+    is_moved = new.purchase.customer_id != before
+    has_left = bool(before and is_moved and customers.find_existing([(account_id, before)]))
+
+    def write_all(write: TransactWrite) -> None:
+        at = new.purchase.updated_at
+        purchases.put(write, account_id, new.purchase, new.input_hash, known.purchase, new.sent_at)
+        if known.solicitation is None:
+            solicitations.add(write, new.solicitation)
+        elif known.solicitation.is_open:
+            solicitations.decide_again(write, known.solicitation, new.purchase.customer_id, at)
+        source = new.purchase.source
+        if known.customer_id and (is_moved or new.optins):
+            customers.count_purchase(
+                write, account_id, known.customer_id, int(is_moved), source, at, new.optins
+            )
+        if before and has_left:
+            customers.count_purchase(write, account_id, before, -1, source, at)
+        if new.sent_at:
+            _check_erasures(write, known)
+
+    if new.customer:
+        return customer_creation.insert(
+            account_id, new.customer, known.total, new.pair, also=write_all
+        )
+    with transaction() as write:
+        write_all(write)
+    return True
+
+
+def _check_erasures(write: TransactWrite, known: Known) -> None:
     """Check in this transaction that no further erasure of the customer has started.
 
     The transaction fails if a customer with one of the addresses was erased after the records were
     loaded.
     """
     for (row, key), erased_at in known.erasures.items():
-        attribute = row.erased_at
-        unchanged = attribute == erased_at if erased_at else attribute.does_not_exist()
-        write.condition_check(row, key, condition=unchanged)
+        write.condition_check(row, key, condition=is_unchanged(row.erased_at, erased_at))

@@ -6,7 +6,7 @@ stored outcome, the message may have been sent, so the outcome is UNKNOWN.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -17,7 +17,6 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.backoff import Backoff
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.purchases.purchase import Purchase
@@ -34,11 +33,12 @@ from chalicelib.domain.work import due_after_deferral, first_due
 from chalicelib.storage import counters, messages
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import account_key, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     put_new,
+    retry_on_contention,
     transaction,
     try_write,
 )
@@ -61,8 +61,6 @@ It is longer than the function's time-out and shorter than the queue's visibilit
 
 PART: Final = "solicitation"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
-
-_FILTERED_PAGE_SIZE: Final = 1_000
 
 
 class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -248,33 +246,21 @@ def find_with_purchase(
     return build_solicitation(row), purchase, customer
 
 
-def skip(
-    solicitation: Solicitation,
-    reason: str,
-    now: datetime,
-    also: Callable[[TransactWrite], None] = lambda _: None,
-) -> None:
-    """End a solicitation without a message. One request.
+def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: datetime) -> None:
+    """End a solicitation without a message, in this transaction.
 
-    Args:
-        also: adds further writes to the transaction.
-
-    Raises:
-        Contention: the solicitation is no longer open or has changed since it was loaded, or the
-            condition of a further write is false.
+    The transaction fails if the solicitation is no longer open or has changed since it was loaded.
     """
-    with transaction() as write:
-        also(write)
-        write.update(
-            SolicitationRow(solicitation.id),
-            actions=[
-                SolicitationRow.held_until.remove(),
-                SolicitationRow.reason.set(reason),
-                *_ending(SolicitationState.SKIPPED, now),
-            ],
-            condition=_is_unchanged(solicitation),
-        )
-        _count(write, solicitation, SolicitationState.SKIPPED)
+    write.update(
+        SolicitationRow(solicitation.id),
+        actions=[
+            SolicitationRow.held_until.remove(),
+            SolicitationRow.reason.set(reason),
+            *_ending(SolicitationState.SKIPPED, now),
+        ],
+        condition=_is_unchanged(solicitation),
+    )
+    _count(write, solicitation, SolicitationState.SKIPPED)
 
 
 def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
@@ -369,19 +355,32 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
     return _settle(claimed, actions, SolicitationState.PENDING)
 
 
-def save_sent(claimed: Solicitation, message: SentMessage) -> bool:
+def save_sent(claimed: Solicitation, message_id: str, contact_key: str, now: datetime) -> bool:
     """Store the outcome SENT, and a row that maps the message id to the solicitation.
 
     Return False if the claim has expired. One request.
+
+    Args:
+        message_id: the provider's id of the message.
+        contact_key: the contact of the recipient's address.
     """
-    actions = [
-        SolicitationRow.message_id.set(message.message_id),
-        SolicitationRow.sent_at.set(format_timestamp(message.sent_at)),
-        *_ending(SolicitationState.SENT, message.sent_at),
-    ]
-    return _settle(
-        claimed, actions, SolicitationState.SENT, lambda write: messages.add(write, message)
+    assert claimed.customer_id  # noqa: S101 - every claim has a customer and a channel
+    assert claimed.channel  # noqa: S101
+    sent = SentMessage(
+        message_id=message_id,
+        account_id=claimed.account_id,
+        solicitation_id=claimed.id,
+        customer_id=claimed.customer_id,
+        channel=claimed.channel,
+        contact_key=contact_key,
+        sent_at=now,
     )
+    actions = [
+        SolicitationRow.message_id.set(message_id),
+        SolicitationRow.sent_at.set(format_timestamp(now)),
+        *_ending(SolicitationState.SENT, now),
+    ]
+    return _settle(claimed, actions, SolicitationState.SENT, sent)
 
 
 def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: datetime) -> bool:
@@ -398,78 +397,6 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
     One request.
     """
     return save_end(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
-
-
-def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
-    """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
-
-    Return None if the solicitation has another state. Three requests.
-    """
-    is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
-    pointer = WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
-    if pointer:
-        counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
-    return pointer
-
-
-def count_outcomes(account_id: str) -> Counter[Counted]:
-    """Return the number of the account's solicitations by outcome.
-
-    One request per MB of index entries. The index is eventually consistent.
-    """
-    rows = SolicitationRow.by_account.query(
-        account_id, attributes_to_get=["solicitation_id", "state"]
-    )
-    states = (SolicitationState(row.state) for row in rows)
-    return Counter(OUTCOMES[state] for state in states if state in OUTCOMES)
-
-
-def list_for_account(
-    account_id: str,
-    *,
-    state: SolicitationState | None,
-    reason: str | None,
-    since: datetime | None,
-    at_most: int,
-) -> Iterator[Solicitation]:
-    """Yield up to ``at_most`` solicitations of the account, newest first."""
-    filters = [
-        condition
-        for condition, is_wanted in (
-            (SolicitationRow.state == (state.value if state else ""), state),
-            (SolicitationRow.reason == (reason or ""), reason),
-        )
-        if is_wanted
-    ]
-    rows = SolicitationRow.by_account.query(
-        account_id,
-        SolicitationRow.created_at >= format_timestamp(since) if since else None,
-        filter_condition=filters[0] & filters[-1] if filters else None,
-        scan_index_forward=False,
-        limit=at_most,
-        page_size=_FILTERED_PAGE_SIZE if filters else min(at_most, _FILTERED_PAGE_SIZE),
-    )
-    return (build_solicitation(row) for row in rows)
-
-
-def list_sent(account_id: str, since: datetime, until: datetime) -> Iterator[Solicitation]:
-    """Yield the account's solicitations that were sent in a period, by creation time.
-
-    One request per MB of index entries of the solicitations that were created before the end of the
-    period, because a solicitation can be held for any length of time. The index is eventually
-    consistent.
-
-    Args:
-        until: the end of the period; solicitations that were sent at this time are omitted.
-    """
-    last = format_timestamp(until - timedelta(milliseconds=1))
-    is_sent = (SolicitationRow.state == SolicitationState.SENT.value) & (
-        SolicitationRow.sent_at.between(format_timestamp(since), last)
-    )
-    rows = SolicitationRow.by_account.query(
-        account_id, SolicitationRow.created_at <= last, filter_condition=is_sent
-    )
-    return (build_solicitation(row) for row in rows)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
@@ -501,22 +428,13 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
             row.reason.set(SkipReason.ERASED.value),
             *_ending(outcome, now),
         ]
-    leased, message = row.leased_until, row.message_id
     write.update(
         SolicitationRow(solicitation.id),
         actions=actions,
         condition=(row.customer_id == solicitation.customer_id)
         & (row.state == solicitation.state.value)
-        & (
-            leased == solicitation.leased_until
-            if solicitation.leased_until
-            else leased.does_not_exist()
-        )
-        & (
-            message == solicitation.message_id
-            if solicitation.message_id
-            else message.does_not_exist()
-        ),
+        & is_unchanged(row.leased_until, solicitation.leased_until)
+        & is_unchanged(row.message_id, solicitation.message_id),
     )
 
 
@@ -573,12 +491,10 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
 
 
 def _is_unchanged(solicitation: Solicitation) -> Condition:
-    revision = SolicitationRow.revision
-    is_same = (
-        revision == solicitation.revision if solicitation.revision else revision.does_not_exist()
-    )
     unchanged: Condition = (
-        SolicitationRow.is_pending() & SolicitationRow.leased_until.does_not_exist() & is_same
+        SolicitationRow.is_pending()
+        & SolicitationRow.leased_until.does_not_exist()
+        & is_unchanged(SolicitationRow.revision, solicitation.revision or None)
     )
     return unchanged
 
@@ -609,15 +525,15 @@ def _settle(
     claimed: Solicitation,
     actions: list[Action],
     state: SolicitationState,
-    add_rows: Callable[[TransactWrite], None] = lambda _: None,
+    sent: SentMessage | None = None,
 ) -> bool:
     """End a claim and return True, or False if the claim has expired.
 
     A request without a response is repeated as long as the function has time, because a message
     without a stored outcome becomes UNKNOWN.
     """
-    backoff = Backoff()
-    while True:
+
+    def save() -> bool:
         try:
             with transaction() as write:
                 write.update(
@@ -627,19 +543,17 @@ def _settle(
                 )
                 if state in OUTCOMES:
                     _count(write, claimed, state)
-                add_rows(write)
-            return True
+                if sent:
+                    messages.add(write, sent)
         except Contention as contention:
-            if contention.condition_failed:
-                # An earlier attempt may have succeeded although its response was lost.
-                stored = find(claimed.id)
-                return stored is not None and (
-                    (stored.claim_token, stored.state, stored.leased_until)
-                    == (claimed.claim_token, state, None)
-                )
-        except Unavailable:
-            if not backoff.pause():
+            if not contention.condition_failed:
                 raise
-            continue
-        if not backoff.pause():
-            raise Unavailable("Too many concurrent writes to this solicitation.")
+            # An earlier attempt may have succeeded although its response was lost.
+            stored = find(claimed.id)
+            return stored is not None and (
+                (stored.claim_token, stored.state, stored.leased_until)
+                == (claimed.claim_token, state, None)
+            )
+        return True
+
+    return retry_on_contention(save, Unavailable)

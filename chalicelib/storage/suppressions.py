@@ -9,7 +9,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.storage import account_changes, contacts, customers
+from chalicelib.storage import account_changes, contacts, customer_consent
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.transactions import (
@@ -41,11 +41,11 @@ def suppress(
     def add_writes(write: TransactWrite, group: list[str], *, is_last: bool) -> None:
         contacts.suppress(write, account_id, key, channel, reason, at)
         for customer_key in group:
-            customers.revoke_consent(
+            customer_consent.revoke_consent(
                 write, customer_key, channel, contact_hash, is_bounce=is_bounce
             )
 
-    found = customers.find_keys_with_contact(channel, contact_hash)
+    found = customer_consent.find_keys_with_contact(channel, contact_hash)
     _change_customers(found, _MAX_CUSTOMERS, add_writes)
 
 
@@ -64,13 +64,13 @@ def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountCh
 
     def add_writes(write: TransactWrite, group: list[str], *, is_last: bool) -> None:
         for customer_key in group:
-            customers.clear_bounce(write, customer_key, contact_hash)
+            customer_consent.clear_bounce(write, customer_key, contact_hash)
         if is_last:
             contacts.lift(write, key, channel, change.operator, change.changed_at)
             account_changes.add(write, account_id, [change])
 
     is_email = channel is Channel.EMAIL
-    found = customers.find_keys_with_contact(channel, contact_hash) if is_email else []
+    found = customer_consent.find_keys_with_contact(channel, contact_hash) if is_email else []
     _change_customers(found, _MAX_CUSTOMERS - 1, add_writes)
 
 

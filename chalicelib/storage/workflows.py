@@ -16,7 +16,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
@@ -122,8 +122,7 @@ def _replace(row: WorkflowRow, workflow: Workflow) -> bool:
 
 
 def _is_unchanged(row: WorkflowRow) -> Condition:
-    version = WorkflowRow.version
-    is_same = version == row.version if row.version else version.does_not_exist()
+    is_same = is_unchanged(WorkflowRow.version, row.version)
     condition: Condition = WorkflowRow.workflow_id.exists() & is_same
     return condition
 

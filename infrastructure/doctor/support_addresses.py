@@ -6,7 +6,7 @@ from typing import Any, Final
 from admin.storage.mail_domains import MailDomainRow
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.solicitation.mail_domain import domain_of, is_same_or_subdomain
-from chalicelib.storage.surveys import SurveyRow
+from chalicelib.storage.forms import SurveyRow
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem
 

@@ -27,12 +27,12 @@ from uuid import UUID
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
+from chalicelib.functions.failed_messages import MessagesFailed
 from greenlet import getcurrent, greenlet
 
 import chalicelib
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
-from chalicelib.functions.failed_messages import MessagesFailed
 from chalicelib.outbound import event_sources, providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection

@@ -66,7 +66,7 @@ def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) ->
     """Set the clock to the day of the page. Replace the systems that moto does not simulate."""
     time.ahead = DAY_OF_PAGE - clock.now()
     provider = Provider([OutcomeUnknown("ReadTimeout")])
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     monkeypatch.setattr(deliveries, "post", receiver.post)
     monkeypatch.setattr(form_page, "page_base_url", lambda: "https://feedback.example.com")
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)

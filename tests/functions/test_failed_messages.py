@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 import app
 from chalicelib.domain.ids import new_id
-from chalicelib.functions.failed_messages import MessagesFailed
+from chalicelib.functions.partial_batch import MessagesFailed
 from chalicelib.outbound import event_sources
 from chalicelib.queues import FEEDBACK, LISTING, Queue
 from chalicelib.services.caching import clear_caches

@@ -15,14 +15,13 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.work import DueWork, open_shards
+from chalicelib.domain.work import DueWork, Swept, open_shards
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import LISTED_PER_SHARD
 from chalicelib.services.work.sweep import sweep as sweep_kind
-from chalicelib.services.work.swept import Swept
-from chalicelib.storage import customers, executions
+from chalicelib.storage import customer_creation, executions
 from chalicelib.storage.dynamodb import work_records
 from chalicelib.storage.dynamodb.transactions import transaction
 from infrastructure.functions import MAX_WORK_AGE_S
@@ -217,7 +216,7 @@ def test_sweep_publishes_age_of_oldest_work_of_every_kind(
         id=new_id(), created_at=clock.now() - timedelta(hours=2), updated_at=clock.now()
     )
     with transaction() as write:
-        customers.add(write, account, customer, None, None)
+        customer_creation.add(write, account, customer, None, None)
     sweep_once(10_000)
     ages = published_ages(caplog)
     assert set(ages) == set(MAX_WORK_AGE_S)

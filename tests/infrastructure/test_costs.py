@@ -26,7 +26,7 @@ SCHEDULED = "version account region detail detail-type source time id resources"
 @pytest.fixture
 def shop(account: str, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """Create an account with a survey. The provider of messages accepts each message."""
-    monkeypatch.setattr(send_survey, "send_message", Provider().send)
+    monkeypatch.setattr(send_survey, "send_invitation", Provider().send)
     return open_shop()
 
 

@@ -14,7 +14,7 @@ from unittest.mock import patch
 import boto3
 
 import app
-from chalicelib.functions import failed_messages
+from chalicelib.functions import partial_batch
 from tests.policies import allowed
 from tests.services.faults import Killed
 
@@ -26,7 +26,7 @@ def _client() -> Any:
 
 def accept_partial_responses() -> Any:
     """Replace the setting of the event source: it accepts partial batch responses."""
-    return patch.object(failed_messages, "returns_failed_messages", lambda _source: True)
+    return patch.object(partial_batch, "returns_failed_messages", lambda _source: True)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.storage import customers
+from chalicelib.storage import customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, build_row
 from chalicelib.storage.dynamodb.transactions import transaction
@@ -34,18 +34,20 @@ def test_find_returns_created_customer() -> None:
         email_optin=True,
         data_sources=("Survey", "TheFork"),
     )
-    customers.create(account, customer)
+    customer_creation.create(account, customer)
     assert customers.find(account, customer.id) == customer
 
 
 def test_find_does_not_return_customer_of_another_account() -> None:
-    customer = customers.create(new_id(), build_customer())[0]
+    customer = customer_creation.create(new_id(), build_customer())[0]
     assert customers.find(new_id(), customer.id) is None
 
 
 def test_list_returns_customers_in_creation_order() -> None:
     account = new_id()
-    ids = [customers.create(account, build_customer(first_name=str(n)))[0].id for n in range(7)]
+    ids = [
+        customer_creation.create(account, build_customer(first_name=str(n)))[0].id for n in range(7)
+    ]
     pages = [customers.page(account, PageRequest(limit=3, page=n)) for n in (1, 2, 3, 4)]
     assert [[c.id for c in page] for page, _ in pages] == [ids[:3], ids[3:6], ids[6:], []]
     assert {total for _, total in pages} == {7}
@@ -54,17 +56,17 @@ def test_list_returns_customers_in_creation_order() -> None:
 def test_create_with_existing_id_returns_existing_customer() -> None:
     account = new_id()
     customer = build_customer(email="a@example.test")
-    customers.create(account, customer)
-    assert customers.create(account, customer)[0] == customer
+    customer_creation.create(account, customer)
+    assert customer_creation.create(account, customer)[0] == customer
     assert customers.page(account, PageRequest())[1] == 1
 
 
 def test_find_by_pair_returns_oldest_customer() -> None:
     account = new_id()
-    oldest = customers.create(
+    oldest = customer_creation.create(
         account, build_customer(email="A@example.test", phone_number="0033 1")
     )[0]
-    customers.create(account, build_customer(email="a@example.test", phone_number="+33-1"))
+    customer_creation.create(account, build_customer(email="a@example.test", phone_number="+33-1"))
     pair = pair_of("a@EXAMPLE.test", "+331")
     assert pair
     assert customers.find_by_pair(account, pair) == oldest.id
@@ -72,10 +74,10 @@ def test_find_by_pair_returns_oldest_customer() -> None:
 
 def test_replacing_customer_does_not_change_position_and_total() -> None:
     account = new_id()
-    first = customers.create(account, build_customer(email="a@example.test"))[0]
-    customers.create(account, build_customer())
+    first = customer_creation.create(account, build_customer(email="a@example.test"))[0]
+    customer_creation.create(account, build_customer())
     replaced = build_customer(id=first.id, email="b@example.test")
-    customers.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced, lambda _: replaced)
     page, total = customers.page(account, PageRequest())
     assert (total, page[0].id, page[0].email) == (2, first.id, "b@example.test")
     old, new = pair_of("a@example.test", None), pair_of("b@example.test", None)
@@ -88,7 +90,9 @@ def test_replacing_customer_does_not_change_position_and_total() -> None:
 def test_page_over_one_megabyte_returns_all_customers() -> None:
     account = new_id()
     large = {"import": {"note": "x" * 350_000}}
-    ids = [customers.create(account, build_customer(metadata=large))[0].id for _ in range(4)]
+    ids = [
+        customer_creation.create(account, build_customer(metadata=large))[0].id for _ in range(4)
+    ]
     with counted_calls() as calls:
         page, _ = customers.page(account, PageRequest(limit=4))
     assert [customer.id for customer in page] == ids
@@ -118,8 +122,8 @@ def test_customers_are_found_by_normalized_email_and_phone_number() -> None:
     first = build_customer(email="Zoe@Example.test", phone_number="0033 6 12-34")
     second = build_customer(email="zoe@example.test", created_at=NOW + timedelta(hours=1))
     for customer in (second, first):
-        customers.create(account, customer)
-    customers.create(new_id(), build_customer(email="zoe@example.test"))
+        customer_creation.create(account, customer)
+    customer_creation.create(new_id(), build_customer(email="zoe@example.test"))
     assert customers.find_by_email(account, "ZOE@example.test") == [first, second]
     assert customers.find_by_phone_numbers(account, ["+33 612 34"]) == [first]
     assert customers.find_by_email(account, "zoe@example.com") == []
@@ -128,7 +132,7 @@ def test_customers_are_found_by_normalized_email_and_phone_number() -> None:
 
 def test_find_by_email_sends_two_aws_requests() -> None:
     account = new_id()
-    customers.create(account, build_customer(email="zoe@example.test"))
+    customer_creation.create(account, build_customer(email="zoe@example.test"))
     with counted_calls() as calls:
         customers.find_by_email(account, "zoe@example.test")
     assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": 1}
@@ -137,9 +141,9 @@ def test_find_by_email_sends_two_aws_requests() -> None:
 def test_replaced_customer_is_found_only_by_new_email_and_phone_number() -> None:
     account = new_id()
     customer = build_customer(email="old@example.test", phone_number="123456")
-    customers.create(account, customer)
+    customer_creation.create(account, customer)
     replaced = customer.model_copy(update={"email": "new@example.test", "phone_number": None})
-    customers.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced, lambda _: replaced)
     assert [c.id for c in customers.find_by_email(account, "new@example.test")] == [customer.id]
     assert customers.find_by_email(account, "old@example.test") == []
     assert customers.find_by_phone_numbers(account, ["123456"]) == []
@@ -148,7 +152,7 @@ def test_replaced_customer_is_found_only_by_new_email_and_phone_number() -> None
 def test_customer_is_found_by_phone_number_that_import_filled() -> None:
     account = new_id()
     customer = build_customer(email="zoe@example.test")
-    customers.create(account, customer)
+    customer_creation.create(account, customer)
     with transaction() as write:
         customers.fill(write, account, customer.id, {"phone_number": "06 12 34"}, NOW)
     assert [c.id for c in customers.find_by_phone_numbers(account, ["061234"])] == [customer.id]

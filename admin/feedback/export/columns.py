@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from admin.services.forms.manage import AccountForm
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback
@@ -13,7 +14,6 @@ from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.wording import FormWording
-from chalicelib.services.forms.saved import AccountForm
 
 Cell = str | int | float | bool | date | datetime | list[str] | dict[str, list[str]] | None
 """The value of a cell.

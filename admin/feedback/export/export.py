@@ -8,10 +8,10 @@ from admin.feedback.export.columns import build_columns
 from admin.feedback.export.writers import WRITERS, Format
 from admin.feedback.output_file import replaced_file
 from admin.services.feedback.selection import directory_with_selection, selected_form
+from admin.services.forms.manage import AccountForm, list_forms
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import AccountForm, list_forms
 from chalicelib.services.forms.wordings import wordings_of
 
 

@@ -10,13 +10,13 @@ from admin.feedback.output_file import replaced_file
 from admin.feedback.report.figures import Breakdown, Figures, previous_start
 from admin.feedback.report.page import Scope, render_report
 from admin.services.feedback.selection import selected_form
+from admin.services.forms.manage import list_forms
 from admin.services.solicitation.sent_surveys import find_sent_surveys
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import list_forms
 
 
 def write_report(

@@ -15,7 +15,7 @@ from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.customers.tags import with_tags
-from chalicelib.storage import customers, places
+from chalicelib.storage import customer_creation, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 
 
@@ -33,13 +33,13 @@ def save_customer(account_id: str, definition: Any) -> Customer:
     parsed = parse_definition(definition, CustomerDefinition)
     tag_ids = {tag_id(account_id, tag.tag) for tag in parsed.tags}
 
-    def attempt() -> customers.Created:
+    def attempt() -> customer_creation.Created:
         existing = places.find_tags(account_id, tag_ids)
         now = clock.now()
         tags = merge_tags(account_id, parsed.tags, existing, now)
         customer = build_customer(parsed, tags, now)
         _save_tags(account_id, tags, existing)
-        return customers.replace(
+        return customer_creation.replace(
             account_id,
             customer,
             lambda stored: merge_customer(definition, customer, with_tags(account_id, [stored])[0]),

@@ -24,8 +24,6 @@ from chalicelib.storage import (
     trackers,
 )
 
-_READ_AT_ONCE: Final = 100
-
 _NOT_ABOUT_PERSON: Final = ("key", "revision", "liftedBy")
 """Names of a contact's fields that contain no data about the person."""
 
@@ -70,8 +68,7 @@ def _json(record: Any) -> Any:
 
 
 def _messages(message_ids: list[str]) -> list[Any]:
-    groups = (message_ids[n : n + _READ_AT_ONCE] for n in range(0, len(message_ids), _READ_AT_ONCE))
-    return [_json(message) for group in groups for message in messages.find_many(group)]
+    return [_json(message) for message in messages.find_many(message_ids)]
 
 
 def _import_rows(account_id: str, digests: Collection[str]) -> list[dict[str, Any]]:

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from admin.services.forms.manage import AccountForm
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.feedback.find import find_feedback
-from chalicelib.services.forms.saved import AccountForm
 
 MAX_READ: Final = 10_000
 

@@ -8,10 +8,10 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.services.forms.tables import TABLES
 from chalicelib.storage import account_changes, counters, customers, feedback
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.forms import TABLES
 
 
 def mark_test(feedback_id: str, *, is_test: bool) -> bool:

@@ -1,11 +1,11 @@
 """Check that the resources that a feedback filter names belong to the account."""
 
+from admin.services.forms.manage import AccountForm, require_form_of_account
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
-from chalicelib.services.forms.saved import AccountForm, require_form_of_account
 
 
 def selected_form(account_id: str, wanted: FeedbackFilter) -> AccountForm | None:

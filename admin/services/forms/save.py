@@ -18,10 +18,8 @@ from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.storage import places
-from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.forms import FormTable
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import FormTable, contact_forms, surveys
 
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 

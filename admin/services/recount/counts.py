@@ -8,13 +8,15 @@ from functools import partial
 from typing import Final
 
 from admin.services.recount.difference import Difference
+from admin.storage import counts as records
+from admin.storage.list_positions import form_positions
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.services.forms.tables import TABLES
-from chalicelib.storage import counters, customers, feedback, purchases, solicitations
+from chalicelib.storage import counters, customers, solicitations
 from chalicelib.storage.counters import Counted
+from chalicelib.storage.forms import TABLES
 
 MAX_CONCURRENCY: Final = 8
 
@@ -43,7 +45,7 @@ def load_counts(account_id: str) -> StoredCounts:
     forms = {
         (kind, form_id): count
         for kind, table in TABLES.items()
-        for rows in table.positions(account_id).walk()
+        for rows in form_positions(account_id, table).walk()
         for form_id, count in table.load_counts([row.form_id for row in rows]).items()
     }
     counts = counters.load_counts(account_id)
@@ -59,7 +61,7 @@ def check_submissions(
         stored: the counts at the time ``until``.
     """
     counted: Counter[tuple[FormKind, str]] = Counter()
-    for record in feedback.counted_of_account(account_id, until):
+    for record in records.counted_feedback(account_id, until):
         counted[record.kind, record.form_id] += 1
         advance(1)
     for (kind, form_id), count in stored.forms.items():
@@ -75,13 +77,13 @@ def check_submissions(
 
 def check_purchases(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
     """Yield the account's purchase count if it is wrong."""
-    counted = purchases.count_of_account(account_id)
+    counted = records.count_purchases(account_id)
     yield from check_total(account_id, Counted.PURCHASES, stored, counted, fix)
 
 
 def check_solicitations(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
     """Yield the numbers of solicitations by outcome that are wrong."""
-    counted = solicitations.count_outcomes(account_id)
+    counted = records.count_outcomes(account_id)
     for kind in solicitations.OUTCOMES.values():
         yield from check_total(account_id, kind, stored, counted[kind], fix)
 
@@ -110,7 +112,7 @@ def check_customers(
         until: the start of the check. A customer that has changed since is not repaired.
     """
     check = partial(_check_customer, account_id, until, fix)
-    for group in customers.walk(account_id):
+    for group in records.walk_customers(account_id):
         if group:
             for differences in map_concurrently(check, group, MAX_CONCURRENCY):
                 yield from differences
@@ -121,8 +123,8 @@ def _check_customer(
     account_id: str, until: datetime, fix: bool, customer: Customer
 ) -> list[Difference]:
     expected = CustomerCounts.of(
-        purchases.count_of_customer(account_id, customer.id),
-        [record.rating for record in feedback.counted_of_customer(account_id, customer.id)],
+        records.count_purchases_of_customer(account_id, customer.id),
+        [record.rating for record in records.counted_feedback_of_customer(account_id, customer.id)],
     )
     if not _differing(customer, expected):
         return []
@@ -134,7 +136,7 @@ def _check_customer(
     is_repaired = (
         fix
         and current.updated_at <= until
-        and customers.correct_counts(account_id, current, expected)
+        and records.correct_customer(account_id, current, expected)
     )
     return [
         Difference(f"customer {customer.id}", name, stored, value, is_repaired)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from admin.services.recount.difference import Difference
+from admin.storage.list_positions import ListPositions
 from chalicelib.domain.paging import BLOCK_SIZE, block_of
-from chalicelib.storage.list_positions import ListPositions
 
 
 def check_positions(

@@ -8,9 +8,9 @@ from admin.services.accounts.manage import require_account
 from admin.services.recount import counts
 from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
+from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.domain import clock
-from chalicelib.services.forms.tables import TABLES
-from chalicelib.storage import customers
+from chalicelib.storage.forms import TABLES
 
 INDEX_LAG_S: Final = 5
 """The number of seconds after a write until all indexes contain the change."""
@@ -33,8 +33,8 @@ def recount(
     """
     require_account(account_id)
     lists = [
-        customers.positions(account_id),
-        *(table.positions(account_id) for table in TABLES.values()),
+        customer_positions(account_id),
+        *(form_positions(account_id, table) for table in TABLES.values()),
     ]
     totals = [positions.load_total() for positions in lists]
     stored = counts.load_counts(account_id)

@@ -5,7 +5,7 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import purchases, trackers
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import surveys
 
 
 def create_tracker(

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from admin.services.accounts.manage import require_account
+from admin.storage import solicitations
 from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, NotFound
@@ -17,7 +18,7 @@ from chalicelib.domain.solicitation.solicitation import (
 from chalicelib.outbound.queues import send
 from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, load_case
-from chalicelib.storage import purchases, solicitations
+from chalicelib.storage import purchases
 
 _NOT_UNKNOWN: Final = "Only solicitations with the outcome UNKNOWN can be sent again."
 

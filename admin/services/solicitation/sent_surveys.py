@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Final
 
-from chalicelib.storage import purchases, solicitations
+from admin.storage import solicitations
+from chalicelib.domain.paging import in_groups
+from chalicelib.storage import purchases
 
 _READ_AT_ONCE: Final = 100
 
@@ -48,7 +49,7 @@ def find_sent_surveys(
         for found in solicitations.list_sent(account_id, since, until)
         if found.survey_id and found.sent_at and survey_id in (None, found.survey_id)
     )
-    while group := list(islice(sent, _READ_AT_ONCE)):
+    for group in in_groups(sent, _READ_AT_ONCE):
         stores = purchases.find_stores(account_id, [purchase_id for purchase_id, _, _ in group])
         for purchase_id, survey, sent_at in group:
             yield SentSurvey(survey, stores.get(purchase_id), sent_at)

@@ -6,25 +6,26 @@ from a domain that another account has verified.
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from admin.outbound import mail_domains
 from admin.services.accounts.manage import require_account
+from admin.services.forms.manage import SavedForm, change_form
 from admin.storage import mail_domains as owned_domains
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.paging import all_pages
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.mail_domain import (
     MailDomain,
     domain_of,
     is_same_or_subdomain,
 )
-from chalicelib.services.forms.saved import SavedForm, change_form
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import surveys
 
 
 @dataclass(frozen=True)
@@ -181,11 +182,8 @@ def _is_in_domain(survey: SavedSurvey, domain: str) -> bool:
 
 
 def _surveys(account_id: str) -> Iterator[SavedSurvey]:
-    page, total = 1, 1
-    while (page - 1) * MAX_LIMIT < total:
-        stored, total = surveys.page(account_id, PageRequest(limit=MAX_LIMIT, page=page))
-        yield from (SavedSurvey.model_validate_json(survey.document) for survey in stored)
-        page += 1
+    for page, _ in all_pages(partial(surveys.page, account_id)):
+        yield from (SavedSurvey.model_validate_json(stored.document) for stored in page)
 
 
 def _uses(survey: SavedSurvey, email: str) -> bool:

@@ -9,7 +9,7 @@ from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.invite import build_invitation
-from chalicelib.services.solicitation.send_message import message_text
+from chalicelib.services.solicitation.send_invitation import message_text
 
 _ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"
 """A tracker id for computing the size. The short links of all trackers have the same size."""

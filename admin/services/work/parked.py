@@ -1,6 +1,6 @@
 """List and replay parked work. Work is parked after its last allowed attempt fails."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Final
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import ParkedWork
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 
@@ -51,7 +52,7 @@ def replay(owner_id: str, part: str | None = None) -> int:
 
     Args:
         owner_id: the id of the import, feedback or execution that the work belongs to.
-        part: the part of the work to replay, for example one chunk of an import. Default: all
+        part: the sort key of the record to replay: the chunk of an import. Default: all
             parked parts of the owner.
 
     Raises:
@@ -86,16 +87,11 @@ def replay_matching(wanted: ParkedFilter, on_replayed: Callable[[int], None]) ->
             for work in kind.records.parked(wanted.since)
             if wanted.matches(work) and work.parked_at <= started_at
         )
-        for group in _groups(matching):
+        for group in in_groups(matching, _AT_ONCE):
             count = _replay_group(kind, group)
             replayed += count
             on_replayed(count)
     return replayed
-
-
-def _groups(works: Iterator[ParkedWork]) -> Iterator[list[ParkedWork]]:
-    while group := list(islice(works, _AT_ONCE)):
-        yield group
 
 
 def _replay_group(kind: KindOfWork, group: list[ParkedWork]) -> int:

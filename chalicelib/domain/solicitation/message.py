@@ -9,6 +9,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.solicitation import Solicitation
 
 
 @dataclass(frozen=True)
@@ -16,15 +17,17 @@ class SurveyInvitation:
     """The data from which one invitation is rendered and sent.
 
     Attributes:
+        solicitation: the claimed solicitation.
+        contact_key: the contact of the recipient's address.
         store: the store of the purchase; None if it no longer exists.
         brand: the brand of the store; None if it no longer exists.
         tracker_id: the tracker that the survey link contains.
         visited_on: the date of the purchase in the time zone of the store.
     """
 
-    account_id: str
-    solicitation_id: str
+    solicitation: Solicitation
     channel: Channel
+    contact_key: str
     survey: SavedSurvey
     customer: Customer
     store: Place | None
@@ -42,6 +45,11 @@ class SurveyInvitation:
             visited_on=self.visited_on,
             first_name=self.customer.first_name or "",
         )
+
+    @property
+    def account_id(self) -> str:
+        """The account of the solicitation."""
+        return self.solicitation.account_id
 
     @property
     def place_name(self) -> str:

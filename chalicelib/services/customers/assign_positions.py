@@ -12,13 +12,13 @@ from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.queues import LISTING
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
-from chalicelib.storage import counters, customers
+from chalicelib.storage import counters, customer_creation
 from chalicelib.storage.counters import Listed
 from chalicelib.time_limits import MIN_WORK_S, time_left_s
 
 _POLL_INTERVAL_S: Final = 0.1
 _RETRY_INTERVAL_S: Final = 1.0
-_MAX_PER_ROUND: Final = 20 * customers.MAX_ASSIGNED
+_MAX_PER_ROUND: Final = 20 * customer_creation.MAX_ASSIGNED
 _MANY: Final = 10
 """The worker reserves the counter if at least this number of customers lack a position.
 
@@ -57,18 +57,18 @@ def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[
         assigned: the keys that earlier rounds assigned. The index may still contain them. This
             function adds the keys that it assigns.
     """
-    unlisted = [key for key in customers.find_unlisted(account_id) if key not in assigned]
+    unlisted = [key for key in customer_creation.find_unlisted(account_id) if key not in assigned]
     if not unlisted:
         return False
     if len(unlisted) >= _MANY:
         total = counters.reserve(account_id, Listed.CUSTOMERS, clock.now())
     else:
         total = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
-    for start in range(0, min(len(unlisted), _MAX_PER_ROUND), customers.MAX_ASSIGNED):
+    for start in range(0, min(len(unlisted), _MAX_PER_ROUND), customer_creation.MAX_ASSIGNED):
         if not has_time_left():
             break
-        batch = unlisted[start : start + customers.MAX_ASSIGNED]
-        total = customers.assign_positions(account_id, batch, total)
+        batch = unlisted[start : start + customer_creation.MAX_ASSIGNED]
+        total = customer_creation.assign_positions(account_id, batch, total)
         assigned.update(batch)
     return True
 

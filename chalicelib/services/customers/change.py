@@ -1,7 +1,7 @@
 """Change a customer: ``PATCH /partners/customer``."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
@@ -13,7 +13,7 @@ from chalicelib.services.customers.tags import with_tags
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.opt_out import opt_out_others
 from chalicelib.storage import contacts, customer_changes, customers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 _OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
@@ -69,16 +69,16 @@ def _attempt(
     tagged = with_tags(account_id, [earlier])[0]
     changed = apply_patch(tagged, allowed, now).model_copy(update={"tags": earlier.tags})
 
-    def add_consent(write: Any) -> None:
-        for channel, contact_hash in consent.revoked:
-            key = contacts.contact_key(contact_hash)
-            reason = SuppressionReason.OPTED_OUT
-            contacts.suppress(write, account_id, key, channel, reason, now)
-        for channel, contact in consent.lifted:
-            contacts.lift_opt_out(write, contact.key, channel, now)
-
     if changed != earlier or consent.lifted:
-        customer_changes.save(account_id, earlier, changed, add_consent)
+        change = customer_changes.plan(account_id, earlier, changed)
+        with transaction() as write:
+            customer_changes.save(write, change)
+            for channel, contact_hash in consent.revoked:
+                key = contacts.contact_key(contact_hash)
+                reason = SuppressionReason.OPTED_OUT
+                contacts.suppress(write, account_id, key, channel, reason, now)
+            for channel, contact in consent.lifted:
+                contacts.lift_opt_out(write, contact.key, channel, now)
     return changed, consent.revoked
 
 

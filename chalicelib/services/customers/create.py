@@ -7,7 +7,7 @@ from chalicelib.domain.customers.customer import Customer, CustomerBody, custome
 from chalicelib.domain.idempotency import origin_of
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.customers.tags import with_tags
-from chalicelib.storage import customers
+from chalicelib.storage import customer_creation
 
 _OPERATION: Final = "create customer"
 
@@ -32,7 +32,7 @@ def create_customer(
     key_input = body.model_dump(mode="json", exclude_none=True)
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
     customer = customer_from_body(body, origin.record_id, clock.now())
-    created = customers.create(account_id, customer, origin.input_hash)
+    created = customer_creation.create(account_id, customer, origin.input_hash)
     if not created.is_listed:
         request_positions(account_id)
     origin.check_same_input(created.input_hash)

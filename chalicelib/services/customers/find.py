@@ -1,17 +1,18 @@
 """Find an account's customers by e-mail address, phone number or name."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from chalicelib.domain.customers.contact_hash import email_hashes, phone_hash
 from chalicelib.domain.customers.customer import Customer, joined_name
 from chalicelib.domain.customers.find import MAX_FOUND, CustomerAddress, FoundCustomers
-from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.paging import all_pages
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import notations
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.tags import with_tags
-from chalicelib.storage import customers
+from chalicelib.storage import customer_consent, customers
 
 MAX_READ: Final = 1_000
 """Maximum number of customers that a partner's request reads."""
@@ -61,12 +62,12 @@ def find_with_same_address(account_id: str, customer: Customer) -> list[str]:
     """
     keys: list[str] = []
     for contact_hash in email_hashes(account_id, customer.email):
-        keys += customers.find_keys_with_contact(Channel.EMAIL, contact_hash)
+        keys += customer_consent.find_keys_with_contact(Channel.EMAIL, contact_hash)
     if customer.phone_number:
         region = account_settings(account_id).default_region
         hashes = {phone_hash(account_id, n) for n in notations(customer.phone_number, region)}
         for phone in sorted(filter(None, hashes)):
-            keys += customers.find_keys_with_contact(Channel.SMS, phone)
+            keys += customer_consent.find_keys_with_contact(Channel.SMS, phone)
     ids = {key.partition("#")[2] for key in keys}
     return sorted(ids - {customer.id})
 
@@ -83,12 +84,9 @@ def find_by_name(
         on_read: called with the number of customers of each page and the total.
     """
     text = name.casefold()
-    page, read, total = 1, 0, 1
-    while read < total:
-        items, total = customers.page(account_id, PageRequest(limit=MAX_LIMIT, page=page))
-        yield from (customer for customer in items if _has_name(customer, text))
-        on_read(len(items), total)
-        page, read = page + 1, page * MAX_LIMIT
+    for page, total in all_pages(partial(customers.page, account_id)):
+        yield from (customer for customer in page if _has_name(customer, text))
+        on_read(len(page), total)
 
 
 def _has_name(customer: Customer, text: str) -> bool:

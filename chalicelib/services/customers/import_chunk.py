@@ -36,7 +36,7 @@ from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.services.work.worker import Worker
-from chalicelib.storage import customers, imports
+from chalicelib.storage import customer_creation, customers, imports
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.imports import LoadedChunk
@@ -111,7 +111,9 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
         for plan in plans:
             if plan.effect.creates:
                 position += 1
-                customers.add(write, pointer.account_id, plan.customer, position, plan.group.pair)
+                customer_creation.add(
+                    write, pointer.account_id, plan.customer, position, plan.group.pair
+                )
             elif plan.effect.fields:
                 fields = plan.effect.fields
                 customers.fill(write, pointer.account_id, plan.customer.id, fields, now)

@@ -6,10 +6,10 @@ from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.listing import REQUEST_INTERVAL, listing_request
+from chalicelib.domain.work import Swept
 from chalicelib.outbound.queues import send
 from chalicelib.queues import LISTING
-from chalicelib.services.work.swept import Swept
-from chalicelib.storage import customers
+from chalicelib.storage import customer_creation
 
 _MAX_ACCOUNTS: Final = 1_000
 
@@ -49,7 +49,7 @@ def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) 
     now = clock.now()
     requested: set[str] = set()
     oldest = now
-    for account_id, created_at in customers.find_accounts_with_overdue(now):
+    for account_id, created_at in customer_creation.find_accounts_with_overdue(now):
         if not has_time_left():
             break
         oldest = min(oldest, created_at)

@@ -14,7 +14,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 from chalicelib.domain import clock
@@ -30,6 +29,7 @@ from chalicelib.domain.erasure import (
 )
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import Interruption
 from chalicelib.messages import decode
 from chalicelib.queues import ERASURES
@@ -247,18 +247,23 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
     """Delete the customer. Suppress addresses that the customer got after the request."""
     account_id = erasure.account_id
 
-    def also(write: Any, customer: Customer, next_holder: str | None) -> None:
+    def delete() -> int:
+        deletion = customer_deletion.plan(account_id, customer_id, clock.now())
+        if deletion is None:
+            return 0
+        customer = deletion.customer
         known = {*erasure.contacts.values(), *erasure.pair_contacts}
         keys = address_keys(account_id, customer).items()
         new = {channel: key for channel, key in keys if key not in known}
         pair = pair_of(customer.email, customer.phone_number)
         new_pairs = [key for key in pair_keys(account_id, pair) if key not in known]
-        contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
-        erasures.count_customer(write, erasure, next_holder, new)
+        with transaction() as write:
+            customer_deletion.delete(write, deletion)
+            contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
+            erasures.count_customer(write, erasure, deletion.release.holder_afterwards, new)
+        return 1
 
-    return retry_on_contention(
-        lambda: int(customer_deletion.delete(account_id, customer_id, clock.now(), also))
-    )
+    return retry_on_contention(delete)
 
 
 def _erase_purchases(erasure: Erasure, customer_id: str) -> int:
@@ -342,7 +347,7 @@ def _erase_all(
 
     def attempt() -> int:
         number = 0
-        for group in _groups(find()):
+        for group in in_groups(find(), RECORDS_PER_TRANSACTION):
             with transaction() as write:
                 for record in group:
                     erase(write, record)
@@ -351,12 +356,6 @@ def _erase_all(
         return number
 
     return retry_on_contention(attempt)
-
-
-def _groups(records: Iterable[Record]) -> Iterator[list[Record]]:
-    remaining = iter(records)
-    while group := list(islice(remaining, RECORDS_PER_TRANSACTION)):
-        yield group
 
 
 class PassOutcome(StrEnum):

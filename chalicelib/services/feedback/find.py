@@ -8,6 +8,7 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.paging import in_groups
 from chalicelib.storage import feedback
 
 MAX_CONCURRENCY: Final = 8
@@ -43,7 +44,7 @@ def _read(
     # The first group often contains enough records, so no second group is read concurrently.
     groups_at_once = 1
     while read := list(islice(ids, groups_at_once * _READ_AT_ONCE)):
-        groups = [read[n : n + _READ_AT_ONCE] for n in range(0, len(read), _READ_AT_ONCE)]
+        groups = list(in_groups(read, _READ_AT_ONCE))
         for group, records in zip(
             groups, map_concurrently(feedback.find_many, groups, MAX_CONCURRENCY), strict=True
         ):

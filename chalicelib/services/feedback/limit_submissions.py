@@ -1,5 +1,7 @@
 """Limit the number of submissions from one source address to one form per time window."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final
 
@@ -46,15 +48,22 @@ def limit_submissions(form_id: str, address: str) -> datetime | None:
     return counted_at
 
 
-def count_rejected(error: FeedbackError, form_id: str, address: str) -> None:
-    """Count a rejected submission, unless ``error`` is `TooManyRequests` or `Unavailable`.
+@contextmanager
+def count_rejected(form_id: str, address: str) -> Iterator[None]:
+    """Count the submission if the block rejects it with another error than the ones below.
 
     Each source address has one shared count for all its submissions whose form is unknown or whose
-    form id is invalid. Pass ``""`` as ``form_id`` if the id is invalid. One AWS request; none if no
-    limit is configured.
+    form id is invalid. Pass ``""`` as ``form_id`` if the id is invalid. One AWS request if the
+    submission is rejected; none if no limit is configured.
 
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.
+        Unavailable: raised by the block.
     """
-    if not isinstance(error, (TooManyRequests, Unavailable)):
+    try:
+        yield
+    except (TooManyRequests, Unavailable):
+        raise
+    except FeedbackError as error:
         limit_submissions("" if isinstance(error, NotFound) else form_id, address)
+        raise

@@ -27,12 +27,12 @@ from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK, WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.services.forms.tables import TABLES
 from chalicelib.services.work.worker import Message, Worker
 from chalicelib.services.workflows.cached_workflows import workflows_of
-from chalicelib.storage import counters, customers, executions, feedback
+from chalicelib.storage import counters, customer_creation, customers, executions, feedback
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.forms import TABLES
 
 MAX_BATCH_SIZE: Final = 25
 """Maximum number of feedback records that are processed in one transaction.
@@ -110,7 +110,7 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
             new.setdefault((record.account_id, pair.digest), record.respondent())
     if not new:
         return list(pending)
-    found, unlisted = customers.find_or_create(new)
+    found, unlisted = customer_creation.find_or_create(new)
     if unlisted:
         request_positions(*unlisted)
     return [

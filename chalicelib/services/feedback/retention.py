@@ -8,6 +8,7 @@ from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.paging import in_groups
 from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback
 from chalicelib.storage.accounts import DueRetention
@@ -71,8 +72,7 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     listed = feedback.list_created(due.account_id, due.anonymized_until, until, MAX_PER_PASS)
     ids = [feedback_id for feedback_id, _ in listed]
     anonymized = 0
-    for start in range(0, len(ids), PER_TRANSACTION):
-        group = ids[start : start + PER_TRANSACTION]
+    for group in in_groups(ids, PER_TRANSACTION):
         anonymized += retry_on_contention(partial(_anonymize_group, group))
     if len(listed) < MAX_PER_PASS:
         accounts.save_retention(due, until, now + _CHECK_INTERVAL)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from chalicelib.domain import clock
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.errors import FeedbackError, Unavailable
 from chalicelib.domain.feedback.build import build_feedback
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
@@ -20,13 +20,14 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK
-from chalicelib.services.feedback.limit_submissions import limit_submissions
+from chalicelib.services.feedback.limit_submissions import count_rejected, limit_submissions
 from chalicelib.services.forms.cached_forms import (
     CachedForm,
     Respondent,
     get_contact_form,
     get_survey,
 )
+from chalicelib.services.forms.public import reject_private_survey
 from chalicelib.storage import feedback, trackers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -46,14 +47,29 @@ class SubmissionMetadata:
     is_honeypot_filled: bool = False
 
 
+@dataclass(frozen=True)
+class InvalidSubmission:
+    """A submit request with an invalid body or an invalid idempotency key.
+
+    Attributes:
+        id: the id of the form; ``""`` if it is missing or invalid.
+        has_tracker: whether the body has a tracker, valid or not.
+    """
+
+    id: str
+    has_tracker: bool
+    error: FeedbackError
+
+
 def submit_contact_form(
-    submission: ContactFormSubmission, metadata: SubmissionMetadata
+    submission: ContactFormSubmission | InvalidSubmission, metadata: SubmissionMetadata
 ) -> Feedback:
     """Store a submission to a contact form as a feedback record, then queue the record.
 
     If the idempotency key was used before, return the feedback record of the first request. If
     queueing fails, the sweeper queues the record. Three AWS requests; one more with an idempotency
-    key. If the submission is not counted, one of them reads the time of DynamoDB.
+    key. If the submission is not counted, one of them reads the time of DynamoDB. A rejected
+    submission counts towards the rate limit.
 
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
@@ -62,17 +78,23 @@ def submit_contact_form(
         IdempotencyKeyReused: the key was used before with different input.
         TooManyRequests: the source address exceeded its limit of submissions.
         Unavailable: the feedback record was not stored.
+        FeedbackError: the error of an `InvalidSubmission`.
     """
-    form = get_contact_form(submission.id)
-    origin = origin_of_submission(submission, metadata)
-    if metadata.idempotency_key and (earlier := _find_earlier(origin)):
-        return earlier
-    context = SurveyContext.at(form.directory, store_id=submission.store)
-    new = build_submitted(form, context, submission, metadata, origin)
-    return _store(new, metadata, origin)
+    with count_rejected(submission.id, metadata.respondent.address):
+        if isinstance(submission, InvalidSubmission):
+            raise submission.error
+        form = get_contact_form(submission.id)
+        origin = origin_of_submission(submission, metadata)
+        if metadata.idempotency_key and (earlier := _find_earlier(origin)):
+            return earlier
+        context = SurveyContext.at(form.directory, store_id=submission.store)
+        new = build_submitted(form, context, submission, metadata, origin)
+        return _store(new, metadata, origin)
 
 
-def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
+def submit_survey(
+    submission: SurveySubmission | InvalidSubmission, metadata: SubmissionMetadata
+) -> Feedback:
     """Store a submission to a survey and mark its tracker as used, then queue the feedback record.
 
     Works like `submit_contact_form`, but a submission with a tracker always takes three AWS
@@ -83,20 +105,25 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the survey is disabled, or the tracker is already used.
     """
-    survey = get_survey(submission.id)
-    origin = origin_of_submission(submission, metadata)
-    if tracker_id := submission.tracker:
-        return retry_on_contention(
-            lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
+    with count_rejected(submission.id, metadata.respondent.address):
+        if isinstance(submission, InvalidSubmission):
+            if not submission.has_tracker:
+                reject_private_survey(submission.id)
+            raise submission.error
+        survey = get_survey(submission.id)
+        origin = origin_of_submission(submission, metadata)
+        if tracker_id := submission.tracker:
+            return retry_on_contention(
+                lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
+            )
+        require_public(survey.saved)
+        if metadata.idempotency_key and (earlier := _find_earlier(origin)):
+            return earlier
+        context = SurveyContext.of_request(
+            survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
         )
-    require_public(survey.saved)
-    if metadata.idempotency_key and (earlier := _find_earlier(origin)):
-        return earlier
-    context = SurveyContext.of_request(
-        survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
-    )
-    new = build_submitted(survey, context, submission, metadata, origin)
-    return _store(new, metadata, origin)
+        new = build_submitted(survey, context, submission, metadata, origin)
+        return _store(new, metadata, origin)
 
 
 def _submit_with_tracker(

@@ -15,8 +15,7 @@ from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import cached
-from chalicelib.storage.contact_forms import contact_forms
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import contact_forms, surveys
 
 _MAX_FORMS: Final = 128
 

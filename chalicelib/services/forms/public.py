@@ -162,9 +162,14 @@ def reject_private_survey(survey_id: str) -> None:
     A private survey must not report other errors of such a request. No AWS request if the survey is
     cached.
 
+    Args:
+        survey_id: ``""`` if the id is missing or invalid. Such a request is not rejected here.
+
     Raises:
         TrackerRequired: the survey is private.
     """
+    if not survey_id:
+        return
     with suppress(NotFound):
         require_public(get_survey(survey_id).saved)
 

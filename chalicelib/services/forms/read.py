@@ -8,9 +8,7 @@ from chalicelib.domain.forms.list_pages import ContactFormPage, SurveyPage
 from chalicelib.domain.forms.survey import PartnerSurvey
 from chalicelib.domain.paging import PageRequest, page_meta
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.storage.contact_forms import contact_forms
-from chalicelib.storage.forms import FormTable, StoredForm
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import FormTable, StoredForm, contact_forms, surveys
 
 PartnerView = TypeVar("PartnerView", PartnerContactForm, PartnerSurvey)
 

@@ -10,7 +10,7 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.services.forms.cached_forms import AnyCachedForm, get_contact_form, get_survey
-from chalicelib.services.forms.tables import TABLES
+from chalicelib.storage.forms import TABLES
 
 _MAX_CACHED: Final = 512
 _FORMS: Final[dict[FormKind, Callable[[str], AnyCachedForm]]] = {

@@ -31,9 +31,9 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import lookup_keys
-from chalicelib.storage import customers, erasures, purchases, recordings, solicitations
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-from chalicelib.storage.recordings import Known
+from chalicelib.storage import erasures, recordings
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.recordings import Known, Recording
 
 _OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
@@ -47,7 +47,7 @@ class PurchaseMessage:
 
 
 @dataclass(frozen=True)
-class _Recording:
+class _Request:
     """A parsed purchase, and the data that is derived from it without reading records.
 
     Attributes:
@@ -109,8 +109,8 @@ def record_purchase(
         InputTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    recording = _prepare(account_id, _parse(account_id, definition), sent_at)
-    recorded = retry_on_contention(lambda: _attempt(recording, solicit=solicit))
+    request = _prepare(account_id, _parse(account_id, definition), sent_at)
+    recorded = retry_on_contention(lambda: _attempt(request, solicit=solicit))
     if not recorded.is_listed:
         request_positions(account_id)
     if recorded.solicitation.is_open and not recorded.solicitation.held_until:
@@ -131,15 +131,13 @@ def _is_any(_customer_id: str) -> bool:
     return True
 
 
-def _prepare(
-    account_id: str, definition: PurchaseDefinition, sent_at: datetime | None
-) -> _Recording:
+def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime | None) -> _Request:
     record_id = purchase_id(account_id, definition.source, definition.external_id)
     body = definition.customer
     email = body.email if body and (body.email_optin or sent_at) else None
     phone_number = body.phone_number if body and (body.sms_optin or sent_at) else None
     known = lookup_keys(account_id, email, phone_number)
-    return _Recording(
+    return _Request(
         account_id,
         definition,
         record_id,
@@ -169,113 +167,86 @@ def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Cus
     )
 
 
-def _attempt(recording: _Recording, *, solicit: bool) -> _Recorded:
+def _attempt(request: _Request, *, solicit: bool) -> _Recorded:
     now = clock.now()
     known = recordings.load_known(
-        recording.account_id,
-        recording.purchase_id,
-        recording.customer_id,
-        recording.pair,
-        recording.contacts,
+        request.account_id,
+        request.purchase_id,
+        request.customer_id,
+        request.pair,
+        request.contacts,
         now,
-        _erasure_id(recording),
+        _erasure_id(request),
     )
-    if known.purchase and known.solicitation and _is_current(recording, known):
+    if known.purchase and known.solicitation and _is_current(request, known):
         return _Recorded(known.purchase, known.solicitation)
-    if recording.sent_at and known.erased_at and recording.sent_at <= known.erased_at:
-        return _attempt(_without_person(recording), solicit=solicit)
-    if recording.definition.customer_id and not known.customer_id:
+    if request.sent_at and known.erased_at and request.sent_at <= known.erased_at:
+        return _attempt(_without_person(request), solicit=solicit)
+    if request.definition.customer_id and not known.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
-    return _save(recording, known, now, solicit=solicit)
+    return _save(request, known, now, solicit=solicit)
 
 
-def _is_current(recording: _Recording, known: Known) -> bool:
+def _is_current(request: _Request, known: Known) -> bool:
     """Return whether the stored version is the same as this version, or was sent later.
 
     The queue does not preserve the order of messages.
     """
-    if recording.sent_at and known.sent_at and recording.sent_at < known.sent_at:
+    if request.sent_at and known.sent_at and request.sent_at < known.sent_at:
         return True
-    return known.input_hash == recording.input_hash
+    return known.input_hash == request.input_hash
 
 
-def _erasure_id(recording: _Recording) -> str | None:
-    customer_id = recording.definition.customer_id
-    if customer_id is None or recording.sent_at is None:
+def _erasure_id(request: _Request) -> str | None:
+    customer_id = request.definition.customer_id
+    if customer_id is None or request.sent_at is None:
         return None
-    return erasures.erasure_id(recording.account_id, customer_id)
+    return erasures.erasure_id(request.account_id, customer_id)
 
 
-def _without_person(recording: _Recording) -> _Recording:
+def _without_person(request: _Request) -> _Request:
     without: dict[str, Any] = {
         "customer_id": None,
         "customer": None,
         "metadata": {},
         "attributes": [],
     }
-    definition = recording.definition.model_copy(update=without)
-    return _prepare(recording.account_id, definition, recording.sent_at)
+    definition = request.definition.model_copy(update=without)
+    return _prepare(request.account_id, definition, request.sent_at)
 
 
-def _save(recording: _Recording, known: Known, now: datetime, *, solicit: bool) -> _Recorded:
-    account_id, earlier = recording.account_id, known.purchase
-    purchase = _build(recording, known, now)
+def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _Recorded:
+    account_id = request.account_id
+    purchase = _build(request, known, now)
     new = new_solicitation(account_id, purchase, now, is_requested=solicit)
+    customer = None
+    if request.new_customer and not known.customer_id:
+        without_optins = {_OPTINS[channel]: False for channel in known.suppressed}
+        customer = request.new_customer.model_copy(update=without_optins)
+    recording = Recording(
+        purchase=purchase,
+        input_hash=request.input_hash,
+        solicitation=new,
+        customer=customer,
+        pair=request.pair.digest if request.pair else None,
+        optins=tuple(_OPTINS[each] for each in request.optins if each not in known.suppressed),
+        sent_at=request.sent_at,
+    )
+    is_listed = recordings.save(account_id, known, recording)
     solicitation = known.solicitation or new
-    is_again = known.solicitation is not None and known.solicitation.is_open
-
-    def save_all(write: Any) -> None:
-        purchases.put(write, account_id, purchase, recording.input_hash, earlier, recording.sent_at)
-        if known.solicitation is None:
-            solicitations.add(write, new)
-        elif is_again:
-            solicitations.decide_again(write, known.solicitation, purchase.customer_id, now)
-        _count(write, recording, known, purchase)
-        if recording.sent_at:
-            recordings.check_erasures(write, known)
-
-    is_listed = True
-    if recording.new_customer and not known.customer_id:
-        customer = recording.new_customer.model_copy(
-            update={_OPTINS[channel]: False for channel in known.suppressed}
-        )
-        pair = recording.pair
-        is_listed = customers.insert(
-            account_id, customer, known.total, pair.digest if pair else None, also=save_all
-        )
-    else:
-        with transaction() as write:
-            save_all(write)
-    if is_again:
+    if solicitation.is_open:
         solicitation = replace(solicitation, customer_id=purchase.customer_id, held_until=None)
     return _Recorded(purchase, solicitation, is_listed)
 
 
-def _build(recording: _Recording, known: Known, now: datetime) -> Purchase:
+def _build(request: _Request, known: Known, now: datetime) -> Purchase:
     purchase = build_purchase(
-        recording.definition,
-        recording.account_id,
-        known.customer_id or recording.customer_id,
+        request.definition,
+        request.account_id,
+        known.customer_id or request.customer_id,
         known.purchase.created_at if known.purchase else now,
         now,
     )
     if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
         raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
     return purchase
-
-
-def _count(write: Any, recording: _Recording, known: Known, purchase: Purchase) -> None:
-    """Add the purchase to its customer's count, and subtract it from the earlier customer's count.
-
-    A new customer is created with the count 1.
-    """
-    account_id, now = recording.account_id, purchase.updated_at
-    before = known.purchase.customer_id if known.purchase else None
-    is_moved = purchase.customer_id != before
-    optins = [_OPTINS[channel] for channel in recording.optins if channel not in known.suppressed]
-    if known.customer_id and (is_moved or optins):
-        customers.count_purchase(
-            write, account_id, known.customer_id, int(is_moved), purchase.source, now, optins
-        )
-    if before and is_moved and customers.find_existing([(account_id, before)]):
-        customers.count_purchase(write, account_id, before, -1, purchase.source, now)

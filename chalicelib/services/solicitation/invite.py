@@ -12,18 +12,20 @@ def build_invitation(
     case: Case, survey: SavedSurvey, channel: Channel, tracker_id: str
 ) -> SurveyInvitation:
     """Return the invitation to answer this survey. The case must have a customer and a store."""
-    solicitation, facts = case.solicitation, case.facts
+    facts = case.facts
     assert facts.recipient  # noqa: S101 - `decide` sends nothing without a recipient and a store
     assert facts.store  # noqa: S101
+    contact = facts.recipient.contact(channel)
+    assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
     return SurveyInvitation(
-        account_id=solicitation.account_id,
-        solicitation_id=solicitation.id,
+        solicitation=case.solicitation,
         channel=channel,
+        contact_key=contact.key,
         survey=survey,
         customer=facts.recipient.customer,
         store=facts.store,
-        brand=account_directory(solicitation.account_id).brand(facts.store.brand_id or ""),
+        brand=account_directory(case.solicitation.account_id).brand(facts.store.brand_id or ""),
         purchase=facts.purchase,
         tracker_id=tracker_id,
-        visited_on=date_at_store(solicitation.account_id, facts.store, facts.purchase.date),
+        visited_on=date_at_store(case.solicitation.account_id, facts.store, facts.purchase.date),
     )

@@ -5,7 +5,7 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.opt_out import OptedOut, OptOut
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.storage import customers
+from chalicelib.storage import customer_consent
 
 
 def opt_out(account_id: str, wish: OptOut) -> OptedOut:
@@ -29,6 +29,6 @@ def opt_out_others(account_id: str, contact_hash: str, channel: Channel, custome
     One AWS request if no other customer has the address. Without this call, dispatch would turn the
     opt-ins off before it sends the next survey.
     """
-    keys = customers.find_keys_with_contact(channel, contact_hash)
+    keys = customer_consent.find_keys_with_contact(channel, contact_hash)
     if any(not key.endswith(f"#{customer_id}") for key in keys):
         suppress_contact(account_id, contact_hash, channel, SuppressionReason.OPTED_OUT)

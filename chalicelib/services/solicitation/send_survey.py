@@ -5,11 +5,11 @@ decision, creates the tracker, and records the survey for all contacts of the cu
 claim, the worker only sends the message and stores the outcome.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.backoff import MAX_PAUSE_S, Backoff
 from chalicelib.domain import clock
@@ -39,15 +39,15 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
+from chalicelib.services.solicitation.send_invitation import send_invitation
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.worker import Worker
-from chalicelib.storage import contacts, customers, rate_limits, solicitations, trackers
+from chalicelib.storage import contacts, customer_consent, rate_limits, solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     retry_on_contention,
     transaction,
 )
-from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.public_address import public_base_url
 from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s
@@ -80,15 +80,6 @@ class SendingOutcome(StrEnum):
     CLAIM_LOST = "claim lost"
 
 
-@dataclass(frozen=True)
-class _Claimed:
-    """A claimed solicitation and its message."""
-
-    solicitation: Solicitation
-    invitation: SurveyInvitation
-    contact_key: str
-
-
 def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
     """Decide about a pending solicitation, and send its message if the decision is to send now.
 
@@ -100,21 +91,26 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
         Unavailable: the database throttles or does not respond, or contention persists. If this
             happens after the claim, the outcome becomes UNKNOWN when the lease ends.
     """
-    claims: dict[str, _Claimed] = {}
+    claims: dict[str, SurveyInvitation] = {}
     # The facts have changed, or the response to the claim was lost. Read the facts again.
     result = retry_on_contention(lambda: _decide(pointer, claims), Unavailable)
-    if not isinstance(result, _Claimed):
+    if isinstance(result, SendingOutcome):
         return result
     # The outcome of a sent message is stored even if too little time is left for another message.
     with reserve(MIN_CALL_S):
         return _send(result)
 
 
-def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claimed | SendingOutcome:
+def _decide(
+    pointer: SolicitationPointer, claims: dict[str, SurveyInvitation]
+) -> SurveyInvitation | SendingOutcome:
     """Decide about a solicitation, and claim it if its survey is sent now.
 
+    Return the invitation to send, or the outcome if nothing is sent.
+
     Args:
-        claims: the claims that this call has tried, by fencing token. A new claim is added.
+        claims: the invitations of all claims that this call has tried, by fencing token. A new
+            claim is added.
     """
     try:
         case = load_case(pointer)
@@ -131,8 +127,7 @@ def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claim
     decision = decide(case.facts)
     match decision:
         case Skip():
-            solicitations.skip(solicitation, decision.reason, now, partial(_revoke_optins, case))
-            return SendingOutcome.SKIPPED
+            return _skip(case, decision.reason)
         case Hold():
             solicitations.hold(solicitation, decision.until, decision.reason, now)
             return SendingOutcome.HELD
@@ -148,12 +143,20 @@ def _decide(pointer: SolicitationPointer, claims: dict[str, _Claimed]) -> _Claim
     return _claim_unanswered(case, decision, claims)
 
 
-def _revoke_optins(case: Case, write: Any) -> None:
-    """Turn the opt-ins of suppressed addresses off, so that the API shows them as off."""
-    recipient = case.facts.recipient
-    if recipient and recipient.revoked_optins:
-        account_id = case.solicitation.account_id
-        customers.turn_optins_off(write, account_id, recipient.customer, recipient.revoked_optins)
+def _skip(case: Case, reason: SkipReason) -> SendingOutcome:
+    """Skip the survey, and turn the opt-ins of suppressed addresses off, as the API shows them.
+
+    Raises:
+        Contention: a fact has changed since it was read.
+    """
+    solicitation, recipient = case.solicitation, case.facts.recipient
+    with transaction() as write:
+        solicitations.skip(write, solicitation, reason, case.facts.now)
+        if recipient and recipient.revoked_optins:
+            customer_consent.turn_optins_off(
+                write, solicitation.account_id, recipient.customer, recipient.revoked_optins
+            )
+    return SendingOutcome.SKIPPED
 
 
 def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
@@ -164,38 +167,38 @@ def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
     return SendingOutcome.UNKNOWN if is_expired else SendingOutcome.NOTHING_TO_DO
 
 
-def _confirm(claimed: _Claimed, case: Case) -> _Claimed | SendingOutcome:
+def _confirm(invitation: SurveyInvitation, case: Case) -> SurveyInvitation | SendingOutcome:
     """Return a claim whose response was lost, if the current facts still allow its message.
 
     The claim recorded the survey for the contacts of its recipient, so the message goes to this
     recipient through this channel, or it is not sent.
 
     Args:
+        invitation: the invitation of the claim.
         case: the solicitation and the facts, as read after the claim.
     """
-    invitation, recipient = claimed.invitation, case.facts.recipient
-    decision = decide(case.facts)
+    recipient, decision = case.facts.recipient, decide(case.facts)
     match decision:
         case Skip():
-            return _store_end(claimed, SolicitationState.SKIPPED, decision.reason)
+            return _store_end(invitation, SolicitationState.SKIPPED, decision.reason)
         case Hold():
-            return _release(claimed, decision.reason)
+            return _release(invitation, decision.reason)
     assert recipient  # noqa: S101 - `decide` sends nothing without a recipient
     contact = recipient.contact(invitation.channel)
     is_same = (recipient.customer.id, contact and contact.key, decision.channel) == (
         invitation.customer.id,
-        claimed.contact_key,
+        invitation.contact_key,
         invitation.channel,
     )
     if is_same:
-        return claimed
+        return invitation
     reason = obstacle(recipient, invitation.channel) or SkipReason.ALREADY_SOLICITED
-    return _store_end(claimed, SolicitationState.SKIPPED, reason)
+    return _store_end(invitation, SolicitationState.SKIPPED, reason)
 
 
 def _claim_unanswered(
-    case: Case, decision: Send, claims: dict[str, _Claimed]
-) -> _Claimed | SendingOutcome:
+    case: Case, decision: Send, claims: dict[str, SurveyInvitation]
+) -> SurveyInvitation | SendingOutcome:
     """Claim the solicitation. Skip it if the customer has already answered the survey.
 
     This happens if the outcome UNKNOWN is sent again although the customer received the message.
@@ -208,11 +211,10 @@ def _claim_unanswered(
     except Contention as contention:
         if not (contention.condition_failed and contention.is_only_on(TrackerRow)):
             raise
-    solicitations.skip(case.solicitation, SkipReason.ALREADY_SOLICITED, case.facts.now)
-    return SendingOutcome.SKIPPED
+    return _skip(case, SkipReason.ALREADY_SOLICITED)
 
 
-def _claim(case: Case, decision: Send, claims: dict[str, _Claimed]) -> _Claimed:
+def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> SurveyInvitation:
     """Claim the solicitation, create the tracker and record the survey for the contacts.
 
     Raises:
@@ -247,13 +249,16 @@ def _claim(case: Case, decision: Send, claims: dict[str, _Claimed]) -> _Claimed:
     scopes = scopes_of(store.id, store.brand_id, decision.survey.id).values()
     # The response can be lost. The facts can change before they are read again, so the claim is
     # stored here as it is committed.
-    result = claims[claimed.claim_token] = _claimed(replace(case, solicitation=claimed))
+    invitation = build_invitation(
+        replace(case, solicitation=claimed), decision.survey, decision.channel, tracker.id
+    )
+    claims[claimed.claim_token] = invitation
     with transaction() as write:
         solicitations.claim(write, claimed, facts.now)
         trackers.put(write, tracker)
         if text_limit and not facts.has_reserved_text:
             rate_limits.reserve_text(write, account_id, text_limit, facts.now)
-        customers.confirm_recipient(
+        customer_consent.confirm_recipient(
             write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
         )
         contacts.record_solicitation(
@@ -263,31 +268,10 @@ def _claim(case: Case, decision: Send, claims: dict[str, _Claimed]) -> _Claimed:
             scopes,
             Solicited(facts.now, purchase.id),
         )
-    return result
+    return invitation
 
 
-def _claimed(case: Case) -> _Claimed:
-    """Build the message of a claimed solicitation."""
-    solicitation, facts = case.solicitation, case.facts
-    recipient, channel = facts.recipient, solicitation.channel
-    (survey,) = (survey for survey in facts.surveys if survey.id == solicitation.survey_id)
-    assert recipient  # noqa: S101 - every claim has a recipient, channel and tracker
-    assert channel  # noqa: S101
-    assert solicitation.tracker_id  # noqa: S101
-    contact = recipient.contact(channel)
-    assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
-    invitation = build_invitation(case, survey, channel, solicitation.tracker_id)
-    return _Claimed(solicitation, invitation, contact.key)
-
-
-def send_message(invitation: SurveyInvitation) -> str:
-    """Render and send the message of an invitation. Return the provider's id of the message."""
-    from chalicelib.services.solicitation.send_message import send_message
-
-    return send_message(invitation)
-
-
-def _send(claimed: _Claimed) -> SendingOutcome:
+def _send(invitation: SurveyInvitation) -> SendingOutcome:
     """Send the message and store the outcome.
 
     If the provider throttles, try again as long as the function has time: this slows the function
@@ -296,38 +280,37 @@ def _send(claimed: _Claimed) -> SendingOutcome:
     backoff = Backoff()
     while True:
         try:
-            message_id = send_message(claimed.invitation)
+            message_id = send_invitation(invitation)
         except RecipientNotVerified as error:
-            since, now = claimed.solicitation.deferred_since, clock.now()
+            since, now = invitation.solicitation.deferred_since, clock.now()
             if since and now - since >= _MAX_UNVERIFIED:
-                return _store_end(claimed, SolicitationState.REJECTED, error.reason)
-            return _release(claimed, error.reason)
+                return _store_end(invitation, SolicitationState.REJECTED, error.reason)
+            return _release(invitation, error.reason)
         except MessageNotSent as error:
             if time_left_s() > _SEND_S + MAX_PAUSE_S and backoff.pause():
                 continue
-            return _release(claimed, error.reason)
+            return _release(invitation, error.reason)
         except RecipientOptedOut:
-            _suppress(claimed)
-            return _store_end(claimed, SolicitationState.SKIPPED, SkipReason.SUPPRESSED)
+            _suppress(invitation)
+            return _store_end(invitation, SolicitationState.SKIPPED, SkipReason.SUPPRESSED)
         except MessageRejected as error:
-            return _store_end(claimed, SolicitationState.REJECTED, error.reason)
+            return _store_end(invitation, SolicitationState.REJECTED, error.reason)
         except OutcomeUnknown as error:
-            return _store_end(claimed, SolicitationState.UNKNOWN, error.reason)
+            return _store_end(invitation, SolicitationState.UNKNOWN, error.reason)
         except Exception as error:
             # The exception may have been raised before or after sending.
             logger.exception(
                 "survey raised an exception",
-                solicitation_id=claimed.solicitation.id,
+                solicitation_id=invitation.solicitation.id,
                 **metric_fields("work", "solicitation", exceptions=1),
             )
             reason = type(error).__name__
-            return _store_end(claimed, SolicitationState.UNKNOWN, reason)
-        return _store_sent(claimed, message_id)
+            return _store_end(invitation, SolicitationState.UNKNOWN, reason)
+        return _store_sent(invitation, message_id)
 
 
-def _suppress(claimed: _Claimed) -> None:
+def _suppress(invitation: SurveyInvitation) -> None:
     """Suppress the recipient's phone number. The provider knows that the recipient opted out."""
-    invitation = claimed.invitation
     phone_number = invitation.customer.phone_number
     (contact_hash,) = contact_hashes(invitation.account_id, Channel.SMS, phone_number)
     suppress_contact(
@@ -335,30 +318,24 @@ def _suppress(claimed: _Claimed) -> None:
     )
 
 
-def _store_sent(claimed: _Claimed, message_id: str) -> SendingOutcome:
-    invitation = claimed.invitation
-    message = SentMessage(
-        message_id=message_id,
-        account_id=invitation.account_id,
-        solicitation_id=invitation.solicitation_id,
-        customer_id=invitation.customer.id,
-        channel=invitation.channel,
-        contact_key=claimed.contact_key,
-        sent_at=clock.now(),
+def _store_sent(invitation: SurveyInvitation, message_id: str) -> SendingOutcome:
+    is_stored = solicitations.save_sent(
+        invitation.solicitation, message_id, invitation.contact_key, clock.now()
     )
-    is_stored = solicitations.save_sent(claimed.solicitation, message)
     return SendingOutcome.SENT if is_stored else SendingOutcome.CLAIM_LOST
 
 
-def _release(claimed: _Claimed, reason: str) -> SendingOutcome:
+def _release(invitation: SurveyInvitation, reason: str) -> SendingOutcome:
     """Defer a claimed solicitation whose message was not sent."""
-    is_stored = solicitations.release(claimed.solicitation, reason, clock.now())
+    is_stored = solicitations.release(invitation.solicitation, reason, clock.now())
     return SendingOutcome.DEFERRED if is_stored else SendingOutcome.CLAIM_LOST
 
 
-def _store_end(claimed: _Claimed, state: SolicitationState, reason: str) -> SendingOutcome:
+def _store_end(
+    invitation: SurveyInvitation, state: SolicitationState, reason: str
+) -> SendingOutcome:
     """Store a final outcome other than SENT."""
-    if not solicitations.save_end(claimed.solicitation, state, reason, clock.now()):
+    if not solicitations.save_end(invitation.solicitation, state, reason, clock.now()):
         return SendingOutcome.CLAIM_LOST
     return _ENDS[state]
 

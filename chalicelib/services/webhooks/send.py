@@ -235,6 +235,14 @@ def _post(execution: Execution, action: Action, secret: str, at: datetime) -> We
 
 
 def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome) -> DeliveryOutcome:
+    """Save the outcome of a claim, and the attempts whose workers stopped without saving theirs.
+
+    The receiver may have received the interrupted attempts. Therefore the execution is ambiguous,
+    unless it succeeded.
+
+    Args:
+        attempts: the attempt of this claim; empty if the claim ends without an attempt.
+    """
     now = clock.now()
     interrupted = executions.interrupted_attempts(execution, now)
     if interrupted and outcome.state is not ExecutionState.SUCCEEDED:

@@ -50,6 +50,6 @@ def returns_failed_messages(queue_arn: str) -> bool | None:
 def delete_finished(queue: Queue, receipt_handles: Sequence[str]) -> None:
     """Delete messages from the queue. One AWS request per ten messages.
 
-    If a request fails, the queue delivers the messages again, and their work is already done.
+    If a request fails, the queue delivers the messages again. Processing them again has no effect.
     """
     delete(queue, receipt_handles)

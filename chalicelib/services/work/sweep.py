@@ -8,9 +8,9 @@ from typing import Final
 
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
-from chalicelib.domain.work import DueWork
+from chalicelib.domain.paging import in_groups
+from chalicelib.domain.work import DueWork, Swept
 from chalicelib.services.work.kinds import KindOfWork
-from chalicelib.services.work.swept import Swept
 from chalicelib.storage.dynamodb.work_records import Requeued
 
 LISTED_PER_SHARD: Final = 100
@@ -34,8 +34,7 @@ def sweep(work: KindOfWork, has_time_left: Callable[[], bool] = lambda: True) ->
     requeue = partial(_requeue, work, now, has_time_left)
     swept = Swept()
     while has_time_left() and (wave := list(islice(overdue, _WAVE))):
-        groups = [wave[n : n + _GROUP] for n in range(0, len(wave), _GROUP)]
-        for part in map_concurrently(requeue, groups, MAX_CONCURRENCY):
+        for part in map_concurrently(requeue, list(in_groups(wave, _GROUP)), MAX_CONCURRENCY):
             swept = Swept(swept.records + part.records, max(swept.oldest_s, part.oldest_s))
     return swept
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from itertools import islice
 from typing import Any, ClassVar, Final, Self
 from uuid import uuid4
 
@@ -21,6 +20,7 @@ from pynamodb.models import Model
 
 from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.paging import in_groups
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.client import dynamodb_client
 from chalicelib.storage.dynamodb.read_rows import record_response
@@ -217,8 +217,7 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
     if not keys:
         return []
     if len(keys) > _MAX_BATCH_READS:
-        first, others = keys[:_MAX_BATCH_READS], keys[_MAX_BATCH_READS:]
-        return [*read_together(*first), *read_together(*others)]
+        return [row for group in in_groups(keys, _MAX_BATCH_READS) for row in read_together(*group)]
     return read_with_response(*keys)[0]
 
 
@@ -266,7 +265,7 @@ def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
     schema = model._get_connection().get_meta_table()
     names = [name for name in (schema.hash_keyname, schema.range_keyname) if name]
     keys = ((model, *(getattr(entry, name) for name in names)) for entry in entries)
-    while group := list(islice(keys, _MAX_BATCH_READS)):
+    for group in in_groups(keys, _MAX_BATCH_READS):
         yield from (row for row in read_together(*group) if row)
 
 
@@ -284,8 +283,7 @@ def put_all(rows: Iterable[Table]) -> datetime | None:
         Unavailable: DynamoDB throttles. Some of the rows may have been written.
     """
     responded_at = None
-    remaining = iter(rows)
-    while batch := list(islice(remaining, _MAX_BATCH_PUTS)):
+    for batch in in_groups(rows, _MAX_BATCH_PUTS):
         unwritten = {
             batch[0].table_name(): [{"PutRequest": {"Item": row.serialize()}} for row in batch]
         }

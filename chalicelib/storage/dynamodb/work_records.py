@@ -15,6 +15,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain.errors import Blocked, NotFound, Unavailable
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import (
     MAX_CLAIMS,
@@ -345,7 +346,7 @@ class WorkRecords(Generic[Pointer]):
         """
         condition = self._row.due_at >= int(since.timestamp()) if since else None
         candidates = self._in_shard(PARKED_SHARD, condition, _READ_AT_ONCE)
-        while keys := list(islice(candidates, _READ_AT_ONCE)):
+        for keys in in_groups(candidates, _READ_AT_ONCE):
             rows = read_together(*((self._row, *self._key(due.owner_id, due.part)) for due in keys))
             for row in rows:
                 if row and row.state == PARKED:

@@ -9,23 +9,17 @@ from typing import TYPE_CHECKING, Final
 from chalice import Blueprint, Response
 from chalice.app import Request
 
-from chalicelib.domain.errors import FeedbackError, InvalidInput
-from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
-from chalicelib.domain.idempotency import read_key
+from chalicelib.domain.errors import FeedbackError
 from chalicelib.log import logger
 from chalicelib.web import query
 from chalicelib.web.accept import prefers_html
 from chalicelib.web.cors import add_preflight_route
-from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.request_log import log_fields, request_id_of, source_of
+from chalicelib.web.request_log import request_id_of, source_of
 
 if TYPE_CHECKING:
-    from chalicelib.domain.feedback.feedback import Feedback
-    from chalicelib.services.feedback.submit import SubmissionMetadata
     from chalicelib.services.forms.cached_forms import Respondent
     from chalicelib.web.public.multipart import Part
-    from chalicelib.web.public.submission_body import Submission
 
 VIEW_MAX_AGE_S: Final = 60
 
@@ -78,55 +72,6 @@ class PublicRequest:
             accept_language=self.http.headers.get("accept-language"),
             address=source_of(self.http),
         )
-
-    def submit(
-        self,
-        model: "type[Submission]",
-        accept: "Callable[[Submission, SubmissionMetadata], Feedback]",
-    ) -> "Feedback":
-        """Parse the request into a submission and accept it.
-
-        A rejected submission counts towards the rate limit.
-
-        Raises:
-            UnsupportedMediaType: the content type is not ``multipart/form-data``.
-            InputTooLarge: the body exceeds `MAX_SUBMISSION_BYTES`.
-            InvalidInput: the body or the idempotency key is invalid. Lists every error.
-            TrackerRequired: the survey is private and the submission has no tracker.
-            TooManyRequests: the source address exceeded its limit of submissions.
-        """
-        from chalicelib.domain.feedback.submission import SurveySubmission
-        from chalicelib.services.feedback.limit_submissions import count_rejected
-        from chalicelib.services.feedback.submit import SubmissionMetadata
-        from chalicelib.services.forms.public import reject_private_survey
-        from chalicelib.web.public.submission_body import form_of, has_tracker, parse_submission
-
-        respondent = self.respondent
-        log_fields(source=respondent.address)
-        form_id = ""
-        parts: list[Part] = []
-        try:
-            try:
-                with ErrorCollector() as errors:
-                    key = errors.of(self._idempotency_key, otherwise=None)
-                    parts = self.parts
-                    form_id = form_of(parts)
-                    log_fields(form_id=form_id)
-                    body = parse_submission(parts, model)
-            except InvalidInput:
-                if model is SurveySubmission and form_id and not has_tracker(parts):
-                    reject_private_survey(form_id)
-                raise
-            key = key or body.idempotency_key
-            return accept(
-                body.submission, SubmissionMetadata(respondent, key, body.is_honeypot_filled)
-            )
-        except FeedbackError as error:
-            count_rejected(error, form_id, respondent.address)
-            raise
-
-    def _idempotency_key(self) -> str | None:
-        return read_key(self.http.headers.get(IDEMPOTENCY_HEADER))
 
 
 PublicView = Callable[[PublicRequest], Response]

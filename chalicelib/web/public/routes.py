@@ -82,10 +82,9 @@ def submit_contact_form(request: PublicRequest) -> Response:
         from chalicelib.web.public.submission_page import submit_page
 
         return submit_page(request, is_survey=False)
-    from chalicelib.domain.feedback.submission import ContactFormSubmission
-    from chalicelib.services.feedback import submit
+    from chalicelib.web.public.accept_submission import accept_submission
 
-    request.submit(ContactFormSubmission, submit.submit_contact_form)
+    accept_submission(request, is_survey=False)
     return Response("", status_code=204, headers={"Cache-Control": "no-store"})
 
 
@@ -147,10 +146,10 @@ def submit_survey(request: PublicRequest) -> Response:
         from chalicelib.web.public.submission_page import submit_page
 
         return submit_page(request, is_survey=True)
-    from chalicelib.domain.feedback.submission import SurveySubmission, SurveySubmitted
-    from chalicelib.services.feedback import submit
+    from chalicelib.domain.feedback.submission import SurveySubmitted
+    from chalicelib.web.public.accept_submission import accept_submission
 
-    feedback = request.submit(SurveySubmission, submit.submit_survey)
+    feedback = accept_submission(request, is_survey=True)
     return Response(
         SurveySubmitted(redirect_to=feedback.redirect_to).model_dump_json(),
         status_code=201,

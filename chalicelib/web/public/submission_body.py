@@ -44,7 +44,7 @@ class SubmissionBody(Generic[Submission]):
     idempotency_key: str | None = None
 
 
-def form_of(parts: Sequence[Part]) -> str:
+def read_form_id(parts: Sequence[Part]) -> str:
     """Return the form id in a submission, or ``""`` if the id is missing or invalid."""
     return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
 
@@ -60,22 +60,8 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     Raises:
         InvalidInput: a part is unknown, a duplicate or invalid. Lists every error.
     """
-    known = {description.alias or name for name, description in model.model_fields.items()}
-    known |= {HONEYPOT, IDEMPOTENCY_PART}
-    plain: dict[str, Any] = {}
-    field_parts = _FieldParts()
-    errors: list[InputError] = []
-    for name, value in parts:
-        if name in JSON_PARTS:
-            field_parts.items.append(value)
-        elif leaf := _LEAF.fullmatch(name):
-            errors.extend(field_parts.add_leaf(leaf, value))
-        elif name not in known:
-            errors.append(InputError(json_pointer(name), "unknown_key", "Unknown part."))
-        elif name in plain:
-            errors.append(InputError(json_pointer(name), "duplicate", "Duplicate part."))
-        else:
-            plain[name] = value
+    plain, field_parts, errors = _sort_parts(parts, model)
+    repeated = {error.pointer for error in errors if error.code == "duplicate"}
     document: dict[str, Any] = {
         name: value for name, value in plain.items() if value.strip() not in _UNSET
     }
@@ -89,7 +75,6 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
         document["fields"] = field_parts.as_array()
     except InvalidInput as error:
         errors.extend(error.errors)
-    repeated = {input_error.pointer for input_error in errors if input_error.code == "duplicate"}
     try:
         submission = parse(document, model)
     except InvalidInput as error:
@@ -102,6 +87,29 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     if errors:
         raise InvalidInput(errors)
     return SubmissionBody(submission, honeypot is not None, key)
+
+
+def _sort_parts(
+    parts: Sequence[Part], model: type[ContactFormSubmission] | type[SurveySubmission]
+) -> tuple[dict[str, str], "_FieldParts", list[InputError]]:
+    """Return the parts with one value by name, the parts of ``fields``, and the errors."""
+    known = {description.alias or name for name, description in model.model_fields.items()}
+    known |= {HONEYPOT, IDEMPOTENCY_PART}
+    plain: dict[str, str] = {}
+    field_parts = _FieldParts()
+    errors: list[InputError] = []
+    for name, value in parts:
+        if name in JSON_PARTS:
+            field_parts.items.append(value)
+        elif leaf := _LEAF.fullmatch(name):
+            errors.extend(field_parts.add_leaf(leaf, value))
+        elif name not in known:
+            errors.append(InputError(json_pointer(name), "unknown_key", "Unknown part."))
+        elif name in plain:
+            errors.append(InputError(json_pointer(name), "duplicate", "Duplicate part."))
+        else:
+            plain[name] = value
+    return plain, field_parts, errors
 
 
 def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:

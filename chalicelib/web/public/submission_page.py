@@ -15,14 +15,12 @@ from chalicelib.domain.errors import (
     TooManyRequests,
     Unavailable,
 )
-from chalicelib.domain.feedback.feedback import Feedback
-from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
-from chalicelib.services.feedback import submit
 from chalicelib.services.forms.public import get_submitted_form
 from chalicelib.web.pages.pre_redirect import STEP
 from chalicelib.web.pages.words import Words, words_in
 from chalicelib.web.problems import retry_headers, status_of
+from chalicelib.web.public.accept_submission import accept_submission
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_page import FormState, show_form, show_thanks
 from chalicelib.web.public.form_request import FormRequest
@@ -45,7 +43,7 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
     if _CHECK in parts:
         return _show_again(request, wanted, None)
     try:
-        feedback = _submit(request, is_survey=is_survey)
+        feedback = accept_submission(request, is_survey=is_survey)
     except (InvalidInput, TooManyRequests, Unavailable, IdempotencyKeyReused) as error:
         if not wanted.form_id:
             raise
@@ -53,14 +51,8 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
     return show_thanks(*get_submitted_form(feedback, request.respondent), feedback)
 
 
-def _submit(request: PublicRequest, *, is_survey: bool) -> Feedback:
-    if is_survey:
-        return request.submit(SurveySubmission, submit.submit_survey)
-    return request.submit(ContactFormSubmission, submit.submit_contact_form)
-
-
 def _readable_parts(request: PublicRequest) -> list[Part]:
-    """Return the parts, or no parts if the body is invalid. `_submit` reports the invalid body."""
+    """Return the parts, or none if the body is invalid. `accept_submission` reports the error."""
     try:
         return request.parts
     except FeedbackError:

@@ -27,6 +27,6 @@ def survey_request(request: PublicRequest) -> SurveyRequest:
                 brand_id=errors.of(lambda: optional("brand"), otherwise=None),
             )
     except InvalidInput:
-        if survey_id and not text(request.http, "tracker"):
+        if not text(request.http, "tracker"):
             reject_private_survey(survey_id)
         raise

@@ -27,8 +27,7 @@ from chalicelib.services.feedback.submit import SubmissionMetadata, submit_surve
 from chalicelib.services.forms.cached_forms import get_survey
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import places, trackers, webhook_secrets
-from chalicelib.storage.contact_forms import contact_forms
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import contact_forms, surveys
 from chalicelib.storage.trackers import TrackerRow
 from tests.admin.command import run
 

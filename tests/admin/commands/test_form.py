@@ -13,7 +13,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import workflows
-from chalicelib.storage.contact_forms import ContactFormRow
+from chalicelib.storage.forms import ContactFormRow
 from tests.admin.command import new_account, run
 from tests.domain.forms import factories
 from tests.services.webhooks.delivering import add_workflow

@@ -14,8 +14,7 @@ from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import places
-from chalicelib.storage.contact_forms import contact_forms
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import contact_forms, surveys
 from tests.admin.command import new_account, run
 
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from admin.services.customers.save import save_customer
+from admin.services.forms.manage import change_form, require_form, set_form_enabled
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.forms.saved import change_form, require_form, set_form_enabled
 from chalicelib.storage import workflows
 from tests.admin.command import run
 from tests.services.feedback.submitting import answer_contact_form

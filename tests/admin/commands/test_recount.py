@@ -20,10 +20,10 @@ from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, lists
-from chalicelib.storage.contact_forms import ContactFormRow
 from chalicelib.storage.counters import Counted, CounterRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.forms import ContactFormRow
 from tests.admin.command import new_account, run
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.web.definitions import customer_definition, purchase_definition

@@ -16,7 +16,7 @@ from admin.services.forms.save import save_survey
 from admin.storage.mail_domains import MailDomainRow
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
-from chalicelib.storage.surveys import surveys
+from chalicelib.storage.forms import surveys
 from tests.admin.command import new_account, run
 from tests.domain.forms.factories import survey
 from tests.moto_ses import SET_HEADERS

@@ -19,12 +19,12 @@ from admin.feedback.export.columns import Cell, _number, build_columns
 from admin.feedback.export.csv_cells import decode_cell, encode_cell
 from admin.feedback.export.values import join_values, split_values
 from admin.feedback.export.writers import WRITERS, Format, plain_text, xlsx_writer
+from admin.services.forms.manage import AccountForm
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FeedbackState, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.wording import FormWording
-from chalicelib.services.forms.saved import AccountForm
 from tests.admin.feedback.xlsx_reader import read_sheet
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 from tests.domain.forms.factories import FORM, field, saved_contact_form, select

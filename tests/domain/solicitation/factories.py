@@ -9,6 +9,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, survey_link
 from chalicelib.domain.solicitation.mail_content import MailContent, MailLinks, mail_content
 from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.solicitation import new_solicitation
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOW, STORE, saved_survey
 
 BASE_URL = "https://api.example.com/prod"
@@ -21,25 +22,26 @@ def invitation(
 ) -> SurveyInvitation:
     """Return an invitation to a survey with these properties."""
     person = {"email": "zoe@example.com", "first_name": "Zoé"} | (customer or {})
+    purchase = Purchase(
+        id="501c0000-0000-4000-8000-000000000001",
+        created_at=NOW,
+        updated_at=NOW,
+        store_id=STORE,
+        date=NOW,
+        start_date=NOW,
+        end_date=NOW,
+        external_id="A-1",
+        source="Lightspeed",
+    )
     return SurveyInvitation(
-        account_id=ACCOUNT,
-        solicitation_id="501c0000-0000-4000-8000-000000000001",
+        solicitation=new_solicitation(ACCOUNT, purchase, NOW, is_requested=True),
         channel=channel,
+        contact_key="contact",
         survey=saved_survey(**survey),
         customer=Customer(id=TRACKER, created_at=NOW, updated_at=NOW, **person),
         store=DIRECTORY.store(STORE),
         brand=DIRECTORY.brand(BRAND),
-        purchase=Purchase(
-            id="90000000-0000-4000-8000-000000000001",
-            created_at=NOW,
-            updated_at=NOW,
-            store_id=STORE,
-            date=NOW,
-            start_date=NOW,
-            end_date=NOW,
-            external_id="A-1",
-            source="Lightspeed",
-        ),
+        purchase=purchase,
         tracker_id=TRACKER,
         visited_on=NOW.date(),
     )

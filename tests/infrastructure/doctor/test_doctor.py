@@ -14,7 +14,7 @@ from moto import mock_aws
 from chalicelib import __version__
 from chalicelib.domain import clock
 from chalicelib.settings import settings
-from chalicelib.storage.surveys import SurveyRow
+from chalicelib.storage.forms import SurveyRow
 from infrastructure.doctor import data, monitoring
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine, stage_named

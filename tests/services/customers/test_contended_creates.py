@@ -25,7 +25,7 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.request_positions import request_overdue_positions
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.storage import counters, customers
+from chalicelib.storage import counters, customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -186,7 +186,7 @@ def test_find_or_create_returns_customer_that_another_process_created(
         older.append(create(account, email="a@example.test"))
 
     with before_request(monkeypatch, 1, other):
-        found = customers.find_or_create({(account, pair.digest): new})
+        found = customer_creation.find_or_create({(account, pair.digest): new})
     assert found == ({(account, pair.digest): older[0].id}, set())
     assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
 
@@ -206,11 +206,11 @@ def test_find_or_create_adds_only_customers_with_unknown_pairs(account: str, tim
     new = respondents(account, "a@example.test", "b@example.test", "c@example.test")
     first, _, third = new.values()
     with counted_calls() as calls:
-        ids, unlisted = customers.find_or_create(new)
+        ids, unlisted = customer_creation.find_or_create(new)
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
     assert (list(ids.values()), unlisted) == ([first.id, older.id, third.id], set())
     with counted_calls() as calls:
-        assert customers.find_or_create(new) == (ids, set())
+        assert customer_creation.find_or_create(new) == (ids, set())
     assert calls == {"dynamodb.BatchGetItem": 1}
     assert [c.id for c in sweep_and_list(account, time)] == [older.id, first.id, third.id]
 
@@ -220,9 +220,9 @@ def test_find_or_create_during_contention_adds_customers_without_position(
 ) -> None:
     reserve(account)
     new = respondents(account, "a@example.test", "b@example.test")
-    ids, unlisted = customers.find_or_create(new)
+    ids, unlisted = customer_creation.find_or_create(new)
     assert unlisted == {account}
-    assert customers.find_or_create(new) == (ids, set())
+    assert customer_creation.find_or_create(new) == (ids, set())
     assert {c.id for c in sweep_and_list(account, time)} == set(ids.values())
 
 
@@ -233,7 +233,7 @@ def test_find_or_create_adds_customers_of_all_accounts_in_one_transaction(
     addresses = ("a@example.test", "b@example.test")
     new = {k: v for each in accounts for k, v in respondents(each, *addresses).items()}
     with counted_calls() as calls:
-        ids, unlisted = customers.find_or_create(new)
+        ids, unlisted = customer_creation.find_or_create(new)
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
     assert unlisted == set()
     for each in accounts:
@@ -259,9 +259,9 @@ def test_contended_counter_of_one_account_leaves_positions_of_others(
     with before_request(monkeypatch, 1, create_in_first):
         if also_later:
             with before_request(monkeypatch, 2, create_in_other_before_second_transaction):
-                _, unlisted = customers.find_or_create(new)
+                _, unlisted = customer_creation.find_or_create(new)
         else:
-            _, unlisted = customers.find_or_create(new)
+            _, unlisted = customer_creation.find_or_create(new)
     assert unlisted == ({account, other} if also_later else {account})
     for each, count in expected.items():
         assert len(sweep_and_list(each, time)) == count
@@ -316,7 +316,9 @@ def test_replace_keeps_position_that_worker_assigns_concurrently(
     reserve(account)
     customer = create(account)
     key = account_key(account, customer.id)
-    with before_request(monkeypatch, 1, lambda: customers.assign_positions(account, [key], 0)):
+    with before_request(
+        monkeypatch, 1, lambda: customer_creation.assign_positions(account, [key], 0)
+    ):
         save_customer(account, customer_definition(id=customer.id))
     assert [c.id for c in listed(account)] == [customer.id]
 
@@ -376,13 +378,13 @@ def test_worker_reserves_counter_if_ten_customers_have_no_position(
 def test_worker_lists_more_customers_than_fit_into_one_transaction(
     account: str, time: Time
 ) -> None:
-    for _ in range(customers.MAX_ASSIGNED + 3):
+    for _ in range(customer_creation.MAX_ASSIGNED + 3):
         reserve(account)
         create(account)
         time.ahead += timedelta(milliseconds=5)
     run_worker(account, time)
     in_order = listed(account)
-    assert len(in_order) == customers.MAX_ASSIGNED + 3
+    assert len(in_order) == customer_creation.MAX_ASSIGNED + 3
     assert all(a.created_at <= b.created_at for a, b in pairwise(in_order))
 
 
@@ -392,14 +394,14 @@ def import_a_row(account: str) -> None:
 
 
 def delete_unlisted(account: str) -> None:
-    for key in customers.find_unlisted(account)[:1]:
+    for key in customer_creation.find_unlisted(account)[:1]:
         CustomerRow(key).delete()
 
 
 def assign_all(account: str) -> None:
-    customers.assign_positions(
+    customer_creation.assign_positions(
         account,
-        customers.find_unlisted(account),
+        customer_creation.find_unlisted(account),
         counters.load_total(account, Listed.CUSTOMERS, consistent=True),
     )
 
@@ -511,7 +513,7 @@ def test_worker_lists_customers_after_throttled_request(
 ) -> None:
     reserve(account)
     create(account)
-    find = customers.find_unlisted
+    find = customer_creation.find_unlisted
     throttled = iter([True])
 
     def find_unlisted(account_id: str) -> list[str]:

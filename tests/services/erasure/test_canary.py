@@ -44,7 +44,7 @@ ANSWERS = {"note": CANARY, "mail": EMAIL, "phone": PHONE, "nps": "9"}
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     """Replace the provider of messages."""
     provider = Provider()
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     return provider
 
 

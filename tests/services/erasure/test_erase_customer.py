@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from admin.storage.list_positions import customer_positions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer, CustomerBody
@@ -18,7 +19,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.solicitation.contact_keys import email_key, phone_key
-from chalicelib.storage import contacts, customers, trackers
+from chalicelib.storage import contacts, customer_creation, customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.customers.importing import all_customers
@@ -67,7 +68,7 @@ def test_erasing_unlisted_customer_changes_no_position(account: str) -> None:
     erase(account, unlisted.id)
     assert customers.find(account, unlisted.id) is None
     assert customers.find(account, listed.id)
-    assert customers.positions(account).load_total() == 2
+    assert customer_positions(account).load_total() == 2
 
 
 def test_pair_passes_to_next_oldest_customer(account: str) -> None:
@@ -152,7 +153,7 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     start_erasure(account, customer.id, OPERATOR)
     changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
     replaced = customer.model_copy(update=changed)
-    customers.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced, lambda _: replaced)
     finish(account, customer.id, time)
     keys = [
         email_key(account, "new@example.test"),
@@ -168,7 +169,7 @@ def test_receipt_names_channel_that_customer_gets_after_request(account: str, ti
     customer = create(account, email="zoe@example.test")
     start_erasure(account, customer.id, OPERATOR)
     replaced = customer.model_copy(update={"phone_number": "+33612345678"})
-    customers.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced, lambda _: replaced)
     ended = finish(account, customer.id, time)
     assert build_receipt(ended)["suppressedChannels"] == ["EMAIL", "SMS"]
 

@@ -34,7 +34,9 @@ PERSON = {"email": "zoe@example.test", "phoneNumber": "+33612345678", "emailOpti
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     """Replace the provider of messages."""
     provider = Provider()
-    monkeypatch.setattr("chalicelib.services.solicitation.send_survey.send_message", provider.send)
+    monkeypatch.setattr(
+        "chalicelib.services.solicitation.send_survey.send_invitation", provider.send
+    )
     return provider
 
 

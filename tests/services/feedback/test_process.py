@@ -215,7 +215,7 @@ def test_failed_feedback_does_not_block_other_feedback(
     def failing(*_: object) -> str:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("chalicelib.storage.customers.find_or_create", failing)
+    monkeypatch.setattr("chalicelib.storage.customer_creation.find_or_create", failing)
     assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id)) == []
     states = [feedback.find(submitted.id) for submitted in (good, bad)]
     assert [stored.state for stored in states if stored] == ["DONE", "PENDING"]

@@ -187,7 +187,7 @@ def test_feedback_is_parked_after_eight_failures_and_replayed(
         raise ZeroDivisionError
 
     with monkeypatch.context() as scope:
-        scope.setattr("chalicelib.storage.customers.find_or_create", failing)
+        scope.setattr("chalicelib.storage.customer_creation.find_or_create", failing)
         deliver_all(seeded)
         for _ in range(7):
             stored = feedback.find(submitted.id)

@@ -12,7 +12,7 @@ from tests.services.solicitation.soliciting import Shop, open_shop
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     """Replace the provider of messages."""
     provider = Provider()
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     return provider
 
 

@@ -31,7 +31,7 @@ class Provider:
         self.sent.append(invitation)
         if isinstance(reaction, BaseException):
             raise reaction
-        return f"message-{invitation.solicitation_id}-{len(self.sent)}"
+        return f"message-{invitation.solicitation.id}-{len(self.sent)}"
 
     def recipients(self) -> Iterator[str]:
         """Yield the customer of each sent message."""

@@ -121,7 +121,7 @@ class Dispatch(RuleBasedStateMachine):
         self.violations: list[str] = []
         for person in range(len(ADDRESSES)):
             self._save(person)
-        send_survey.send_message = self._send
+        send_survey.send_invitation = self._send
 
     def _save(self, person: int) -> None:
         definition = {
@@ -304,9 +304,10 @@ class Dispatch(RuleBasedStateMachine):
         for solicitation in found:
             assert solicitation
             assert solicitation.due_at is None
-            self._check_outcome(solicitation)
+            claimed = {s.id for s in found if s and s.tracker_id}
+            self._check_outcome(solicitation, claimed - {solicitation.id})
 
-    def _check_outcome(self, solicitation: Solicitation) -> None:
+    def _check_outcome(self, solicitation: Solicitation, others_claimed: set[str]) -> None:
         final = [a for a in self.attempts if a.purchase_id == solicitation.id and a.is_final]
         if final:
             assert solicitation.state == _OUTCOMES.get(final[-1].reaction, "UNKNOWN")
@@ -318,8 +319,8 @@ class Dispatch(RuleBasedStateMachine):
         explanations = {
             "NO_CONSENT": any(self.has_revoked[person] for person in people),
             "SUPPRESSED": any(ADDRESSES[person] in self.suppressed for person in people),
-            "ALREADY_SOLICITED": len(people) > 1
-            or any(a.purchase_id != solicitation.id for a in self.attempts),
+            # A claim counts as a survey even if its response is lost and its message is skipped.
+            "ALREADY_SOLICITED": len(people) > 1 or others_claimed,
         }
         assert explanations[solicitation.reason]
 
@@ -329,7 +330,7 @@ def test_no_interleaving_sends_twice_or_without_consent(
 ) -> None:
     global _time, _patch
     _time, _patch = time, monkeypatch
-    monkeypatch.setattr(send_survey, "send_message", send_survey.send_message)
+    monkeypatch.setattr(send_survey, "send_invitation", send_survey.send_invitation)
     run_state_machine_as_test(
         Dispatch,
         settings=settings(

@@ -27,7 +27,7 @@ from chalicelib.services.erasure.recorded import list_erasures
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.suppressions import find_contact, lift_suppression
 from chalicelib.services.solicitation.unsubscribe import unsubscribe
-from chalicelib.storage import customers
+from chalicelib.storage import customer_creation
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.stage_secret import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers, run_import
@@ -54,7 +54,7 @@ def earlier_version() -> Iterator[None]:
 @pytest.fixture
 def shop(account: str, time: Time, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """Create an account with one store and one survey."""
-    name = "chalicelib.services.solicitation.send_survey.send_message"
+    name = "chalicelib.services.solicitation.send_survey.send_invitation"
     monkeypatch.setattr(name, Provider().send)
     return open_shop()
 
@@ -194,7 +194,7 @@ def test_respondent_is_customer_of_earlier_version(shop: Shop, first: str, secon
     pair = pair_of(second, None)
     assert pair
     key = (shop.account_id, pair.digest)
-    assert customers.find_or_create({key: respondent}) == ({key: customer_id}, set())
+    assert customer_creation.find_or_create({key: respondent}) == ({key: customer_id}, set())
 
 
 def create_respondent(email: str) -> Customer:

@@ -11,6 +11,7 @@ from admin.services.customers.save import save_customer
 from admin.services.erasure.replay import replay_erasures
 from admin.services.recount.positions import check_positions
 from admin.services.work.parked import list_parked_work, replay
+from admin.storage.list_positions import customer_positions
 from chalicelib.domain import clock
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.erasure import ErasureState
@@ -21,9 +22,9 @@ from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.work.kinds import KindOfWork
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import customers, erasures, feedback, solicitations
-from chalicelib.storage.contact_forms import ContactFormRow
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.forms import ContactFormRow
 from chalicelib.storage.imports import ImportRow
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import SolicitationRow
@@ -137,7 +138,7 @@ def test_erasure_is_parked_if_counter_is_above_positions_and_ends_after_recount(
     (parked,) = rounds.run_until_parked()
     assert parked.reason == "no customer at position 3"
     assert [e.state for e in replay_erasures(lambda _: None)] == [ErasureState.PENDING]
-    list(check_positions(customers.positions(account), 3, fix=True, advance=lambda _: None))
+    list(check_positions(customer_positions(account), 3, fix=True, advance=lambda _: None))
     rounds.run(3, minutes=20)
     ended = erasures.find(erasure.id)
     assert ended
@@ -183,7 +184,7 @@ def test_solicitation_that_kills_its_process_is_parked_and_others_are_sent(
 
     monkeypatch.setattr(solicitations, "find_with_purchase", kill)
     monkeypatch.setattr(
-        "chalicelib.services.solicitation.send_survey.send_message", lambda _: new_id()
+        "chalicelib.services.solicitation.send_survey.send_invitation", lambda _: new_id()
     )
     (parked,) = Rounds(SOLICITATIONS, shop.account_id, time).run(10, minutes=61)
     assert (parked.owner_id, parked.reason) == (poison.id, "interrupted")

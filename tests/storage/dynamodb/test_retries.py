@@ -10,11 +10,11 @@ from chalicelib import backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.storage.contact_forms import contact_forms
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.table import put_all, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
+from chalicelib.storage.forms import contact_forms
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
 from tests.services.faults import InjectedFault, inject_fault
 

@@ -9,17 +9,16 @@ from pynamodb.models import Model
 from admin.storage import mail_domains  # noqa: F401 - importing a module registers its tables
 from chalicelib.storage import (  # noqa: F401 - importing a module registers its tables
     accounts,
-    contact_forms,
     counters,
     credentials,
     customers,
     executions,
     feedback,
+    forms,
     imports,
     places,
     purchases,
     rate_limits,
-    surveys,
     trackers,
     webhook_secrets,
     workflows,

@@ -8,7 +8,7 @@ from chalice.test import Client
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import customers
+from chalicelib.storage import customer_creation
 from tests.web.partner_client import ROOT, Partner, new_partner
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -29,5 +29,5 @@ def with_customers(client: Client) -> Partner:
     partner = new_partner(client)
     for number in range(3):
         customer = Customer(id=new_id(), created_at=NOW, updated_at=NOW, first_name=f"C{number}")
-        customers.create(partner.account_id, customer)
+        customer_creation.create(partner.account_id, customer)
     return partner

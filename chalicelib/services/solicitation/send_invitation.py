@@ -1,6 +1,6 @@
 """Render and send the message of one survey invitation, by e-mail or by SMS."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -35,12 +35,7 @@ from chalicelib.storage.stage_secret import stage_secret
 _MAX_PLACE: Final = 60
 
 
-class _TextMessage(NamedTuple):
-    number: str
-    text: str
-
-
-def send_message(invitation: SurveyInvitation) -> str:
+def send_invitation(invitation: SurveyInvitation) -> str:
     """Send the message of an invitation in one attempt. Return the provider's message id.
 
     One AWS request if the stage's secret and base URL and the account's settings are cached.
@@ -50,13 +45,16 @@ def send_message(invitation: SurveyInvitation) -> str:
         MessageNotSent: nothing was sent; the message can be sent later.
         OutcomeUnknown: the message may have been sent.
     """
+    mail, number, text = None, "", ""
     try:
-        message = _message(invitation)
+        if invitation.channel is Channel.EMAIL:
+            mail = invitation_mail(invitation)
+        else:
+            number, text = recipient_number(invitation), invitation_text(invitation)
+            mail = _sandbox_mail(number, text) if settings().sandbox_email else None
     except Unavailable as error:
         raise MessageNotSent("database unavailable") from error
-    if isinstance(message, Mail):
-        return send_mail(message)
-    return send_text_message(message.number, message.text, settings().sms_sender_id)
+    return send_mail(mail) if mail else send_text_message(number, text, settings().sms_sender_id)
 
 
 def invitation_mail(invitation: SurveyInvitation) -> Mail:
@@ -73,7 +71,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
         raise MessageRejected("no address")
     content = mail_content(invitation, _mail_links(invitation))
     support = invitation.survey.support_email
-    reference = MailReference(invitation.account_id, invitation.solicitation_id)
+    reference = MailReference(invitation.account_id, invitation.solicitation.id)
     is_verified = bool(support and support.dkim_verified and support.return_path_verified)
     return Mail(
         sender_name=content.place,
@@ -128,13 +126,6 @@ def recipient_number(invitation: SurveyInvitation) -> str:
     return number
 
 
-def _message(invitation: SurveyInvitation) -> Mail | _TextMessage:
-    if invitation.channel is Channel.EMAIL:
-        return invitation_mail(invitation)
-    message = _TextMessage(recipient_number(invitation), invitation_text(invitation))
-    return _sandbox_mail(message) if settings().sandbox_email else message
-
-
 def _mail_links(invitation: SurveyInvitation) -> MailLinks:
     contact_hash = email_hash(invitation.account_id, invitation.customer.email)
     assert contact_hash  # noqa: S101 - the caller checks the address
@@ -171,14 +162,14 @@ def _service_sender() -> str:
     return settings().mail_sender
 
 
-def _sandbox_mail(message: _TextMessage) -> Mail:
+def _sandbox_mail(number: str, text: str) -> Mail:
     return Mail(
         sender_name="SMS",
         sender=_service_sender(),
         reply_to="",
         to=settings().sandbox_email,
-        subject=f"SMS to {message.number}",
-        text=message.text,
+        subject=f"SMS to {number}",
+        text=text,
         html="",
         unsubscribe_link="",
         reference="",

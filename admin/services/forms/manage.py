@@ -1,7 +1,8 @@
-"""Load saved contact forms and surveys for the command line."""
+"""Find and change saved contact forms and surveys."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
@@ -9,11 +10,10 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.paging import MAX_LIMIT, PageRequest
+from chalicelib.domain.paging import all_pages
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.forms.tables import TABLES
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
-from chalicelib.storage.forms import StoredForm
+from chalicelib.storage.forms import TABLES, StoredForm
 
 SavedForm = SavedContactForm | SavedSurvey
 
@@ -38,6 +38,12 @@ def find_form(kind: FormKind, form_id: str) -> AccountForm | None:
     """Return a form of any account, or None if it does not exist. One AWS request."""
     stored = TABLES[kind].find(form_id)
     return _form(kind, stored) if stored else None
+
+
+def _form(kind: FormKind, stored: StoredForm) -> AccountForm:
+    """Build a form from its stored document."""
+    saved = _MODELS[kind].model_validate_json(stored.document)
+    return AccountForm(stored.account_id, kind, saved, stored.submission_count)
 
 
 def require_form(kind: FormKind, form_id: str) -> AccountForm:
@@ -66,11 +72,8 @@ def require_form_of_account(account_id: str, kind: FormKind, form_id: str) -> Ac
 
 def list_forms(account_id: str, kind: FormKind) -> Iterator[AccountForm]:
     """Yield the account's forms of a kind, oldest first. Three AWS requests per 100 forms."""
-    page, read, total = 1, 0, 1
-    while read < total:
-        stored, total = TABLES[kind].page(account_id, PageRequest(limit=MAX_LIMIT, page=page))
-        yield from (_form(kind, form) for form in stored)
-        page, read = page + 1, page * MAX_LIMIT
+    for page, _ in all_pages(partial(TABLES[kind].page, account_id)):
+        yield from (_form(kind, stored) for stored in page)
 
 
 def set_form_enabled(kind: FormKind, form_id: str, *, is_enabled: bool) -> SavedForm:
@@ -114,8 +117,3 @@ def change_form(
         return changed
 
     return retry_on_contention(attempt)
-
-
-def _form(kind: FormKind, stored: StoredForm) -> AccountForm:
-    saved = _MODELS[kind].model_validate_json(stored.document)
-    return AccountForm(stored.account_id, kind, saved, stored.submission_count)

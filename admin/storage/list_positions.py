@@ -1,8 +1,4 @@
-"""Read and repair the positions of an account's list.
-
-Each repair is conditional on the stored positions and the stored total. Therefore a repair that is
-based on an outdated index entry changes nothing and returns False or None.
-"""
+"""Read and repair the positions of an account's lists."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,14 +9,21 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.paging import block_of
-from chalicelib.storage import counters, lists
+from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.forms import SUMMARY, FormTable
+from chalicelib.storage.lists import block_key, place
 
 
 @dataclass(frozen=True)
 class ListPositions:
-    """The positions of an account's records of one kind.
+    """Read and repair the positions of an account's records of one kind.
+
+    Each repair is conditional on the stored positions and the stored total. Therefore a repair that
+    is based on an outdated index entry changes nothing and returns False or None.
 
     Attributes:
         row: the model of the table. It has the index `by_block`.
@@ -39,7 +42,7 @@ class ListPositions:
     def blocks(self) -> Iterator[list[Any]]:
         """Yield the index entries of each block. One request per block. The iterator is endless."""
         for block in count():
-            yield list(self.row.by_block.query(lists.block_key(self.account_id, block)))
+            yield list(self.row.by_block.query(block_key(self.account_id, block)))
 
     def walk(self) -> Iterator[list[Any]]:
         """Yield the index entries of each block, up to the last position."""
@@ -113,7 +116,7 @@ class ListPositions:
 
     def _last(self, total: int) -> Any:
         for block in range(block_of(total), -1, -1):
-            key = lists.block_key(self.account_id, block)
+            key = block_key(self.account_id, block)
             rows = self.row.by_block.query(
                 key, self.row.position <= total, scan_index_forward=False, limit=1
             )
@@ -122,22 +125,19 @@ class ListPositions:
         return None
 
     def _place(self, write: TransactWrite, row: Any, position: int) -> None:
-        placed = lists.place(self.account_id, position)
+        placed = place(self.account_id, position)
         write.update(
             row,
             actions=[getattr(self.row, name).set(value) for name, value in placed.items()],
-            condition=_same(self.row.position, row.position)
-            & _same(self.row.list_block, row.list_block),
+            condition=is_unchanged(self.row.position, row.position)
+            & is_unchanged(self.row.list_block, row.list_block),
         )
 
     def _change_total(self, write: TransactWrite, read: int, total: int) -> None:
-        unchanged = CounterRow.total == read
-        if not read:
-            unchanged |= CounterRow.total.does_not_exist()
         write.update(
             CounterRow(self.account_id, self.kind.value),
             actions=[CounterRow.total.set(total)],
-            condition=unchanged,
+            condition=counters.is_number(CounterRow.total, read),
         )
 
     def _commit(self, add_writes: Callable[[TransactWrite], None]) -> bool:
@@ -149,6 +149,11 @@ class ListPositions:
         return True
 
 
-def _same(attribute: Any, value: Any) -> Condition:
-    condition: Condition = attribute.does_not_exist() if value is None else attribute == value
-    return condition
+def customer_positions(account_id: str) -> ListPositions:
+    """Return the positions of the account's customers."""
+    return ListPositions(account_id, Listed.CUSTOMERS, CustomerRow)
+
+
+def form_positions(account_id: str, table: FormTable) -> ListPositions:
+    """Return the positions of the account's forms in this table."""
+    return ListPositions(account_id, table.listed, table.row, table.row.part == SUMMARY)

@@ -23,11 +23,11 @@ from chalicelib.domain.solicitation.sending_errors import MessageNotSent, Messag
 from chalicelib.domain.solicitation.sms_segments import size_of
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.outbound import providers
-from chalicelib.services.solicitation import send_message as service
-from chalicelib.services.solicitation.send_message import (
+from chalicelib.services.solicitation import send_invitation as service
+from chalicelib.services.solicitation.send_invitation import (
     invitation_mail,
     invitation_text,
-    send_message,
+    send_invitation,
 )
 from chalicelib.settings import Settings
 from chalicelib.storage.stage_secret import stage_secret
@@ -76,7 +76,7 @@ def test_mail_is_sent_from_service_with_support_address_as_reply_to(configure: C
 def test_mail_contains_signed_reference_to_solicitation(configure: Configure) -> None:
     sent = invitation()
     reference = MailReference.parse(invitation_mail(sent).reference, stage_secret())
-    assert reference == MailReference(sent.account_id, sent.solicitation_id)
+    assert reference == MailReference(sent.account_id, sent.solicitation.id)
 
 
 def with_states(*, dkim: bool, return_path: bool) -> SurveyInvitation:
@@ -124,7 +124,7 @@ def test_mail_is_sent_in_one_aws_request(configure: Configure) -> None:
     boto3.client("ses").verify_domain_identity(Domain="feedback.example")
     invitation_mail(invitation())
     with counted_calls() as calls:
-        message_id = send_message(invitation())
+        message_id = send_invitation(invitation())
     assert calls == {"ses.SendRawEmail": 1}
     sent = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].sent_messages[-1]
     assert (sent.id, set(sent.destinations)) == (message_id, {"zoe@example.com"})
@@ -132,9 +132,9 @@ def test_mail_is_sent_in_one_aws_request(configure: Configure) -> None:
 
 def test_text_message_is_sent_in_one_aws_request(configure: Configure) -> None:
     configure(sms_sender_id="LUMEN")
-    send_message(text_message())
+    send_invitation(text_message())
     with counted_calls() as calls:
-        message_id = send_message(text_message())
+        message_id = send_invitation(text_message())
     assert calls == {"sns.Publish": 1}
     number, text = sns_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].sms_messages[message_id][:2]
     assert number == "+33612345678"
@@ -145,7 +145,7 @@ def test_sandbox_receives_mails_and_text_messages(configure: Configure) -> None:
     boto3.client("ses").verify_domain_identity(Domain="feedback.example")
     configure(sandbox_email="me@example.com")
     for sent in (invitation(), text_message()):
-        send_message(sent)
+        send_invitation(sent)
         message = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].sent_messages[-1]
         assert set(message.destinations) == {"me@example.com"}
     parsed = message_from_string(message.raw_data, policy=default)
@@ -201,16 +201,16 @@ def test_invalid_recipient_is_rejected(
     configure: Configure, sent: SurveyInvitation, reason: str | None
 ) -> None:
     if reason is None:
-        assert send_message(sent)
+        assert send_invitation(sent)
         return
     with pytest.raises(MessageRejected, match=reason):
-        send_message(sent)
+        send_invitation(sent)
 
 
 def test_mail_without_sender_is_not_sent(configure: Configure) -> None:
     configure(mail_sender="")
     with pytest.raises(MessageNotSent, match="MAIL_SENDER"):
-        send_message(invitation())
+        send_invitation(invitation())
 
 
 def test_message_is_not_sent_while_stage_values_are_unavailable(
@@ -223,5 +223,5 @@ def test_message_is_not_sent_while_stage_values_are_unavailable(
     with counted_calls() as calls:
         for sent in (invitation(), text_message()):
             with pytest.raises(MessageNotSent, match="database unavailable"):
-                send_message(sent)
+                send_invitation(sent)
     assert not {"ses.SendRawEmail", "sns.Publish"} & set(calls)

@@ -1,0 +1,106 @@
+"""Read the records that the stored counts include, and correct the counts."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+
+from admin.storage.list_positions import customer_positions
+from chalicelib.domain.customers.counts import CustomerCounts
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.paging import MAX_LIMIT, in_groups
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.solicitation import (
+    SolicitationState,
+)
+from chalicelib.storage import counters
+from chalicelib.storage.counters import Counted
+from chalicelib.storage.customers import CustomerRow, build_customer
+from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.transactions import (
+    try_write,
+)
+from chalicelib.storage.feedback import FeedbackRow, find_many
+from chalicelib.storage.purchases import PurchaseRow
+from chalicelib.storage.solicitations import OUTCOMES, SolicitationRow
+
+
+def walk_customers(account_id: str) -> Iterator[list[Customer]]:
+    """Yield the account's listed customers in groups of up to 100. One request per group."""
+    for rows in customer_positions(account_id).walk():
+        yield [build_customer(row) for row in rows]
+
+
+def correct_customer(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
+    """Replace the counts of a customer. Return False if the customer has changed.
+
+    Args:
+        seen: the customer as it was loaded.
+    """
+    corrected = asdict(counts)
+    unchanged = CustomerRow.updated_at == format_timestamp(seen.updated_at)
+    for name in corrected:
+        attribute, value = getattr(CustomerRow, name), getattr(seen, name)
+        unchanged &= counters.is_number(attribute, value)
+    row = CustomerRow(account_key(account_id, seen.id))
+    actions = [getattr(CustomerRow, name).set(value) for name, value in corrected.items()]
+    return try_write(lambda: row.update(actions, condition=unchanged))
+
+
+def counted_feedback(account_id: str, until: datetime) -> Iterator[Feedback]:
+    """Yield the account's counted feedback that was created at ``until`` or earlier.
+
+    Two requests per 100 records.
+    """
+    is_created = FeedbackRow.created_at <= format_timestamp(until)
+    yield from _counted(FeedbackRow.by_account.query(account_id, is_created))
+
+
+def counted_feedback_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:
+    """Yield the feedback records that the customer's count includes.
+
+    One request for the ids, and one per 100 records.
+    """
+    for record in _counted(FeedbackRow.by_customer.query(customer_id)):
+        if record.account_id == account_id:
+            yield record
+
+
+def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
+    ids = (entry.feedback_id for entry in entries)
+    for group in in_groups(ids, MAX_LIMIT):
+        for record in find_many(group).values():
+            if record.is_counted:
+                yield record.feedback
+
+
+def count_purchases_of_customer(account_id: str, customer_id: str) -> int:
+    """Return the number of the customer's purchases. One request per MB of index entries."""
+    is_of_account = PurchaseRow.key.startswith(account_key(account_id, ""))
+    return PurchaseRow.by_customer.count(customer_id, filter_condition=is_of_account)
+
+
+def count_purchases(account_id: str) -> int:
+    """Return the number of the account's purchases. Reads the whole table, consistently.
+
+    One request per MB of the table.
+    """
+    rows = PurchaseRow.scan(
+        PurchaseRow.key.startswith(account_key(account_id, "")),
+        attributes_to_get=["key"],
+        consistent_read=True,
+    )
+    return sum(1 for _ in rows)
+
+
+def count_outcomes(account_id: str) -> Counter[Counted]:
+    """Return the number of the account's solicitations by outcome.
+
+    One request per MB of index entries. The index is eventually consistent.
+    """
+    rows = SolicitationRow.by_account.query(
+        account_id, attributes_to_get=["solicitation_id", "state"]
+    )
+    states = (SolicitationState(row.state) for row in rows)
+    return Counter(OUTCOMES[state] for state in states if state in OUTCOMES)

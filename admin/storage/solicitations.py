@@ -1,0 +1,77 @@
+"""List the solicitations of an account, and make them pending again."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.solicitation import (
+    Solicitation,
+    SolicitationPointer,
+    SolicitationState,
+)
+from chalicelib.storage import counters
+from chalicelib.storage.counters import Counted
+from chalicelib.storage.solicitations import PART, WORK, SolicitationRow, build_solicitation
+
+_FILTERED_PAGE_SIZE: Final = 1_000
+
+
+def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
+    """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
+
+    Return None if the solicitation has another state. Three requests.
+    """
+    is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
+    pointer = WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
+    if pointer:
+        counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
+    return pointer
+
+
+def list_for_account(
+    account_id: str,
+    *,
+    state: SolicitationState | None,
+    reason: str | None,
+    since: datetime | None,
+    at_most: int,
+) -> Iterator[Solicitation]:
+    """Yield up to ``at_most`` solicitations of the account, newest first."""
+    filters = [
+        condition
+        for condition, is_wanted in (
+            (SolicitationRow.state == (state.value if state else ""), state),
+            (SolicitationRow.reason == (reason or ""), reason),
+        )
+        if is_wanted
+    ]
+    rows = SolicitationRow.by_account.query(
+        account_id,
+        SolicitationRow.created_at >= format_timestamp(since) if since else None,
+        filter_condition=filters[0] & filters[-1] if filters else None,
+        scan_index_forward=False,
+        limit=at_most,
+        page_size=_FILTERED_PAGE_SIZE if filters else min(at_most, _FILTERED_PAGE_SIZE),
+    )
+    return (build_solicitation(row) for row in rows)
+
+
+def list_sent(account_id: str, since: datetime, until: datetime) -> Iterator[Solicitation]:
+    """Yield the account's solicitations that were sent in a period, by creation time.
+
+    One request per MB of index entries of the solicitations that were created before the end of the
+    period, because a solicitation can be held for any length of time. The index is eventually
+    consistent.
+
+    Args:
+        until: the end of the period; solicitations that were sent at this time are omitted.
+    """
+    last = format_timestamp(until - timedelta(milliseconds=1))
+    is_sent = (SolicitationRow.state == SolicitationState.SENT.value) & (
+        SolicitationRow.sent_at.between(format_timestamp(since), last)
+    )
+    rows = SolicitationRow.by_account.query(
+        account_id, SolicitationRow.created_at <= last, filter_condition=is_sent
+    )
+    return (build_solicitation(row) for row in rows)

@@ -1,0 +1,407 @@
+"""Create and replace customers, and assign their positions in the account's list."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
+
+from chalicelib.domain import clock
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
+from chalicelib.storage import counters, lists
+from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.customers import (
+    CustomerPairRow,
+    CustomerRow,
+    attributes_of,
+    build_customer,
+    find_by_pair,
+    find_holders,
+    in_order,
+    pair_row_keys,
+)
+from chalicelib.storage.dynamodb.attributes import is_unchanged
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.transactions import (
+    CONDITION_FAILED,
+    Contention,
+    put_new,
+    retry_on_contention,
+    transaction,
+)
+
+MAX_ASSIGNED: Final = 99
+"""A transaction contains at most 100 writes. One of them writes the counter."""
+
+
+class Created(NamedTuple):
+    """The result of a create: a new customer, or an existing customer with the same id.
+
+    Attributes:
+        input_hash: the hash of the input of the request that created the customer.
+        is_listed: whether the customer has a position. If not, a worker must assign one.
+    """
+
+    customer: Customer
+    input_hash: str | None
+    is_listed: bool
+
+
+def create(account_id: str, customer: Customer, input_hash: str | None = None) -> Created:
+    """Add a customer at the end of the account's list.
+
+    If a customer with this id exists, write nothing and return the existing customer. Two requests.
+    If the account's counter is contended, the customer is created without a position; the first
+    create that detects this makes three requests.
+
+    Raises:
+        Unavailable: the database throttles, or contention on the customer or its pair persists.
+    """
+    pair = pair_of(customer.email, customer.phone_number)
+
+    def attempt() -> Created:
+        counter, existing, known = _read_for_create(account_id, customer.id, pair)
+        if existing:
+            return Created(build_customer(existing), existing.input_hash, bool(existing.position))
+        first_of_pair = pair.digest if pair and not known else None
+        total = counters.usable_total(counter, clock.now())
+        is_listed = insert(account_id, customer, total, first_of_pair, input_hash)
+        return Created(customer, input_hash, is_listed)
+
+    return retry_on_contention(attempt)
+
+
+def find_or_create(
+    new: Mapping[tuple[str, str], Customer],
+) -> tuple[dict[tuple[str, str], str], set[str]]:
+    """Return the ids of the oldest customers with these pairs, and accounts of unlisted customers.
+
+    Add the customers whose pair is unknown, as `create` does, in one transaction for all accounts.
+    A repeated call adds no second customer. If all pairs exist, one request is sent, and no account
+    is returned. Otherwise two requests; up to four if counters become contended.
+
+    Args:
+        new: up to 33 customers to add, by account id and digest of their pair.
+
+    Raises:
+        Unavailable: the database throttles, or contention on a customer or a pair persists.
+    """
+
+    # A pair with an international domain may be stored under several digests.
+    stored_as = {
+        (key[0], digest): key
+        for key, customer in new.items()
+        for digest in (key[1], *_earlier_digests(customer))
+    }
+
+    def attempt() -> tuple[dict[tuple[str, str], str], set[str]]:
+        accounts = list(dict.fromkeys(account_id for account_id, _ in new))
+        rows = read_together(
+            *((CounterRow, account_id, Listed.CUSTOMERS.value) for account_id in accounts),
+            *((CustomerPairRow, account_key(*key)) for key in stored_as),
+            *((CustomerRow, account_key(key[0], customer.id)) for key, customer in new.items()),
+        )
+        known: dict[tuple[str, str], Any] = dict.fromkeys(new)
+        for key, row in zip(stored_as.values(), rows[len(accounts) :], strict=False):
+            known[key] = known[key] or row
+        existing = dict(zip(new, rows[len(accounts) + len(stored_as) :], strict=True))
+        ids = {
+            key: known[key].customer_id if known[key] else customer.id
+            for key, customer in new.items()
+        }
+        unknown = [key for key in new if not known[key]]
+        unlisted = {key[0] for key in unknown if existing[key] and not existing[key].position}
+        added = {key: new[key] for key in unknown if not existing[key]}
+        if added:
+            now = clock.now()
+            totals = {
+                account_id: total
+                for account_id, counter in zip(accounts, rows, strict=False)
+                if (total := counters.usable_total(counter, now)) is not None
+            }
+            unlisted |= _add_all(added, totals)
+        return ids, unlisted
+
+    return retry_on_contention(attempt)
+
+
+def _earlier_digests(customer: Customer) -> Sequence[str]:
+    pair = pair_of(customer.email, customer.phone_number)
+    return pair.digests[1:] if pair else ()
+
+
+def _add_all(added: Mapping[tuple[str, str], Customer], totals: Mapping[str, int]) -> set[str]:
+    """Add the customers in one transaction. Return the accounts whose customers have no position.
+
+    If the counters of accounts are contended, the second transaction assigns no positions in these
+    accounts, and the third in none.
+
+    Args:
+        totals: the number of listed customers of each account whose counter is not reserved.
+    """
+    by_account: dict[str, list[tuple[str, Customer]]] = {}
+    for (account_id, digest), customer in added.items():
+        by_account.setdefault(account_id, []).append((digest, customer))
+    listed = {account_id: total for account_id, total in totals.items() if account_id in by_account}
+    is_first = True
+    while True:
+        try:
+            with transaction() as write:
+                for account_id, customers in by_account.items():
+                    total = listed.get(account_id)
+                    if total is not None:
+                        counters.increment_total(
+                            write, account_id, Listed.CUSTOMERS, read=total, by=len(customers)
+                        )
+                    for number, (digest, customer) in enumerate(customers, 1):
+                        position = None if total is None else total + number
+                        add(write, account_id, customer, position, digest)
+        except Contention as contention:
+            if not contention.is_only_on(CounterRow):
+                raise
+            contended = {sent["Key"]["account_id"]["S"] for sent, _ in contention.failed_writes}
+            listed = {key: listed[key] for key in listed.keys() - contended} if is_first else {}
+            is_first = False
+        else:
+            return by_account.keys() - listed.keys()
+
+
+def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | None) -> list[Any]:
+    """Load the counter, the customer with this id and the row of the pair. One request."""
+    keys: list[Any] = [
+        (CounterRow, account_id, Listed.CUSTOMERS.value),
+        (CustomerRow, account_key(account_id, customer_id)),
+    ]
+    keys += pair_row_keys(account_id, pair.digests if pair else ())
+    counter, existing, *pair_rows = read_together(*keys)
+    return [counter, existing, next(filter(None, pair_rows), None)]
+
+
+def insert(
+    account_id: str,
+    customer: Customer,
+    total: int | None,
+    first_of_pair: str | None,
+    input_hash: str | None = None,
+    also: Callable[[TransactWrite], object] = lambda _: None,
+) -> bool:
+    """Add a customer. Return True if it has a position, False if the counter is contended.
+
+    Args:
+        total: the number of listed customers; None if a worker has reserved the counter.
+        also: adds more writes to the transaction. It is called again if the first transaction
+            fails.
+
+    Raises:
+        Contention: the customer or the pair exists, or another transaction writes one of the rows.
+    """
+
+    def write_rows(write: TransactWrite, position: int | None) -> None:
+        add(write, account_id, customer, position, first_of_pair, input_hash)
+        also(write)
+
+    if total is not None:
+        try:
+            with transaction() as write:
+                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
+                write_rows(write, total + 1)
+        except Contention as contention:
+            if not contention.is_only_on(CounterRow):
+                raise
+        else:
+            return True
+    with transaction() as write:
+        write_rows(write, None)
+    return False
+
+
+def find_unlisted(account_id: str) -> list[str]:
+    """Return the keys of the account's customers without a position, in creation order.
+
+    The index is eventually consistent: it can contain customers that have a position or were
+    erased. One request per shard and megabyte.
+    """
+    prefix = account_key(account_id, "")
+    entries = [
+        (row.due_at, row.key)
+        for shard in shards_of_account(account_id)
+        for row in CustomerRow.due.query(shard, filter_condition=CustomerRow.key.startswith(prefix))
+    ]
+    return [key for _, key in sorted(entries)]
+
+
+def find_accounts_with_overdue(now: datetime) -> Iterator[tuple[str, datetime]]:
+    """Yield the account and the creation time of customers that lack a position two minutes later.
+
+    An account can occur several times.
+    """
+    for shard in open_shards():
+        for row in CustomerRow.due.query(shard, CustomerRow.due_at <= _milliseconds(now)):
+            due_at = datetime.fromtimestamp(row.due_at / 1000, UTC)
+            yield row.key.partition("#")[0], due_at - FIRST_DELAY
+
+
+def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
+    """Add up to `MAX_ASSIGNED` customers to the end of the account's list. Return the new total.
+
+    Customers that already have a position or do not exist are skipped. One request without
+    contention.
+
+    Args:
+        keys: the keys of the customers, in list order.
+        total: the number of listed customers, as last read. If the number is outdated, it is read
+            again.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists.
+    """
+    waiting = list(keys)
+    read = total
+
+    def attempt() -> int:
+        nonlocal read
+        if not waiting:
+            return read
+        try:
+            with transaction() as write:
+                counters.increment_total(
+                    write, account_id, Listed.CUSTOMERS, read=read, by=len(waiting)
+                )
+                for position, key in enumerate(waiting, start=read + 1):
+                    _assign(write, account_id, key, position)
+        except Contention as contention:
+            for failed, reason in contention.failed_writes:
+                if failed["TableName"] != CustomerRow.table_name():
+                    read = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
+                elif reason == CONDITION_FAILED:
+                    waiting.remove(failed["Key"]["key"]["S"])
+            raise
+        return read + len(waiting)
+
+    return retry_on_contention(attempt)
+
+
+def _assign(write: TransactWrite, account_id: str, key: str, position: int) -> None:
+    placed = lists.place(account_id, position)
+    write.update(
+        CustomerRow(key),
+        actions=[
+            *(getattr(CustomerRow, name).set(value) for name, value in placed.items()),
+            CustomerRow.work_shard.remove(),
+            CustomerRow.due_at.remove(),
+        ],
+        condition=CustomerRow.key.exists() & CustomerRow.position.does_not_exist(),
+    )
+
+
+def replace(account_id: str, customer: Customer, merge: Callable[[Customer], Customer]) -> Created:
+    """Merge the customer into the customer with the same id, or add a new customer.
+
+    The counts and the position do not change. If the pair changes, the row of the old pair is
+    deleted, even if a newer customer has the same pair.
+
+    Args:
+        merge: returns the customer that replaces the stored customer.
+    """
+
+    def attempt() -> Created:
+        earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
+        if earlier_row is None:
+            return create(account_id, customer)
+        earlier = build_customer(earlier_row)
+        replacing = merge(earlier)
+        merged = replacing.model_copy(
+            update={
+                "created_at": earlier.created_at,
+                "feedback_count": earlier.feedback_count,
+                "purchase_count": earlier.purchase_count,
+                "rating_sum": earlier.rating_sum,
+                "rating_count": earlier.rating_count,
+                "data_sources": in_order({*earlier.data_sources, *replacing.data_sources}),
+            }
+        )
+        old_pair = pair_of(earlier.email, earlier.phone_number)
+        new_pair = pair_of(merged.email, merged.phone_number)
+        with transaction() as write:
+            write.update(
+                CustomerRow(account_key(account_id, customer.id)),
+                actions=_replacing_actions(account_id, merged),
+                condition=(CustomerRow.updated_at == earlier_row.updated_at)
+                & is_unchanged(CustomerRow.purchase_count, earlier_row.purchase_count)
+                & is_unchanged(CustomerRow.feedback_count, earlier_row.feedback_count),
+            )
+            if old_pair != new_pair:
+                for digest, holder in _holders(account_id, old_pair).items():
+                    if holder == customer.id:
+                        write.delete(CustomerPairRow(account_key(account_id, digest)))
+                if new_pair and find_by_pair(account_id, new_pair) is None:
+                    _save_pair(write, account_id, new_pair.digest, customer.id)
+        return Created(merged, earlier_row.input_hash, bool(earlier_row.position))
+
+    return retry_on_contention(attempt)
+
+
+def _holders(account_id: str, pair: CustomerPair | None) -> dict[str, str]:
+    return find_holders(account_id, pair.digests) if pair else {}
+
+
+def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
+    """Return the update actions that replace all fields of a customer.
+
+    The attributes of unset fields are removed. The customer's place in the list does not change.
+    """
+    attributes = attributes_of(account_id, customer)
+    return [
+        attribute.set(attributes[name]) if name in attributes else attribute.remove()
+        for name, attribute in CustomerRow.get_attributes().items()
+        if name not in _NOT_REPLACED
+    ]
+
+
+def add(
+    write: TransactWrite,
+    account_id: str,
+    customer: Customer,
+    position: int | None,
+    first_of_pair: str | None,
+    input_hash: str | None = None,
+) -> None:
+    """Add a customer in this transaction, with this position in the account's list or without one.
+
+    The transaction fails if a customer with this id or a row for this pair already exists.
+
+    Args:
+        first_of_pair: the digest of the customer's pair. None if the customer has no pair or if
+            another customer of the account already has the same pair.
+    """
+    attributes = attributes_of(account_id, customer)
+    if position:
+        listing = lists.place(account_id, position)
+    else:
+        listing = {
+            "work_shard": shard_of(account_id, customer.id, "customer"),
+            "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
+        }
+    put_new(write, CustomerRow, {**attributes, **listing, "input_hash": input_hash})
+    if first_of_pair:
+        key = account_key(account_id, first_of_pair)
+        put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})
+
+
+def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: str) -> None:
+    write.save(
+        CustomerPairRow(account_key(account_id, digest), customer_id=customer_id),
+        CustomerPairRow.key.does_not_exist(),
+    )
+
+
+def _milliseconds(timestamp: datetime) -> int:
+    return int(timestamp.timestamp() * 1000)
+
+
+_NOT_REPLACED: Final = frozenset(
+    {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
+)
