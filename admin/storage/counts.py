@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 
+from admin.domain.customers.counts import CustomerCounts
 from admin.storage.list_positions import customer_positions
-from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups

@@ -7,11 +7,11 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from admin.domain.customers.counts import CustomerCounts
 from admin.services.recount.difference import Difference
 from admin.storage import counts as records
 from admin.storage.list_positions import form_positions
 from chalicelib.concurrency import map_concurrently
-from chalicelib.domain.customers.counts import CustomerCounts
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.storage import counters, customers, solicitations

@@ -307,7 +307,8 @@ def test_customer_replaced_before_listing_is_listed(account: str, time: Time) ->
     save_customer(account, customer_definition(id=customer.id, firstName="Ana"))
     run_worker(account, time)
     (replaced,) = listed(account)
-    assert (replaced.id, replaced.first_name, replaced.email) == (customer.id, "Ana", None)
+    fields = (replaced.id, replaced.first_name, replaced.email)
+    assert fields == (customer.id, "Ana", "a@example.test")
 
 
 def test_replace_keeps_position_that_worker_assigns_concurrently(
@@ -521,6 +522,6 @@ def test_worker_lists_customers_after_throttled_request(
             raise Unavailable("busy")
         return find(account_id)
 
-    monkeypatch.setattr(customers, "find_unlisted", find_unlisted)
+    monkeypatch.setattr(customer_creation, "find_unlisted", find_unlisted)
     run_worker(account, time)
     assert len(listed(account)) == 1
