@@ -69,10 +69,10 @@ def run(seed: int) -> Report:
 def _rates(chance: random.Random) -> Rates:
     """Return the rates of a seed. Some seeds have many faults of one kind."""
     rates = Rates()
-    often = chance.choice(["", "lost", "conflict", "throttled", "killed", "repeated", "switched"])
-    if often == "switched":
-        return replace(rates, switched=0.9)
-    return replace(rates, **{often: 0.06}) if often else rates
+    often = {"switched": 0.9, "repeated_message": 0.4}
+    often |= dict.fromkeys(("lost", "conflict", "throttled", "killed", "repeated"), 0.06)
+    kind = chance.choice(["", *often])
+    return replace(rates, **{kind: often[kind]}) if kind else rates
 
 
 def _work(simulation: Simulation, world: World) -> None:

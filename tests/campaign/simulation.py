@@ -27,12 +27,12 @@ from uuid import UUID
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
-from chalicelib.functions.failed_messages import MessagesFailed
 from greenlet import getcurrent, greenlet
 
 import chalicelib
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
+from chalicelib.functions.partial_batch import MessagesFailed
 from chalicelib.outbound import event_sources, providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
@@ -168,7 +168,9 @@ class Simulation:
         number: the number of AWS requests.
         swept: the number of those that the sweeper sent.
         on_send: called with each message that a provider receives.
-        after_request: called after each request of an invocation.
+        after_request: called after each request of an invocation. It can return an invocation that
+            continues before all others.
+        urgent: the invocation that continues before all others.
         poison: returns whether a request kills its process, for work that always kills.
         stopped_until: by queue, the time until which its messages are not delivered.
     """
@@ -187,7 +189,9 @@ class Simulation:
         self.stopped_until: dict[str, float] = {}
         self.mails: list[Mail] = []
         self.on_send: Callable[[Mail], None] = lambda _: None
-        self.after_request: Callable[[Invocation, Mapping[str, Any]], None] = lambda *_: None
+        self.urgent: Invocation | None = None
+        self.after_request: Callable[[Invocation, Mapping[str, Any]], Invocation | None]
+        self.after_request = lambda *_: None
         self.poison: Callable[[Invocation, Mapping[str, Any]], bool] = lambda *_: False
         self._sent_groups: dict[str, float] = {}
 
@@ -204,8 +208,10 @@ class Simulation:
         return invocation
 
     def step(self) -> None:
-        """Continue a random invocation until its next switch."""
-        invocation = self.random.choice(self.invocations)
+        """Continue the urgent invocation or a random one until its next switch."""
+        if self.urgent not in self.invocations:
+            self.urgent = None
+        invocation = self.urgent or self.random.choice(self.invocations)
         try:
             invocation.switch()
         except Killed:
@@ -343,8 +349,8 @@ class Simulation:
             return self._with_faults(invocation, operation, arguments)
         finally:
             self._look(invocation, operation, arguments)
-            self.after_request(invocation, arguments)
-            if self.random.random() < self.rates.switched:
+            self.urgent = self.after_request(invocation, arguments) or self.urgent
+            if self.random.random() < self.rates.switched or self.urgent:
                 assert invocation.parent
                 invocation.parent.switch()
 
@@ -556,7 +562,7 @@ def installed(simulation: Simulation) -> Iterator[None]:
             ("map_concurrently", map_concurrently, one_after_the_other),
             ("uuid4", uuid.uuid4, uuid4),
         )
-        for name in [name for name in sys.modules if name.startswith("chalicelib.")]:
+        for name in [name for name in sys.modules if name.startswith(("chalicelib.", "admin."))]:
             for attribute, real, fake in fakes:
                 if getattr(sys.modules[name], attribute, None) is real:
                     patch.setattr(sys.modules[name], attribute, fake)

@@ -206,7 +206,7 @@ class World:
 
     def act(self) -> None:
         """Start a random action of a random participant."""
-        actions: list[tuple[Callable[[Account], None], int]] = [
+        actions: list[tuple[Callable[[Account], object], int]] = [
             (self.send_purchase, 10),
             (self.record_purchase, 3),
             (self.accept_batch, 6),
@@ -367,7 +367,7 @@ class World:
 
         self._start("answer survey", submit, word, attempts=3)
 
-    def unsubscribe(self, account: Account, person: Person | None = None) -> None:
+    def unsubscribe(self, account: Account, person: Person | None = None) -> Invocation:
         """Follow the unsubscribe link of a person; repeat the request if there is no response."""
         person = person or self.random.choice(account.people)
         contact_hash = email_hash(account.id, self.random.choice(person.emails))
@@ -378,7 +378,7 @@ class World:
             unsubscribe(token)
             self._ban(person, "EMAIL")
 
-        self._start("unsubscribe", follow, attempts=3)
+        return self._start("unsubscribe", follow, attempts=3)
 
     def revoke(self, account: Account) -> None:
         """Replace a customer by one without opt-ins."""
@@ -471,16 +471,18 @@ class World:
 
     # Reactions to requests of the service
 
-    def _react(self, invocation: Invocation, arguments: Any) -> None:
+    def _react(self, invocation: Invocation, arguments: Any) -> Invocation | None:
         if invocation.name in ("erase", "erasures"):
             self._judge_erasures()
         read = arguments.get("RequestItems", {}).get("feedback-test-contacts", {})
-        if invocation.name == "solicitations" and read and self.random.random() < 0.05:
+        if invocation.name == "solicitations" and read and self.random.random() < 0.1:
             # The person unsubscribes after the service has read that the person has not.
             keys = {key["key"]["S"] for key in read["Keys"]}
-            for person in {*self.person_at.values()}:
-                if email_key(person.account.id, person.address) in keys:
-                    self.unsubscribe(person.account, person)
+            for account in self.accounts:
+                for person in account.people:
+                    if email_key(account.id, person.address) in keys:
+                        return self.unsubscribe(account, person)
+        return None
 
     def _judge_erasures(self) -> None:
         """Check the erasures that have just ended."""
@@ -631,7 +633,7 @@ class World:
         run: Callable[[Invocation], object],
         *words: str,
         attempts: int = 1,
-    ) -> None:
+    ) -> Invocation:
         """Start a request of a client, who repeats it if it fails."""
 
         def request(invocation: Invocation) -> None:
@@ -648,7 +650,7 @@ class World:
                 else:
                     self._end(*words)
 
-        self.simulation.start(name, request, _API_TIMEOUT_S, None)
+        return self.simulation.start(name, request, _API_TIMEOUT_S, None)
 
     def _word(self, person: Person, *, is_sent: bool = False) -> str:
         """Return a new word for input about a person."""
