@@ -1,4 +1,4 @@
-"""The command ``purchase``: import and show purchases."""
+"""The command ``purchase``: import, list and show purchases."""
 
 import codecs
 from collections import Counter
@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
+from admin.commands.customer import show_purchases
 from admin.definitions.csv_format import WINDOWS_ENCODING, DateOrder
 from admin.definitions.purchase_lines import (
     PurchaseFile,
@@ -22,7 +23,8 @@ from admin.definitions.purchase_lines import (
     open_purchases,
 )
 from admin.error_messages import one_line_message
-from admin.options import example
+from admin.options import WideOption, example
+from admin.services.customers.activity import list_purchases
 from admin.services.purchases.compare import is_stored
 from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
@@ -39,7 +41,7 @@ from chalicelib.domain.purchases.purchase import (
 )
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.accounts.settings import current_settings
-from chalicelib.services.customers.read import find_customer
+from chalicelib.services.customers.read import find_customer, read_customer
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
 
@@ -49,7 +51,7 @@ _AT_ONCE: Final = 100
 
 _Record = Callable[[Sequence[PurchaseLine]], list[tuple[int, str]]]
 
-app = typer.Typer(help="Import and show purchases.", no_args_is_help=True)
+app = typer.Typer(help="Import, list and show purchases.", no_args_is_help=True)
 
 SourceArgument = Annotated[
     DataSource,
@@ -182,6 +184,20 @@ def _outcomes_of(account_id: str, window: Sequence[PurchaseLine]) -> dict[int, s
         outcomes[number] = {None: "new", False: "updated", True: "unchanged"}[same]
         seen[key] = purchase
     return outcomes
+
+
+@app.command("list", epilog=example("purchase list ACCOUNT --customer CUSTOMER"))
+def list_purchases_of(
+    account: AccountArgument,
+    customer: Annotated[str, typer.Option(help="The customer's id.", parser=id_argument)],
+    _wide: WideOption = False,
+) -> None:
+    """List the purchases of a customer, the latest first.
+
+    Cost: three AWS requests, plus one per 100 purchases.
+    """
+    read_customer(account, customer)
+    show_purchases(current_directory(account), list_purchases(account, customer))
 
 
 @app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))

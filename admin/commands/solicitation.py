@@ -7,11 +7,22 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.account import AccountArgument
+from admin.commands.account import AccountArgument, id_argument
 from admin.commands.customer import summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
+from admin.commands.solicitation_words import outcome_in_words
 from admin.error_messages import one_line_message
-from admin.options import WideOption, YesOption, example, parse_utc_time
+from admin.options import (
+    EmailOption,
+    PhoneOption,
+    WideOption,
+    YesOption,
+    example,
+    parse_utc_time,
+)
+from admin.services.accounts.manage import require_account
+from admin.services.customers.activity import list_solicitations as list_of_customer
+from admin.services.customers.activity import load_cases
 from admin.services.solicitation.manage import (
     list_solicitations,
     load_explanation,
@@ -20,7 +31,8 @@ from admin.services.solicitation.manage import (
 )
 from admin.services.solicitation.text_cost import TextCost, text_cost
 from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -34,6 +46,8 @@ from chalicelib.domain.solicitation.decide import (
 )
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
+from chalicelib.services.customers.find import find_by_email, find_by_phone_number
+from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.send_invitation import describe_size
 
@@ -82,13 +96,28 @@ def list_all(
             help="The maximum number of solicitations.", min=1, max=100_000, metavar="NUMBER"
         ),
     ] = 50,
+    customer: Annotated[
+        str | None,
+        typer.Option(help="List only the solicitations of this customer.", parser=id_argument),
+    ] = None,
     _wide: WideOption = False,
 ) -> None:
     """List an account's solicitations, newest first.
 
     Cost: two AWS requests, plus one per 1,000 solicitations. With --state or --reason, the command
-    reads solicitations until enough match.
+    reads solicitations until enough match. With --customer, one per 100 of the customer's.
     """
+    if customer:
+        read_customer(account, customer)
+        of_customer = [
+            solicitation
+            for solicitation in list_of_customer(account, customer)
+            if state in (None, solicitation.state)
+            and (reason is None or reason.value == solicitation.reason)
+            and (since is None or solicitation.created_at >= since)
+        ]
+        show_table(list(_COLUMNS), [_cells(found) for found in of_customer[:limit]], _WIDE)
+        return
     found = list_solicitations(
         account,
         state=state,
@@ -99,14 +128,44 @@ def list_all(
     show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found], _WIDE)
 
 
-@app.command(epilog=example("solicitation explain ACCOUNT Site ORDER-1"))
+@app.command(
+    epilog=example(
+        "solicitation explain ACCOUNT --email zoe@example.com",
+        "solicitation explain ACCOUNT Site ORDER-1",
+    )
+)
 def explain(
-    account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
+    account: AccountArgument,
+    source: Annotated[
+        DataSource | None,
+        typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site."),
+    ] = None,
+    external_id: Annotated[
+        str | None,
+        typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system."),
+    ] = None,
+    email: EmailOption = None,
+    phone: PhoneOption = None,
+    customer: Annotated[
+        str | None, typer.Option(help="The customer's id.", parser=id_argument)
+    ] = None,
 ) -> None:
-    """Show the outcome of a solicitation, and the decision that the current facts lead to.
+    """Explain why a person received surveys or none, for one purchase or for all.
 
-    Cost: about nine AWS requests.
+    For one purchase, the command shows the outcome, each fact, and the decision that the current
+    facts lead to. With --email, --phone or --customer, it shows one sentence for each purchase of
+    the person.
+
+    Cost: about nine AWS requests; for a person, about five, and two per purchase.
     """
+    person = [option for option in (email, phone, customer) if option is not None]
+    if len(person) + (source is not None) != 1 or (source is None) != (external_id is None):
+        raise typer.BadParameter(
+            "Provide SOURCE and EXTERNAL_ID, or one of --email, --phone and --customer."
+        )
+    if source is None or external_id is None:
+        _explain_person(account, email, phone, customer)
+        return
     case = load_explanation(account, source, external_id)
     outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
     decided = decide(case.facts)
@@ -128,6 +187,35 @@ def explain(
         "textMessage": cost and {"segments": cost.size.segments, "price": cost.price},
     }
     show_record(record, "\n".join(lines))
+
+
+def _explain_person(
+    account: str, email: str | None, phone: str | None, customer_id: str | None
+) -> None:
+    require_account(account)
+    if email is not None:
+        found = find_by_email(account, email)
+    elif phone is not None:
+        found = find_by_phone_number(account, phone)
+    else:
+        found = [read_customer(account, customer_id or "")]
+    if not found:
+        raise Conflict("No customer of the account has this address.")
+    cases = [case for customer in found for case in load_cases(account, customer.id)]
+    show_table(
+        ["Purchase", "Date", "Store", "Survey"],
+        [
+            [
+                f"{case.solicitation.source} {case.solicitation.external_id}",
+                f"{case.facts.purchase.date:%Y-%m-%d}",
+                case.facts.store.name if case.facts.store else "deleted",
+                outcome_in_words(case),
+            ]
+            for case in cases
+        ],
+    )
+    if not cases:
+        notices().print("The person has no purchases, so no survey was due.")
 
 
 @app.command("resend", epilog=example("solicitation resend ACCOUNT Site ORDER-1"))

@@ -24,6 +24,7 @@ from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Listed
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import DueIndex
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
@@ -289,6 +290,20 @@ def count_feedback(
         actions=actions,
         condition=CustomerRow.key.exists(),
     )
+
+
+def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datetime) -> bool:
+    """Replace the tags of a customer. Return False if the customer has changed or was erased.
+
+    One AWS request.
+    """
+    row, stored = CustomerRow(account_key(account_id, seen.id)), CustomerRow.tag_ids
+    actions: list[Action] = [
+        stored.set(list(tag_ids)) if tag_ids else stored.remove(),
+        CustomerRow.updated_at.set(format_timestamp(now)),
+    ]
+    condition = CustomerRow.updated_at == format_timestamp(seen.updated_at)
+    return try_write(lambda: row.update(actions, condition=condition))
 
 
 def has_same_addresses(customer: Any) -> Condition:

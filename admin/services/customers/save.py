@@ -38,7 +38,7 @@ def save_customer(account_id: str, definition: Any) -> Customer:
         now = clock.now()
         tags = merge_tags(account_id, parsed.tags, existing, now)
         customer = build_customer(parsed, tags, now)
-        _save_tags(account_id, tags, existing)
+        save_tags(account_id, tags, existing)
         return customer_creation.replace(
             account_id,
             customer,
@@ -51,7 +51,7 @@ def save_customer(account_id: str, definition: Any) -> Customer:
     return saved.customer
 
 
-def _save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag]) -> None:
+def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag]) -> None:
     """Create new tags, and update existing tags whose colour changed. Do not write other tags.
 
     Args:
