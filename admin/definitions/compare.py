@@ -8,7 +8,12 @@ from typing import Any, Final
 
 from admin.definitions.check import Known
 from admin.definitions.definition import Definition, Kind, Problem
-from admin.definitions.export import form_definition, workflow_definition
+from admin.definitions.export import (
+    PLACE_MODELS,
+    form_definition,
+    place_definition,
+    workflow_definition,
+)
 from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import RunReferences
 from admin.domain.customers.merge import merge_customer
@@ -21,7 +26,7 @@ from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.compare import is_stored
 from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.places import Directory, Place
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import Customer, CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
@@ -247,15 +252,10 @@ def _compare_workflow(definition: Definition, directory: Directory, _known: Know
 
 def _compare_place(definition: Definition, _directory: Directory, known: Known) -> _Compared:
     stored = known.directory(definition.account_id).by_id.get(definition.resource_id or "")
-    content = _PLACE_DEFAULTS | {k: v for k, v in definition.content.items() if v is not None}
-    return _place_view(stored) if stored else None, {
-        name: value.strip() if isinstance(value, str) else value for name, value in content.items()
-    }
-
-
-def _place_view(place: Place) -> dict[str, Any]:
-    view = place.model_dump(mode="json", by_alias=True, exclude={"kind"})
-    return {name: value for name, value in view.items() if value is not None}
+    new = parse_definition(definition.content, PLACE_MODELS[definition.kind])
+    return place_definition(definition.kind, stored) if stored else None, new.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True
+    )
 
 
 def _compare_customer(definition: Definition, _directory: Directory, known: Known) -> _Compared:
@@ -309,7 +309,6 @@ _NOT_LOADED: Final = {
     "data_sources",
     "average_feedback_rating",
 }
-_PLACE_DEFAULTS: Final = {"color": ""}
 _FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
 _BUILD: Final[Mapping[FormKind, Callable[[Any, Directory, Any], SavedForm]]] = {
     FormKind.CONTACT_FORM: _build_contact_form,

@@ -7,6 +7,7 @@ from admin.domain.forms.contact_form import ContactFormDefinition
 from admin.domain.forms.kept import support_email_definition
 from admin.domain.forms.survey import SurveyDefinition
 from admin.domain.workflows.definition import WorkflowDefinition
+from chalicelib.domain.accounts.places import BrandDefinition, Place, StoreDefinition
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
@@ -14,6 +15,10 @@ from chalicelib.domain.schema import Input
 from chalicelib.domain.workflows.workflow import Workflow
 
 _DERIVED: Final = ("createdAt", "updatedAt", "dependencies", "dependencyOf")
+PLACE_MODELS: Final[dict[Kind, type[BrandDefinition]]] = {
+    Kind.BRAND: BrandDefinition,
+    Kind.STORE: StoreDefinition,
+}
 _PARTS: Final = ("fields", "fieldGroups", "fieldDependencies", "targets")
 
 
@@ -39,6 +44,13 @@ def form_definition(account_id: str, form: SavedContactForm | SavedSurvey) -> di
         brief["preRedirectConfig"]["threshold"] = content["preRedirectConfig"]["threshold"]
     kind = Kind.SURVEY if is_survey else Kind.CONTACT_FORM
     return {"kind": kind.value, "account": account_id, **brief}
+
+
+def place_definition(kind: Kind, place: Place) -> dict[str, Any]:
+    """Return the definition of a stored brand or store, without default values."""
+    stored = place.model_dump(mode="json", by_alias=True)
+    names = {field.alias for field in PLACE_MODELS[kind].model_fields.values()}
+    return _brief({k: v for k, v in stored.items() if k in names}, PLACE_MODELS[kind])
 
 
 def workflow_definition(account_id: str, workflow: Workflow) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from admin.definitions.definition import Kind
-from admin.definitions.export import form_definition, workflow_definition
+from admin.definitions.export import form_definition, place_definition, workflow_definition
 from admin.domain.forms.kept import support_email_definition
 from admin.services.accounts.manage import last_changes_of
 from admin.services.workflows.manage import find_version
 from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.places import Place
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
@@ -54,5 +55,6 @@ def _definition(
     if kind is Kind.WORKFLOW:
         workflow = find_version(account_id, resource_id, change.changed_at)
         return workflow_definition(account_id, workflow) | {"enabled": workflow.enabled}
-    place = {name: value for name, value in change.old.items() if value is not None}
-    return place | {"kind": kind.value}
+    return place_definition(kind, Place.model_validate_json(json.dumps(change.old))) | {
+        "kind": kind.value
+    }

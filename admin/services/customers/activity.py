@@ -19,7 +19,7 @@ class Activity:
 
 
 def read_activity(account_id: str, customer_id: str) -> Activity:
-    """Return the customer's purchases, their solicitations, and the counted feedback.
+    """Return the customer's purchases, their solicitations, and the linked feedback.
 
     AWS requests: three, plus one per 100 purchases, solicitations and feedback records.
     """
@@ -27,7 +27,7 @@ def read_activity(account_id: str, customer_id: str) -> Activity:
         list_purchases(account_id, customer_id),
         list_solicitations(account_id, customer_id),
         sorted(
-            feedback.counted_of_customer(account_id, customer_id),
+            (stored.feedback for stored in feedback.of_person(account_id, customer_id, ())),
             key=lambda record: record.created_at,
             reverse=True,
         ),

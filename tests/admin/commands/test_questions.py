@@ -21,7 +21,7 @@ from tests.services.solicitation.soliciting import Shop
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     provider = Provider()
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     return provider
 
 
