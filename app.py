@@ -35,6 +35,7 @@ from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.account_routes import routes as account_routes
 from chalicelib.web.partner.customer_routes import routes as customer_routes
 from chalicelib.web.partner.feedback_routes import routes as feedback_routes
+from chalicelib.web.partner.purchase_routes import routes as purchase_routes
 from chalicelib.web.partner.routes import routes as partner_routes
 from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
@@ -51,6 +52,7 @@ app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
 app.register_blueprint(account_routes)
 app.register_blueprint(customer_routes)
+app.register_blueprint(purchase_routes)
 app.register_blueprint(feedback_routes)
 app.register_blueprint(public_routes)
 app.register_blueprint(page_routes)

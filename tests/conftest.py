@@ -90,6 +90,7 @@ def cloud() -> Iterator[None]:
         accept_headers_in_notifications(patch)
         # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
+        patch.setattr("chalicelib.services.purchases.report.MAX_WRITERS", 1)
         patch.setattr(
             "chalicelib.functions.partial_batch.map_concurrently",
             lambda function, items, _: [function(item) for item in items],

@@ -20,7 +20,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     """
     if isinstance(failure, RejectedPositiveData):
         return not (
-            _rejects_only(response, "empty", "duplicate")
+            _rejects_only(response, "empty", "duplicate", "unknown_reference", "invalid_cursor")
             or _rejects_combination(response)
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
@@ -40,8 +40,9 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
 def _rejects_only(response: Any, *codes: str) -> bool:
     """Return whether the response lists errors and all of them have one of these codes.
 
-    The schema cannot express two rules: a customer with only blank strings and nulls is empty, and
-    metadata names that are equal after trimming are duplicates.
+    The schema cannot express these rules: a customer with only blank strings and nulls is empty,
+    metadata names that are equal after trimming are duplicates, an id must belong to a record of
+    the account, and a cursor must be from the preceding page.
     """
     errors = _body(response).get("errors", [])
     return bool(errors) and all(error["code"] in codes for error in errors)

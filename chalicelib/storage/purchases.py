@@ -16,6 +16,7 @@ from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
+from chalicelib.storage.index_pages import Position, read_index_page
 
 
 class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -133,6 +134,36 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
     for row in read_indexed(PurchaseRow, PurchaseRow.by_customer.query(customer_id)):
         if row.account_id == account_id and row.customer_id == customer_id:
             yield build_purchase_from(row)
+
+
+def list_page_of_customer(
+    account_id: str, customer_id: str, after: Position | None, at_most: int
+) -> tuple[list[Position], bool]:
+    """Load the positions of the customer's purchases, and whether the list ends with them.
+
+    One request. The index is eventually consistent.
+
+    Args:
+        after: the position of the last purchase of the preceding page.
+    """
+    prefix = account_key(account_id, "")
+    created_at, purchase_id = after or ("", None)
+    rows, is_end = read_index_page(
+        PurchaseRow.by_customer,
+        ("customer_id", customer_id),
+        "key",
+        prefix + purchase_id if purchase_id else None,
+        created_at,
+        at_most,
+    )
+    own = (row for row in rows if row.key.startswith(prefix))
+    return [(row.created_at, row.key.removeprefix(prefix)) for row in own], is_end
+
+
+def find_many(account_id: str, purchase_ids: Collection[str]) -> dict[str, Purchase]:
+    """Load up to 100 purchases by id. Omit missing purchases. One consistent request."""
+    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
+    return {row.id: build_purchase_from(row) for row in rows if row}
 
 
 def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at: datetime) -> None:

@@ -158,7 +158,13 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
         if known.solicitation is None:
             solicitations.add(write, new.solicitation)
         elif known.solicitation.is_open:
-            solicitations.decide_again(write, known.solicitation, new.purchase.customer_id, at)
+            solicitations.decide_again(
+                write,
+                known.solicitation,
+                new.purchase.customer_id,
+                new.solicitation.send_at,
+                at,
+            )
         source = new.purchase.source
         if known.customer_id and (is_moved or new.optins):
             customers.count_purchase(

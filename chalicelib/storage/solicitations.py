@@ -50,6 +50,7 @@ from chalicelib.storage.dynamodb.work_records import (
     pending_attributes,
     plan,
 )
+from chalicelib.storage.index_pages import Position, read_index_page
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
 
@@ -120,6 +121,8 @@ class SolicitationRow(WorkRow):
     deferred_since = UnicodeAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
     sent_at = UnicodeAttribute(null=True)
+    send_at = UnicodeAttribute(null=True)
+    cancelled_at = UnicodeAttribute(null=True)
     by_account = _ByAccount()
     by_customer = _ByCustomer()
 
@@ -184,19 +187,24 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
             "external_id": solicitation.external_id,
             "customer_id": solicitation.customer_id,
             "is_requested": solicitation.is_requested,
+            "send_at": format_timestamp(solicitation.send_at) if solicitation.send_at else None,
             **work,
         },
     )
 
 
 def decide_again(
-    write: TransactWrite, solicitation: Solicitation, customer_id: str | None, now: datetime
+    write: TransactWrite,
+    solicitation: Solicitation,
+    customer_id: str | None,
+    send_at: datetime | None,
+    now: datetime,
 ) -> None:
     """Request a new decision in this transaction, because the purchase has changed.
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
     """
-    customer = SolicitationRow.customer_id
+    customer, earliest = SolicitationRow.customer_id, SolicitationRow.send_at
     write.update(
         SolicitationRow(solicitation.id),
         actions=[
@@ -204,6 +212,7 @@ def decide_again(
             SolicitationRow.due_at.set(first_due(now)),
             SolicitationRow.ready_at.set(int(now.timestamp())),
             customer.set(customer_id) if customer_id else customer.remove(),
+            earliest.set(format_timestamp(send_at)) if send_at else earliest.remove(),
             SolicitationRow.processed_at.remove(),
             SolicitationRow.held_until.remove(),
         ],
@@ -246,6 +255,18 @@ def find_with_purchase(
     return build_solicitation(row), purchase, customer
 
 
+def find_with_store(pointer: SolicitationPointer) -> tuple[Solicitation | None, str | None]:
+    """Load a solicitation of the account, and the store of its purchase. One consistent request."""
+    account_id = pointer.account_id
+    row, purchase = read_together(
+        (SolicitationRow, pointer.solicitation_id),
+        (PurchaseRow, account_key(account_id, pointer.solicitation_id)),
+    )
+    if row is None or row.account_id != account_id or purchase is None:
+        return None, None
+    return build_solicitation(row), purchase.store_id
+
+
 def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: datetime) -> None:
     """End a solicitation without a message, in this transaction.
 
@@ -261,6 +282,41 @@ def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: dat
         condition=_is_unchanged(solicitation),
     )
     _count(write, solicitation, SolicitationState.SKIPPED)
+
+
+def cancel(solicitation: Solicitation, now: datetime) -> None:
+    """Cancel a solicitation. One request.
+
+    A solicitation that no worker is sending ends. Otherwise, it is only marked: if its message is
+    not sent, the next decision ends it.
+
+    Raises:
+        Contention: the solicitation has been claimed, released or ended since it was loaded.
+    """
+    row = SolicitationRow
+    is_leased = solicitation.leased_until is not None
+    ends = not solicitation.outcome_is_final and not is_leased
+    actions: list[Action] = [row.cancelled_at.set(format_timestamp(now))]
+    if ends:
+        reason = SkipReason.CANCELLED.value
+        actions += [
+            row.held_until.remove(),
+            row.reason.set(reason),
+            *_ending(SolicitationState.SKIPPED, now),
+        ]
+    with transaction() as write:
+        write.update(
+            row(solicitation.id),
+            actions=actions,
+            condition=(row.state == solicitation.state.value)
+            & (
+                row.claim_token == solicitation.claim_token
+                if is_leased
+                else row.leased_until.does_not_exist()
+            ),
+        )
+        if ends:
+            _count(write, solicitation, SolicitationState.SKIPPED)
 
 
 def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
@@ -399,6 +455,28 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
     return save_end(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
 
 
+def list_page(
+    account_id: str, after: Position | None, at_most: int
+) -> tuple[list[Solicitation], bool]:
+    """Load solicitations of the account by creation time, and whether the list ends with them.
+
+    One request. The index is eventually consistent, and contains only part of the attributes.
+
+    Args:
+        after: the position of the last solicitation of the preceding page.
+    """
+    created_at, record_id = after or ("", None)
+    rows, is_end = read_index_page(
+        SolicitationRow.by_account,
+        ("account_id", account_id),
+        "solicitation_id",
+        record_id,
+        created_at,
+        at_most,
+    )
+    return [build_solicitation(row) for row in rows], is_end
+
+
 def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
     """Yield the customer's solicitations.
 
@@ -463,7 +541,14 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
     fields = row.attribute_values
     times = {
         name: datetime.fromisoformat(fields[name])
-        for name in ("processed_at", "held_until", "sent_at", "deferred_since")
+        for name in (
+            "processed_at",
+            "held_until",
+            "sent_at",
+            "send_at",
+            "cancelled_at",
+            "deferred_since",
+        )
         if name in fields
     }
     return Solicitation(

@@ -237,7 +237,7 @@ def _parameter(path: str, name: str, description: str, recorded: dict[str, str])
     return {
         "name": name,
         "in": "path" if in_path else "header" if name[0].isupper() else "query",
-        "required": in_path or name in ("id", "survey", "token"),
+        "required": in_path or name in ("id", "purchase", "survey", "token"),
         "description": description,
         "schema": schema,
         "example": example,

@@ -38,6 +38,7 @@ from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.purchases import report
 from chalicelib.settings import settings
 from chalicelib.storage import trackers
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
@@ -59,12 +60,21 @@ _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
 _ROWS: Final = json.loads((_ROOT / "admin/demo/customers-batch.json").read_text())["batch"]
 
+_PURCHASE_KEY: Final = {"source": "Site", "externalId": "ORDER-20418"}
+_PURCHASE: Final = {
+    **_PURCHASE_KEY,
+    "storeId": _STORE,
+    "date": "2026-11-20T09:30:00Z",
+    "customer": {"firstName": "Lou", "email": "lou.blanc@example.com", "emailOptin": True},
+}
+
 QUERIES: Final = {
     "getPurchase": {"id": SHOWN_PURCHASE},
     "getContactForm": {"id": _FORM},
     "getSurvey": {"id": _SURVEY},
     "getCustomer": {"id": SHOWN_CUSTOMER},
     "changeCustomer": {"id": SHOWN_CUSTOMER},
+    "getSurveyTracker": {"purchase": SHOWN_PURCHASE},
     "importCustomers": {"partial": "true"},
     "showContactForm": {"id": _FORM},
     "showSurvey": {"survey": _SURVEY, "store": _STORE},
@@ -89,6 +99,30 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listPlaces": _PAGES,
     "listWorkflows": _PAGES,
     "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
+    "reportPurchase": {
+        "A booking whose survey is sent after the stay": {
+            **_PURCHASE,
+            "startDate": "2026-11-27T15:00:00Z",
+            "endDate": "2026-11-29T11:00:00Z",
+            "sendAt": "2026-11-30T09:00:00Z",
+            "metadata": {"room": "12"},
+        },
+    },
+    "reportPurchases": {
+        "Two old purchases, one of them invalid": {
+            "batch": [
+                {**_PURCHASE, "externalId": "ORDER-20417"},
+                {**_PURCHASE, "externalId": "ORDER-20416", "storeId": _UNKNOWN},
+            ],
+            "solicit": False,
+        },
+    },
+    "findPurchase": {"By order number": _PURCHASE_KEY},
+    "listPurchases": {
+        "The first page": {},
+        "Purchases in a store": {"limit": 2, "storeIds": [_STORE]},
+    },
+    "cancelPurchase": {"By order number": _PURCHASE_KEY},
     "changeCustomer": {
         "A new phone number": {"phoneNumber": "+33 6 98 76 54 32", "description": None},
     },
@@ -113,6 +147,13 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listPlaces", 400): _BAD_PAGE,
     ("listWorkflows", 400): _BAD_PAGE,
     ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
+    ("reportPurchase", 400): {"source": "Site", "storeID": _STORE, "date": "yesterday"},
+    ("reportPurchases", 400): {"batch": []},
+    ("findPurchase", 400): {"source": "Shop"},
+    ("findPurchase", 404): {**_PURCHASE_KEY, "externalId": "UNKNOWN"},
+    ("listPurchases", 400): {"cursor": "x"},
+    ("cancelPurchase", 400): {"externalId": "ORDER-20418"},
+    ("cancelPurchase", 404): {**_PURCHASE_KEY, "externalId": "UNKNOWN"},
     ("changeCustomer", 400): {"emailOptin": None},
     ("findCustomers", 400): {"email": "nobody"},
     ("optOut", 400): {"email": "tom@example.com", "channels": ["SMS"]},
@@ -239,6 +280,8 @@ def recorder() -> Iterator[Recorder]:
         mock_aws(),
         patch.object(clock, "now", lambda: _NOW),
         patch.object(clock, "within", lambda _: _NOW),
+        # Moto's tables are not safe for concurrent threads.
+        patch.object(report, "MAX_WRITERS", 1),
         patch.object(ids, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
         Client(app, stage_name="test", project_dir=str(_ROOT)) as client,
     ):
@@ -284,7 +327,9 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
     if status == 413:
         return query, {"id": " " * MAX_BODY_BYTES}
     if status == 404:
-        required = "survey" if "survey" in query else "id"
+        if (name, status) in _BAD_BODIES:
+            return query, _BAD_BODIES[name, status]
+        required = next(iter(query), "id")
         if required in query or body is None:
             return {**query, required: _UNKNOWN}, body
         return query, {**body, "id": _UNKNOWN}

@@ -12,7 +12,11 @@ from chalicelib.domain.customers.platforms import IDENTIFIERS
 Schema = dict[str, Any]
 Mode = Literal["validation", "serialization"]
 
-_NAMES: Final = {"Customer": "PartnerCustomer", "Purchase": "PartnerPurchase"}
+_NAMES: Final = {
+    "Customer": "PartnerCustomer",
+    "Purchase": "PartnerPurchase",
+    "SurveyTracker": "PartnerSurveyTracker",
+}
 """Schema names in the API contract that differ from the model's class name."""
 
 _FIRST: Final = ("id", "createdAt", "updatedAt")

@@ -42,14 +42,21 @@ class CustomAttributeValue(Resource):
 class CustomAttributeDefinition(Input):
     """The value of a custom attribute in a definition."""
 
-    attribute: str = Field(min_length=1, max_length=255)
-    type: Annotated[AttributeType, Field(strict=False)]
-    auto_detected: bool = False
-    from_possible_value: str = Field(default="", max_length=255)
-    text: str = Field(default="", max_length=2000)
-    rating: str = Field(default="", max_length=32)
-    value: str = Field(default="", max_length=2000)
-    id: Identifier | None = None
+    attribute: str = Field(min_length=1, max_length=255, description="The attribute's name.")
+    type: Annotated[AttributeType, Field(strict=False)] = Field(
+        description="Type of the attribute's values."
+    )
+    auto_detected: bool = Field(
+        default=False, description="Whether the value was detected automatically."
+    )
+    from_possible_value: str = Field(default="", max_length=255, description="The selected option.")
+    text: str = Field(default="", max_length=2000, description="Text of the value.")
+    rating: str = Field(default="", max_length=32, description="Rating of the value.")
+    value: str = Field(default="", max_length=2000, description="The value as a string.")
+    id: Identifier | None = Field(
+        default=None,
+        description="Identifier of the value. The default is derived from the attribute's name.",
+    )
 
     def value_of(self, owner_id: str, now: datetime) -> CustomAttributeValue:
         """Build an attribute value of a customer or a purchase from its definition.

@@ -38,12 +38,14 @@ class SkipReason(StrEnum):
     ERASED = "ERASED"
     NOT_REQUESTED = "NOT_REQUESTED"
     COUNTRY = "COUNTRY"
+    CANCELLED = "CANCELLED"
 
 
 class HoldReason(StrEnum):
     """Why a survey is sent later."""
 
     FUTURE_PURCHASE = "FUTURE_PURCHASE"
+    SEND_AT = "SEND_AT"
     SENDING_HOURS = "SENDING_HOURS"
     DAILY_LIMIT = "DAILY_LIMIT"
 
@@ -125,6 +127,8 @@ class Facts:
             without a limit.
         text_count: the number of text messages that the account has reserved on this day.
         has_reserved_text: whether one of them is reserved for this solicitation.
+        send_at: the earliest time of the survey that the partner chose; None without a choice.
+        is_cancelled: whether the partner cancelled the survey.
     """
 
     now: datetime
@@ -140,6 +144,8 @@ class Facts:
     text_limit: int | None = None
     text_count: int = 0
     has_reserved_text: bool = False
+    send_at: datetime | None = None
+    is_cancelled: bool = False
 
     @property
     def is_text_limit_reached(self) -> bool:
@@ -176,10 +182,14 @@ Decision = Send | Hold | Skip
 
 def decide(facts: Facts) -> Decision:
     """Decide whether to send a survey about a purchase now, later or never."""
+    if facts.is_cancelled:
+        return Skip(SkipReason.CANCELLED)
     if not facts.is_requested:
         return Skip(SkipReason.NOT_REQUESTED)
     if facts.purchase.date > facts.now:
         return Hold(facts.purchase.date, HoldReason.FUTURE_PURCHASE)
+    if facts.send_at and facts.send_at > facts.now:
+        return Hold(facts.send_at, HoldReason.SEND_AT)
     if facts.recipient is None:
         return Skip(SkipReason.NO_CUSTOMER)
     survey = _choose_survey(facts)

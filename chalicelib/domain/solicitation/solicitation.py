@@ -55,6 +55,9 @@ class Solicitation:
             daily limit.
         message_id: the provider's id of the message.
         deferred_since: the time of the first deferral because the message could not be sent.
+        send_at: the earliest time of the message that the partner chose.
+        cancelled_at: the time at which the partner cancelled the survey. Then, no message is sent
+            any more.
         deferrals: how often the message was deferred because it could not be sent.
     """
 
@@ -79,6 +82,8 @@ class Solicitation:
     message_id: str | None = None
     sent_at: datetime | None = None
     deferred_since: datetime | None = None
+    send_at: datetime | None = None
+    cancelled_at: datetime | None = None
     deferrals: int = 0
     due_at: int | None = None
 
@@ -99,7 +104,12 @@ class Solicitation:
 
 
 def new_solicitation(
-    account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool
+    account_id: str,
+    purchase: Purchase,
+    now: datetime,
+    *,
+    is_requested: bool,
+    send_at: datetime | None = None,
 ) -> Solicitation:
     """Create the solicitation of a purchase: pending, or skipped if no survey is requested."""
     return Solicitation(
@@ -111,5 +121,6 @@ def new_solicitation(
         is_requested=is_requested,
         created_at=now,
         state=SolicitationState.PENDING if is_requested else SolicitationState.SKIPPED,
+        send_at=send_at,
         reason="" if is_requested else SkipReason.NOT_REQUESTED.value,
     )

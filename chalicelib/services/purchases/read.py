@@ -1,10 +1,21 @@
-"""Read a purchase."""
+"""Read and list purchases."""
+
+from collections.abc import Mapping
+from typing import Final
 
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.list_cursor import CursorMeta
+from chalicelib.domain.paging import MAX_LIMIT, marshalled_bytes
+from chalicelib.domain.purchases.partner_requests import PurchaseList, PurchaseListRequest
 from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.customers.read import find_customer
-from chalicelib.storage import purchases
+from chalicelib.services.customers.tags import with_tags
+from chalicelib.storage import customers, purchases, solicitations
+
+_MAX_PAGE_BYTES: Final = 4_000_000
+"""Maximum size of the purchases of a page, as Lambda marshals them, unless one alone is larger."""
 
 
 def read_purchase(account_id: str, purchase_id: str) -> Purchase:
@@ -18,6 +29,14 @@ def read_purchase(account_id: str, purchase_id: str) -> Purchase:
     purchase = purchases.find(account_id, purchase_id)
     if purchase is None:
         raise NotFound("purchase")
+    return with_details(account_id, purchase)
+
+
+def with_details(account_id: str, purchase: Purchase) -> Purchase:
+    """Return a purchase with the current data of its customer and store.
+
+    One AWS request if the brands, stores and tags are cached; none without a customer.
+    """
     customer_id = purchase.customer_id
     return purchase.model_copy(
         update={
@@ -25,3 +44,67 @@ def read_purchase(account_id: str, purchase_id: str) -> Purchase:
             "customer": find_customer(account_id, customer_id) if customer_id else None,
         }
     )
+
+
+def list_purchases(account_id: str, request: PurchaseListRequest) -> PurchaseList:
+    """Return a page of the account's purchases, in the order of creation.
+
+    Three AWS requests: the index, the purchases and the customers. The index is eventually
+    consistent. A filter that matches little returns a short page.
+
+    Raises:
+        InvalidInput: the cursor is invalid.
+    """
+    at_most = MAX_LIMIT if request.store_ids else request.limit
+    positions, is_end = _positions(account_id, request, at_most)
+    found = purchases.find_many(account_id, [record_id for _, record_id in positions])
+    wanted = _matching(positions, found, request)
+    loaded = customers.find_many(
+        account_id, {p.customer_id for _, p in wanted if p and p.customer_id}
+    )
+    tagged = {each.id: each for each in with_tags(account_id, loaded.values())}
+    directory = account_directory(account_id)
+    items: list[Purchase] = []
+    size, end = 0, None
+    for position, purchase in wanted:
+        if purchase:
+            item = purchase.model_copy(
+                update={
+                    "store_name": directory.name_of(purchase.store_id),
+                    "customer": tagged.get(purchase.customer_id or ""),
+                }
+            )
+            size += marshalled_bytes(item.model_dump_json())
+            if items and (size > _MAX_PAGE_BYTES or len(items) == request.limit):
+                break
+            items.append(item)
+        end = position
+    has_more = not is_end or end != (positions[-1] if positions else None)
+    cursor = request.cursor_at(*end) if end and has_more else None
+    meta = CursorMeta(item_count=len(items), cursor=cursor, has_more=cursor is not None)
+    return PurchaseList(items=tuple(items), meta=meta)
+
+
+def _positions(
+    account_id: str, request: PurchaseListRequest, at_most: int
+) -> tuple[list[tuple[str, str]], bool]:
+    after = request.position()
+    if request.customer_id:
+        return purchases.list_page_of_customer(account_id, request.customer_id, after, at_most)
+    # Each purchase has one solicitation, which was created with it and has its id.
+    listed, is_end = solicitations.list_page(account_id, after, at_most)
+    return [(format_timestamp(s.created_at), s.id) for s in listed], is_end
+
+
+def _matching(
+    positions: list[tuple[str, str]],
+    found: Mapping[str, Purchase],
+    request: PurchaseListRequest,
+) -> list[tuple[tuple[str, str], Purchase | None]]:
+    """Return each position with its purchase, or with None if the purchase does not match."""
+    stores = request.store_ids
+    return [
+        (position, purchase if purchase and (not stores or purchase.store_id in stores) else None)
+        for position in positions
+        for purchase in (found.get(position[1]),)
+    ]

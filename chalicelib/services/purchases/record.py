@@ -218,7 +218,9 @@ def _without_person(request: _Request) -> _Request:
 def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _Recorded:
     account_id = request.account_id
     purchase = _build(request, known, now)
-    new = new_solicitation(account_id, purchase, now, is_requested=solicit)
+    new = new_solicitation(
+        account_id, purchase, now, is_requested=solicit, send_at=request.definition.send_at
+    )
     customer = None
     if request.new_customer and not known.customer_id:
         without_optins = {_OPTINS[channel]: False for channel in known.suppressed}

@@ -437,3 +437,14 @@ def test_optin_of_suppressed_address_is_revoked_unless_address_bounced(
     is_revoked = is_on and reason is not SuppressionReason.BOUNCED
     expected = [Channel.EMAIL] if is_revoked else []
     assert replace(person, customer=changed).revoked_optins == expected
+
+
+@pytest.mark.parametrize(
+    ("ahead", "expected"), [(SECOND, "SEND_AT"), (timedelta(), "EMAIL"), (-SECOND, "EMAIL")]
+)
+def test_survey_waits_until_time_that_partner_chose(ahead: timedelta, expected: str) -> None:
+    assert outcome(facts(send_at=NOW + ahead)) == expected
+
+
+def test_cancelled_survey_is_skipped_also_if_it_is_held() -> None:
+    assert outcome(facts(is_cancelled=True, send_at=NOW + SECOND)) == "CANCELLED"

@@ -192,7 +192,7 @@ def test_success_response_has_contract_status_and_is_not_cached(name: str) -> No
 def test_id_parameter_is_required_uuid() -> None:
     for name, operation in PARTNER_OPERATIONS.items():
         for parameter in operation["parameters"] if name.startswith("GET") else ():
-            assert parameter["name"] == "id"
+            assert parameter["name"] in ("id", "purchase")
             assert parameter["required"]
             assert parameter["schema"]["format"] == "uuid"
 

@@ -1,0 +1,156 @@
+"""The partner routes that report, find, list and cancel purchases."""
+
+from chalice import Blueprint, Response
+
+from chalicelib.web.openapi.operation import operation
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/partners/purchase", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="reportPurchase",
+    tag="Purchases",
+    summary="Report a purchase",
+    description="Records a purchase or a booking. A purchase with the same `source` and"
+    " `externalId` as an earlier one updates it, so repeating the request has no further effect."
+    "\n\nThe survey about a new purchase follows by the rules of the account: consent, delays and"
+    " sending hours. An update makes a new decision, as long as the survey is pending."
+    " The JSON of a purchase is limited to 32 KB.",
+    body="purchases.partner_requests.PurchaseReport",
+    body_description="The purchase.",
+    response="purchases.purchase.Purchase",
+    returns="The purchase, new or updated.",
+    permission="write",
+)
+def post_purchase(request: PartnerRequest) -> Response:
+    """Report a purchase."""
+    from chalicelib.domain.purchases.partner_requests import PurchaseReport
+    from chalicelib.services.purchases.report import report_purchase
+
+    solicit = request.body(PurchaseReport).solicit
+    definition = {name: v for name, v in request.json().items() if name != "solicit"}
+    purchase = report_purchase(request.account_id, definition, solicit=solicit)
+    return json_response(purchase, status=201)
+
+
+@routes.route("/partners/purchase/batch", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="reportPurchases",
+    tag="Purchases",
+    summary="Report a batch of purchases",
+    description="Records up to 100 purchases at once. Each row is validated and recorded"
+    " separately; the response contains one result for each row. `solicit` is required: set it to"
+    " `false` for old purchases, about which no survey is sent. Repeating the request has no"
+    " further effect.",
+    body="purchases.partner_requests.PurchaseBatch",
+    body_description="1 to 100 purchases, at most 4 MB.",
+    response="purchases.partner_requests.RecordedBatch",
+    returns="The result of each row.",
+    permission="write",
+)
+def post_purchase_batch(request: PartnerRequest) -> Response:
+    """Report a batch of purchases."""
+    from chalicelib.domain.parsing import parse
+    from chalicelib.domain.purchases.partner_requests import PurchaseBatch
+    from chalicelib.services.purchases.report import report_purchases
+
+    body = parse(request.json(), PurchaseBatch)
+    recorded = report_purchases(request.account_id, body.batch, solicit=body.solicit)
+    return json_response(recorded, status=201)
+
+
+@routes.route("/partners/purchase/find", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="findPurchase",
+    tag="Purchases",
+    summary="Find a purchase",
+    description="Returns the purchase with this source and external id.",
+    body="purchases.partner_requests.PurchaseKey",
+    body_description="The key of the purchase.",
+    response="purchases.purchase.Purchase",
+    returns="The purchase.",
+    errors=(404,),
+)
+def post_purchase_find(request: PartnerRequest) -> Response:
+    """Find a purchase by its source and external id."""
+    from chalicelib.domain.purchases.partner_requests import PurchaseKey
+    from chalicelib.services.purchases.read import read_purchase
+
+    record_id = request.body(PurchaseKey).purchase_id(request.account_id)
+    return json_response(read_purchase(request.account_id, record_id), status=201)
+
+
+@routes.route("/partners/purchase/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="listPurchases",
+    tag="Purchases",
+    summary="List purchases",
+    description="Returns purchases in the order of their creation. Send the `cursor` of a page,"
+    " with the same filters, for the next one. A new purchase appears within seconds. A page can"
+    " have fewer purchases than `limit`, or none, although the list continues: see `hasMore`.",
+    body="purchases.partner_requests.PurchaseListRequest",
+    body_description="The requested page. An empty body requests the first 10 purchases and needs"
+    " no content type.",
+    body_optional=True,
+    response="purchases.partner_requests.PurchaseList",
+    returns="The page of purchases.",
+)
+def post_purchase_list(request: PartnerRequest) -> Response:
+    """Return a page of purchases."""
+    from chalicelib.domain.purchases.partner_requests import PurchaseListRequest
+    from chalicelib.services.purchases.read import list_purchases
+
+    wanted = request.optional_body(PurchaseListRequest)
+    return json_response(list_purchases(request.account_id, wanted), status=201)
+
+
+@routes.route("/partners/purchase/cancel", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="cancelPurchase",
+    tag="Purchases",
+    summary="Cancel the survey about a purchase",
+    description="Call it when a booking is cancelled: a pending survey is not sent any more and"
+    " becomes `SKIPPED` with the reason `CANCELLED`. A survey that was sent does not change, and"
+    " answers stay. Repeating the request has no further effect.",
+    body="purchases.partner_requests.PurchaseReference",
+    body_description="The purchase.",
+    response="solicitation.partner_view.SurveyTracker",
+    returns="What became of the survey.",
+    errors=(404,),
+    permission="write",
+)
+def post_purchase_cancel(request: PartnerRequest) -> Response:
+    """Cancel the survey about a purchase."""
+    from chalicelib.domain.purchases.partner_requests import PurchaseReference
+    from chalicelib.services.solicitation.survey_trackers import cancel_survey
+
+    purchase_id = request.body(PurchaseReference).purchase_id(request.account_id)
+    return json_response(cancel_survey(request.account_id, purchase_id), status=201)
+
+
+@routes.route("/partners/survey-tracker", methods=["GET"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="getSurveyTracker",
+    tag="Surveys",
+    summary="Get the survey about a purchase",
+    description="Returns what became of the survey about a purchase: waiting until when, sent when"
+    " and how, skipped why, answered with which feedback.",
+    parameters={"purchase": "Identifier of the purchase."},
+    response="solicitation.partner_view.SurveyTracker",
+    returns="The survey about the purchase.",
+    errors=(404,),
+)
+def get_survey_tracker(request: PartnerRequest) -> Response:
+    """Return the survey about a purchase."""
+    from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
+
+    purchase_id = request.identifier("purchase")
+    return json_response(read_survey_tracker(request.account_id, purchase_id))

@@ -1,0 +1,435 @@
+"""Tests of reporting, finding, listing and cancelling purchases, and of survey trackers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from chalice.test import Client
+
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.purchases.purchase import MAX_DELAY
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.sending_errors import MessageNotSent, OutcomeUnknown
+from chalicelib.domain.work import MAX_CLAIMS
+from chalicelib.services.purchases import read
+from chalicelib.services.solicitation import send_survey
+from chalicelib.storage import solicitations
+from tests.services.faults import before_request
+from tests.services.moved_time import Time
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.web.partner_client import Partner, Response, new_partner, with_permissions
+
+EMAIL = "zoe@example.test"
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """A partner of a shop."""
+
+    shop: Shop
+    partner: Partner
+
+    def post(self, path: str, **body: Any) -> Response:
+        return self.partner.post(f"/partners/{path}", body)
+
+    def report(self, **fields: Any) -> dict[str, Any]:
+        response = self.post("purchase", **self.shop.definition(**fields))
+        assert response.status == 201, response.body
+        purchase: dict[str, Any] = response.json
+        return purchase
+
+    def tracker(self, purchase: dict[str, Any]) -> dict[str, Any]:
+        response = self.partner.get(f"/partners/survey-tracker?purchase={purchase['id']}")
+        assert response.status == 200
+        tracker: dict[str, Any] = response.json
+        return tracker
+
+    def outcome(self, purchase: dict[str, Any]) -> tuple[str, str | None]:
+        tracker = self.tracker(purchase)
+        return tracker["state"], tracker["reason"]
+
+    def cancel(self, purchase: dict[str, Any]) -> dict[str, Any]:
+        response = self.post("purchase/cancel", id=purchase["id"])
+        assert response.status == 201
+        tracker: dict[str, Any] = response.json
+        return tracker
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    provider = Provider()
+    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    return provider
+
+
+@pytest.fixture
+def own(client: Client, time: Time, provider: Provider) -> Reporter:
+    shop = open_shop()
+    reporter = Reporter(shop, with_permissions(Partner(client, shop.account_id)))
+    reporter.partner.post("/partners/place/list", {})
+    return reporter
+
+
+@pytest.fixture
+def foreign(client: Client) -> Partner:
+    return new_partner(client)
+
+
+def test_reported_purchase_is_returned_with_customer_and_solicited(
+    own: Reporter, provider: Provider
+) -> None:
+    own.report(customer={"email": "warm-up@example.test"})
+    definition = own.shop.definition(metadata={"room": "12"})
+    with counted_calls() as calls:
+        response = own.post("purchase", **definition)
+    assert calls.total() == 4
+    assert response.status == 201
+    purchase = response.json
+    assert purchase == own.partner.get(f"/partners/purchase?id={purchase['id']}").json
+    assert (purchase["storeName"], purchase["customer"]["email"]) == ("Lyon Bellecour", EMAIL)
+    assert purchase["metadata"] == {"room": "12"}
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SENT", None)
+    assert len(provider.sent) == 1
+
+
+def test_repeated_report_changes_nothing(own: Reporter, provider: Provider) -> None:
+    definition = own.shop.definition()
+    first = own.post("purchase", **definition).json
+    own.shop.solicit()
+    with counted_calls() as calls:
+        assert own.post("purchase", **definition).json == first
+    assert calls.total() == 2
+    own.shop.solicit()
+    assert len(provider.sent) == 1
+    assert first["customer"]["purchaseCount"] == 1
+
+
+def test_report_without_solicit_sends_nothing(own: Reporter, provider: Provider) -> None:
+    purchase = own.report(solicit=False)
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")
+    assert not provider.sent
+
+
+def test_survey_waits_until_send_at(own: Reporter, provider: Provider, time: Time) -> None:
+    send_at = clock.now() + timedelta(days=3)
+    purchase = own.report(sendAt=format_timestamp(send_at))
+    own.shop.solicit()
+    tracker = own.tracker(purchase)
+    assert (tracker["state"], tracker["reason"]) == ("PENDING", "SEND_AT")
+    assert tracker["sendAt"] == format_timestamp(send_at)
+    own.shop.advance(time, timedelta(days=3, seconds=-5))
+    assert not provider.sent
+    own.shop.advance(time, timedelta(seconds=10))
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+def test_update_replaces_send_at_of_pending_survey(own: Reporter, provider: Provider) -> None:
+    definition = own.shop.definition()
+    later = format_timestamp(clock.now() + timedelta(days=3))
+    purchase = own.post("purchase", **definition, sendAt=later).json
+    own.shop.solicit()
+    own.post("purchase", **definition)
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+def test_send_at_is_at_most_90_days_ahead(own: Reporter, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now)
+    own.report(sendAt=format_timestamp(now + MAX_DELAY))
+    late = own.shop.definition(sendAt=format_timestamp(now + MAX_DELAY + timedelta(seconds=1)))
+    assert own.post("purchase", **late).errors == [("/sendAt", "out_of_range")]
+
+
+@pytest.mark.parametrize(
+    ("change", "errors"),
+    [
+        ({"storeId": new_id()}, [("/storeId", "unknown_reference")]),
+        ({"customer": None, "customerId": new_id()}, [("/customerId", "unknown_reference")]),
+        ({"customerId": new_id()}, [("", "not_allowed")]),
+        ({"source": "Shop"}, [("/source", "not_allowed")]),
+        ({"solicit": "x"}, [("/solicit", "wrong_type")]),
+        ({"externalId": " "}, [("/externalId", "required")]),
+        ({"total": 12}, [("/total", "unknown_key")]),
+        ({"customer": {}}, [("/customer", "empty")]),
+        ({"sendAt": "soon"}, [("/sendAt", "invalid_timestamp")]),
+    ],
+)  # fmt: skip
+def test_invalid_purchase_is_rejected(
+    own: Reporter, change: dict[str, Any], errors: list[tuple[str, str]]
+) -> None:
+    response = own.post("purchase", **own.shop.definition(**change))
+    assert sorted(response.errors) == sorted(errors)
+
+
+def test_store_and_customer_of_other_account_are_unknown(own: Reporter) -> None:
+    other = open_shop()
+    stranger = other.record()
+    response = own.post("purchase", **own.shop.definition(storeId=other.store_id))
+    assert response.errors == [("/storeId", "unknown_reference")]
+    definition = own.shop.definition(customer=None, customerId=stranger.customer_id)
+    assert own.post("purchase", **definition).errors == [("/customerId", "unknown_reference")]
+
+
+def test_purchase_above_size_limit_is_rejected(own: Reporter) -> None:
+    large = own.shop.definition(metadata={"a": "x" * 32 * 1024})
+    assert own.post("purchase", **large).status == 413
+    assert own.report(metadata={"a": "x" * 31 * 1024})
+
+
+def test_batch_reports_result_of_each_row(own: Reporter, provider: Provider) -> None:
+    again = own.shop.definition()
+    rows = [again, {"source": "Site"}, own.shop.definition(storeId=new_id()), "x", again]
+    response = own.post("purchase/batch", batch=rows, solicit=True)
+    assert response.status == 201
+    items = response.json["items"]
+    assert [item["index"] for item in items] == [0, 1, 2, 3, 4]
+    statuses = ["RECORDED", "INVALID", "INVALID", "INVALID", "RECORDED"]
+    assert [item["status"] for item in items] == statuses
+    assert items[0]["id"] == items[4]["id"]
+    assert items[2]["errors"][0]["pointer"] == "/batch/2/storeId"
+    assert {error["pointer"] for error in items[1]["errors"]} == {
+        "/batch/1/externalId",
+        "/batch/1/storeId",
+        "/batch/1/date",
+    }
+    assert (items[3]["errors"][0]["pointer"], items[3]["id"]) == ("/batch/3", None)
+    own.shop.solicit()
+    assert len(provider.sent) == 1
+
+
+@pytest.mark.parametrize(("rows", "status"), [(100, 201), (101, 400), (0, 400)])
+def test_batch_has_1_to_100_rows(own: Reporter, rows: int, status: int) -> None:
+    response = own.post("purchase/batch", batch=["x"] * rows, solicit=False)
+    assert response.status == status
+
+
+def test_batch_requires_choice_to_solicit(own: Reporter) -> None:
+    response = own.post("purchase/batch", batch=[own.shop.definition()])
+    assert response.errors == [("/solicit", "required")]
+
+
+def test_row_of_batch_takes_three_requests(own: Reporter) -> None:
+    own.report(customer={"email": "warm-up@example.test"})
+    rows = [own.shop.definition(customer={"email": f"{n}@example.test"}) for n in range(4)]
+    with counted_calls() as calls:
+        own.post("purchase/batch", batch=rows, solicit=True)
+    assert calls.total() == 3 * 4
+
+
+def test_purchase_is_found_by_source_and_external_id(own: Reporter, foreign: Partner) -> None:
+    purchase = own.report()
+    key = {"source": "Site", "externalId": purchase["externalId"]}
+    with counted_calls() as calls:
+        found = own.post("purchase/find", **key)
+    assert calls.total() == 2
+    assert (found.status, found.json) == (201, purchase)
+    assert own.post("purchase/find", **key | {"externalId": "unknown"}).status == 404
+    assert foreign.post("/partners/purchase/find", key).status == 404
+
+
+def pages(own: Reporter, **wanted: Any) -> list[list[str]]:
+    listed, cursor = [], None
+    while True:
+        response = own.post("purchase/list", **wanted, cursor=cursor)
+        assert response.status == 201
+        meta, items = response.json["meta"], response.json["items"]
+        assert meta["itemCount"] == len(items) <= wanted.get("limit", 10)
+        assert meta["hasMore"] is (meta["cursor"] is not None)
+        listed.append([item["id"] for item in items])
+        cursor = meta["cursor"]
+        if cursor is None:
+            return listed
+
+
+def test_purchases_are_listed_in_order_of_creation(
+    own: Reporter, foreign: Partner, time: Time
+) -> None:
+    ids = []
+    for number in range(5):
+        time.ahead += timedelta(seconds=1)
+        ids.append(own.report(customer={"email": f"{number % 2}@example.test"})["id"])
+    assert [i for page in pages(own, limit=2) for i in page] == ids
+    assert pages(own)[0] == ids
+    with counted_calls() as calls:
+        first = own.post("purchase/list", limit=2).json
+    assert calls.total() == 3
+    customer = first["items"][0]["customer"]
+    assert customer["email"] == "0@example.test"
+    of_customer = pages(own, limit=1, customerId=customer["id"])
+    assert [i for page in of_customer for i in page] == ids[::2]
+    assert pages(own, storeIds=[new_id()]) == [[]]
+    assert pages(own, limit=2, storeIds=[own.shop.store_id])[0] == ids[:2]
+    empty = foreign.post("/partners/purchase/list", {"customerId": customer["id"]}).json
+    assert empty["items"] == []
+    assert foreign.post("/partners/purchase/list", {}).json["items"] == []
+
+
+def test_cursor_belongs_to_its_filters(own: Reporter, foreign: Partner) -> None:
+    for _ in range(2):
+        own.report()
+    cursor = own.post("purchase/list", limit=1).json["meta"]["cursor"]
+    for wanted in ({"cursor": "x"}, {"cursor": cursor, "storeIds": [own.shop.store_id]}):
+        assert own.post("purchase/list", **wanted).errors == [("/cursor", "invalid_cursor")]
+    # A cursor contains only a time and an id, so a foreign one shows nothing.
+    assert foreign.post("/partners/purchase/list", {"cursor": cursor}).json["items"] == []
+
+
+def test_large_purchases_are_listed_on_several_pages(
+    own: Reporter, monkeypatch: pytest.MonkeyPatch, time: Time
+) -> None:
+    monkeypatch.setattr(read, "_MAX_PAGE_BYTES", 5_000)
+    ids = []
+    for _ in range(4):
+        time.ahead += timedelta(seconds=1)
+        ids.append(own.report(metadata={"a": "x" * 1_000})["id"])
+    listed = pages(own, limit=10)
+    assert len(listed) > 1
+    assert [i for page in listed for i in page] == ids
+
+
+def test_pending_survey_is_cancelled(own: Reporter, provider: Provider) -> None:
+    purchase = own.report()
+    tracker = own.cancel(purchase)
+    assert (tracker["state"], tracker["reason"]) == ("SKIPPED", "CANCELLED")
+    assert own.cancel(purchase) == tracker
+    own.shop.solicit()
+    own.post("purchase", **own.shop.definition(externalId=purchase["externalId"]))
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SKIPPED", "CANCELLED")
+    assert not provider.sent
+
+
+def test_held_survey_is_cancelled_by_source_and_external_id(
+    own: Reporter, provider: Provider, time: Time
+) -> None:
+    purchase = own.report(sendAt=format_timestamp(clock.now() + timedelta(days=1)))
+    own.shop.solicit()
+    with counted_calls() as calls:
+        response = own.post("purchase/cancel", source="Site", externalId=purchase["externalId"])
+    assert calls.total() == 3
+    assert (response.status, response.json["reason"]) == (201, "CANCELLED")
+    own.shop.advance(time, timedelta(days=2))
+    assert not provider.sent
+
+
+def test_parked_survey_is_pending_and_can_be_cancelled(
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purchase = own.report()
+    for _ in range(MAX_CLAIMS):
+        error = RuntimeError("defect")
+        solicitations.WORK.interrupt(purchase["id"], solicitations.PART, error, clock.now())
+    assert own.outcome(purchase) == ("PENDING", None)
+    assert own.cancel(purchase)["reason"] == "CANCELLED"
+
+
+def test_sent_survey_is_not_changed_by_cancellation(own: Reporter, provider: Provider) -> None:
+    purchase = own.report()
+    own.shop.solicit()
+    sent = own.tracker(purchase)
+    assert own.cancel(purchase) == sent
+    assert sent["state"] == "SENT"
+
+
+@pytest.mark.parametrize("request_number", range(5))
+def test_survey_is_cancelled_or_sent_whenever_cancellation_arrives(
+    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, request_number: int
+) -> None:
+    purchase = own.report()
+    with before_request(monkeypatch, request_number, lambda: own.cancel(purchase)):
+        own.shop.solicit()
+    state = own.tracker(purchase)["state"]
+    assert (state, len(provider.sent)) in [("SKIPPED", 0), ("SENT", 1)]
+    assert state == "SKIPPED" or request_number > 2
+
+
+@pytest.mark.parametrize("error", [MessageNotSent("Throttling"), OutcomeUnknown("ReadTimeout")])
+def test_survey_that_was_not_sent_is_not_tried_again_after_cancellation(
+    own: Reporter,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    time: Time,
+    error: Exception,
+) -> None:
+    purchase = own.report()
+
+    def fail(_: object) -> str:
+        assert own.cancel(purchase)["state"] == "PENDING"
+        raise error
+
+    monkeypatch.setattr(send_survey, "send_message", fail)
+    monkeypatch.setattr(send_survey, "MAX_PAUSE_S", 900)  # no second attempt in this invocation
+    own.shop.solicit()
+    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    own.shop.advance(time, timedelta(hours=1))
+    expected = "UNKNOWN" if isinstance(error, OutcomeUnknown) else "SKIPPED"
+    assert own.tracker(purchase)["state"] == expected
+    assert not provider.sent
+
+
+@pytest.mark.parametrize("request_number", range(3))
+def test_cancellation_wins_over_work_that_arrives_during_it(
+    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, request_number: int
+) -> None:
+    purchase = own.report(sendAt=format_timestamp(clock.now() + timedelta(days=1)))
+    update: Callable[[], object] = lambda: own.post(  # noqa: E731
+        "purchase", **own.shop.definition(externalId=purchase["externalId"])
+    )
+    with before_request(monkeypatch, request_number, update):
+        own.cancel(purchase)
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SKIPPED", "CANCELLED")
+    assert not provider.sent
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"source": "Site"}, {"id": new_id(), "source": "Site", "externalId": "1"}]
+)
+def test_reference_to_purchase_is_id_or_source_and_external_id(
+    own: Reporter, body: dict[str, str]
+) -> None:
+    assert own.post("purchase/cancel", **body).errors == [("", "not_allowed")]
+
+
+def test_purchase_of_other_account_cannot_be_cancelled_or_followed(
+    own: Reporter, foreign: Partner
+) -> None:
+    purchase = own.report()
+    key = {"source": "Site", "externalId": purchase["externalId"]}
+    for body in ({"id": purchase["id"]}, key):
+        assert foreign.post("/partners/purchase/cancel", body).status == 404
+    path = f"/partners/survey-tracker?purchase={purchase['id']}"
+    assert foreign.get(path).status == 404
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+def test_tracker_of_sent_survey_hides_id_until_it_is_answered(own: Reporter) -> None:
+    purchase = own.report()
+    own.shop.solicit()
+    with counted_calls() as calls:
+        tracker = own.tracker(purchase)
+    assert calls.total() == 2
+    assert tracker["sentAt"]
+    assert tracker == {
+        "purchaseId": purchase["id"],
+        "customerId": purchase["customer"]["id"],
+        "surveyId": own.shop.survey_id,
+        "storeId": own.shop.store_id,
+        "state": "SENT",
+        "reason": None,
+        "channel": "EMAIL",
+        "sendAt": None,
+        "sentAt": tracker["sentAt"],
+        "answeredAt": None,
+        "feedbackId": None,
+        "id": None,
+    }
