@@ -20,8 +20,7 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
     """
     if isinstance(failure, RejectedPositiveData):
         return not (
-            _rejects_only(response, "empty", "duplicate", "unknown_reference", "invalid_cursor")
-            or _rejects_combination(response)
+            _rejects_by_rules(response)
             or _rejects_reused_idempotency_key(response)
             or _rejects_answers_by_rules_of_form(case, response)
             or _asks_for_page_of_no_survey(case)
@@ -31,31 +30,27 @@ def filter_failure(context: Any, failure: Failure, case: Any, response: Any) -> 
             response.status_code
             == 413  # 413: the body is too large and is rejected before validation
             or _accepts_partial_batch(response)
+            or _reports_invalid_rows(response)
             or _has_surrounding_white_space(case.body)
             or _is_invalid_only_in_ignored_parts(case)
         )
     return True
 
 
-def _rejects_only(response: Any, *codes: str) -> bool:
-    """Return whether the response lists errors and all of them have one of these codes.
+def _rejects_by_rules(response: Any) -> bool:
+    """Return whether the response lists errors and all of them break rules between values.
 
     The schema cannot express these rules: a customer with only blank strings and nulls is empty,
     metadata names that are equal after trimming are duplicates, an id must belong to a record of
-    the account, and a cursor must be from the preceding page.
+    the account, a cursor must be from the preceding page, a time must not be too far ahead, and
+    some fields exclude each other. The last error has the pointer of the whole body.
     """
     errors = _body(response).get("errors", [])
-    return bool(errors) and all(error["code"] in codes for error in errors)
-
-
-def _rejects_combination(response: Any) -> bool:
-    """Return whether only a combination of fields is rejected, such as two ways to name a record.
-
-    The error has the pointer of the whole body. The schema describes each field separately.
-    """
-    errors = _body(response).get("errors", [])
-    found = {(error["pointer"], error["code"]) for error in errors}
-    return found == {("", "not_allowed")}
+    return bool(errors) and all(
+        error["code"] in ("empty", "duplicate", "unknown_reference", "invalid_cursor")
+        or (error["pointer"], error["code"]) in (("", "not_allowed"), ("/sendAt", "out_of_range"))
+        for error in errors
+    )
 
 
 def _rejects_reused_idempotency_key(response: Any) -> bool:
@@ -81,6 +76,12 @@ def _asks_for_page_of_no_survey(case: Any) -> bool:
 def _accepts_partial_batch(response: Any) -> bool:
     """Return whether a batch with ``partial=true`` was accepted although it has invalid rows."""
     return bool(response.status_code == 201 and _body(response).get("rejected"))
+
+
+def _reports_invalid_rows(response: Any) -> bool:
+    """Return whether a batch whose rows are recorded separately was accepted with invalid rows."""
+    rows = _body(response).get("items", [])
+    return any(isinstance(row, dict) and row.get("status") == "INVALID" for row in rows)
 
 
 def _has_surrounding_white_space(value: Any) -> bool:

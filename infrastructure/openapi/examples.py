@@ -31,6 +31,7 @@ from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from admin.services.accounts.manage import create_account, issue_key
 from admin.services.solicitation.create_tracker import create_tracker
 from chalicelib.domain import clock, ids
+from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.parsing import MAX_BODY_BYTES
@@ -60,6 +61,7 @@ _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
 _ROWS: Final = json.loads((_ROOT / "admin/demo/customers-batch.json").read_text())["batch"]
 
+_ERASED_CUSTOMER: Final = demo_id("customer main 3")
 _PURCHASE_KEY: Final = {"source": "Site", "externalId": "ORDER-20418"}
 _PURCHASE: Final = {
     **_PURCHASE_KEY,
@@ -74,6 +76,7 @@ QUERIES: Final = {
     "getSurvey": {"id": _SURVEY},
     "getCustomer": {"id": SHOWN_CUSTOMER},
     "changeCustomer": {"id": SHOWN_CUSTOMER},
+    "getErasure": {"id": _ERASED_CUSTOMER},
     "getSurveyTracker": {"purchase": SHOWN_PURCHASE},
     "importCustomers": {"partial": "true"},
     "showContactForm": {"id": _FORM},
@@ -123,6 +126,7 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "Purchases in a store": {"limit": 2, "storeIds": [_STORE]},
     },
     "cancelPurchase": {"By order number": _PURCHASE_KEY},
+    "eraseCustomer": {"A customer": {"id": _ERASED_CUSTOMER}},
     "changeCustomer": {
         "A new phone number": {"phoneNumber": "+33 6 98 76 54 32", "description": None},
     },
@@ -154,6 +158,7 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listPurchases", 400): {"cursor": "x"},
     ("cancelPurchase", 400): {"externalId": "ORDER-20418"},
     ("cancelPurchase", 404): {**_PURCHASE_KEY, "externalId": "UNKNOWN"},
+    ("eraseCustomer", 400): {"id": "zoe@example.com"},
     ("changeCustomer", 400): {"emailOptin": None},
     ("findCustomers", 400): {"email": "nobody"},
     ("optOut", 400): {"email": "tom@example.com", "channels": ["SMS"]},
@@ -191,7 +196,8 @@ class Recorder:
 
     def __init__(self, client: Client) -> None:
         self._http = client.http
-        credential, secret = issue_key(MAIN_ACCOUNT, "operator")
+        everything = frozenset(Permission)
+        credential, secret = issue_key(MAIN_ACCOUNT, "operator", "", everything)
         self._credentials = {KEY_HEADER: credential.api_key, SECRET_HEADER: secret}
         self._queries: dict[str, dict[str, str]] = {}
 

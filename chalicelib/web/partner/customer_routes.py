@@ -84,3 +84,49 @@ def post_customer_opt_out(request: PartnerRequest) -> Response:
     from chalicelib.services.solicitation.opt_out import opt_out
 
     return json_response(opt_out(request.account_id, request.body(OptOut)), status=201)
+
+
+@routes.route("/partners/customer/erase", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="eraseCustomer",
+    tag="Customers",
+    summary="Erase a customer",
+    description="Removes the person from all records: the customer, the personal part of purchases,"
+    " the answers of feedback, and pending surveys. Ratings and counts stay. The addresses are"
+    " suppressed at once and forever; the rest is erased in the background, usually within half an"
+    " hour. This cannot be undone. Repeating the request has no further effect.",
+    body="erasure_view.ErasureRequest",
+    body_description="The customer.",
+    response="erasure_view.PartnerErasure",
+    returns="The erasure has started.",
+    errors=(404,),
+    permission="erase",
+)
+def post_customer_erase(request: PartnerRequest) -> Response:
+    """Erase a customer."""
+    from chalicelib.domain.erasure_view import ErasureRequest
+    from chalicelib.services.erasure.request import request_erasure
+
+    customer_id = request.body(ErasureRequest).id
+    return json_response(request_erasure(request.credential, customer_id), status=201)
+
+
+@routes.route("/partners/customer/erasure", methods=["GET"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="getErasure",
+    tag="Customers",
+    summary="Get the erasure of a customer",
+    description="Returns the state of an erasure and its receipt.",
+    parameters={"id": "Identifier of the erased customer."},
+    response="erasure_view.PartnerErasure",
+    returns="The erasure.",
+    errors=(404,),
+    permission="erase",
+)
+def get_customer_erasure(request: PartnerRequest) -> Response:
+    """Return the erasure of a customer."""
+    from chalicelib.services.erasure.request import read_erasure
+
+    return json_response(read_erasure(request.account_id, request.identifier()))

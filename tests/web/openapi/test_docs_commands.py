@@ -12,6 +12,7 @@ from chalice.test import Client
 
 from admin.demo.ids import MAIN_ACCOUNT
 from admin.services.accounts.manage import issue_key
+from chalicelib.domain.accounts.account import Permission
 from chalicelib.outbound.queues import forget_client
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
@@ -75,7 +76,7 @@ def run(client: Client, command: str, variables: dict[str, str]) -> Response:
 def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> None:
     document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
     page = DocsPage(document)
-    credential, secret = issue_key(MAIN_ACCOUNT, "operator")
+    credential, secret = issue_key(MAIN_ACCOUNT, "operator", permissions=frozenset(Permission))
     variables = {"BASE_URL": BASE_URL, "API_KEY": credential.api_key, "API_SECRET": secret}
     commands = [
         (operation, page.curl(path, method, operation))

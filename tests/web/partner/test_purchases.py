@@ -63,7 +63,7 @@ class Reporter:
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     provider = Provider()
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     return provider
 
 
@@ -365,10 +365,10 @@ def test_survey_that_was_not_sent_is_not_tried_again_after_cancellation(
         assert own.cancel(purchase)["state"] == "PENDING"
         raise error
 
-    monkeypatch.setattr(send_survey, "send_message", fail)
+    monkeypatch.setattr(send_survey, "send_invitation", fail)
     monkeypatch.setattr(send_survey, "MAX_PAUSE_S", 900)  # no second attempt in this invocation
     own.shop.solicit()
-    monkeypatch.setattr(send_survey, "send_message", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     own.shop.advance(time, timedelta(hours=1))
     expected = "UNKNOWN" if isinstance(error, OutcomeUnknown) else "SKIPPED"
     assert own.tracker(purchase)["state"] == expected
