@@ -20,7 +20,10 @@ from chalicelib.domain.forms.presentation import (
     Footer,
     GeneralStyle,
     Header,
+    Layout,
+    LayoutName,
     Submission,
+    Thanks,
 )
 from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.language import Language
@@ -76,6 +79,8 @@ class FormDefinition(NormalizedInput):
     footer: Footer = Footer()
     external_link: ExternalLink = ExternalLink()
     submission: Submission = Submission()
+    layout: LayoutName = Layout.PAGE
+    thanks: list[Thanks] = Field(default=[], max_length=11)
     logo: Image | None = None
     footer_logo: Image | None = None
     cover: Image | None = None

@@ -18,7 +18,12 @@ from admin.domain.forms.values import value_errors
 from chalicelib.domain.comparison import Comparator, equal, parse_list
 from chalicelib.domain.forms.fields import ExpectedValue
 from chalicelib.domain.forms.placeholders import NAMES, unknown_names
-from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
+from chalicelib.domain.forms.presentation import Header, Submission, Thanks
+from chalicelib.domain.forms.translation import (
+    FieldTranslation,
+    FormTranslation,
+    TitlesTranslation,
+)
 from chalicelib.domain.input_errors import (
     InputError,
     duplicate,
@@ -30,6 +35,7 @@ from chalicelib.domain.input_errors import (
     unknown_reference,
 )
 
+Titled = Header | Submission | Thanks | TitlesTranslation
 _EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
 
 
@@ -43,19 +49,31 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
         yield from _field_errors(field, references.groups, "fields", position)
     yield from _dependency_errors(definition, references.fields)
     yield from _translation_errors(definition, references)
+    for position in duplicate_positions(str(each.min_rating) for each in definition.thanks):
+        yield duplicate("thanks", position, "minRating")
     yield from _placeholder_errors(definition)
     for language, texts in definition.translations.items():
-        yield from _placeholder_errors(texts, "translations", str(language))
+        path = ("translations", str(language))
+        yield from _placeholder_errors(texts, *path)
+        if texts.thanks and len(texts.thanks) != len(definition.thanks):
+            count = len(definition.thanks)
+            yield out_of_range(f"Must have {count} texts, as many as the form.", *path, "thanks")
 
 
 def _placeholder_errors(
     texts: FormDefinition | FormTranslation, *path: str | int
 ) -> Iterator[InputError]:
-    for name, part in (("header", texts.header), ("submission", texts.submission)):
+    parts: list[tuple[tuple[str | int, ...], Titled]] = [
+        (("header",), texts.header),
+        (("submission",), texts.submission),
+    ]
+    thanks: Sequence[Titled] = texts.thanks
+    parts += [(("thanks", position), part) for position, part in enumerate(thanks)]
+    for name, part in parts:
         for key, text in (("title", part.title), ("subtitle", part.subtitle)):
             for unknown in unknown_names(text):
                 detail = f"Unknown placeholder {{{unknown}}}. Use {', '.join(NAMES)}."
-                yield InputError(json_pointer(*path, name, key), "unknown_placeholder", detail)
+                yield InputError(json_pointer(*path, *name, key), "unknown_placeholder", detail)
 
 
 def _name_errors(kind: str, parts: Sequence[KeyedPart], names: Names) -> Iterator[InputError]:

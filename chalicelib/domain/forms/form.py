@@ -17,7 +17,16 @@ from chalicelib.domain.forms.fields import (
 )
 from chalicelib.domain.forms.image import Image, PartnerImage
 from chalicelib.domain.forms.part import DatedPart, Part
-from chalicelib.domain.forms.presentation import Body, ExternalLink, Footer, Header, Submission
+from chalicelib.domain.forms.presentation import (
+    Body,
+    ExternalLink,
+    Footer,
+    Header,
+    Layout,
+    LayoutName,
+    Submission,
+    Thanks,
+)
 from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.language import Language
 
@@ -85,7 +94,14 @@ class PartnerForm(PartnerImages, Form):
 
 
 class SavedForm(Images, Form):
-    """Properties that saved contact forms and surveys share."""
+    """Properties that saved contact forms and surveys share.
+
+    Attributes:
+        layout, thanks: properties of pages, which no view contains.
+    """
+
+    layout: LayoutName = Layout.PAGE
+    thanks: list[Thanks] = []
 
     fields: list[SavedField]
     field_groups: list[SavedFieldGroup]

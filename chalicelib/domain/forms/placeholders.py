@@ -40,7 +40,7 @@ def form_names(form: SavedForm) -> set[str]:
     return {
         name
         for texts in languages
-        for part in (texts.header, texts.submission)
+        for part in (texts.header, texts.submission, *texts.thanks)
         for name in names_in(f"{part.title} {part.subtitle}")
     }
 

@@ -122,6 +122,24 @@ class Submission(Part):
     subtitle_color: str = _colour("the subtitle", "#52606d")
 
 
+class Thanks(Part):
+    """The texts of the thank-you page for answers from a minimum rating on."""
+
+    min_rating: int = Field(ge=0, le=10, description="Lowest rating with these texts.")
+    title: str = _text("Title of the page.", "Thank you!")
+    subtitle: str = _text("Line below the title.", "See you soon.")
+
+
+class Layout(StrEnum):
+    """Whether a page shows all questions, or one after the other."""
+
+    PAGE = "PAGE"
+    STEPS = "STEPS"
+
+
+LayoutName = Annotated[Layout, Field(strict=False)]
+
+
 class ExternalLink(Part):
     """Links to the form owner's web pages."""
 

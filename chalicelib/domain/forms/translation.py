@@ -8,8 +8,8 @@ translated texts:
                             "groups": {"visit": {"name": "Votre visite"}}}}
 
 ``fields`` and ``groups`` map the key of each field or group to its translation. Translated
-``values`` have the same number and order as the original ones. If a translation is absent or empty,
-respondents see the original text.
+``values`` and ``thanks`` have the same number and order as the original ones. If a translation is
+absent or empty, respondents see the original text.
 """
 
 from typing import Any
@@ -68,6 +68,7 @@ class FormTranslation(Part):
     body: BodyTranslation = Field(default_factory=BodyTranslation)
     footer: FooterTranslation = Field(default_factory=FooterTranslation)
     submission: TitlesTranslation = Field(default_factory=TitlesTranslation)
+    thanks: list[TitlesTranslation] = Field(default=[], exclude_if=_is_empty)
     fields: dict[str, FieldTranslation] = Field(default={}, exclude_if=_is_empty)
     groups: dict[str, GroupTranslation] = Field(default={}, exclude_if=_is_empty)
 

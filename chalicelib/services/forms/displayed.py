@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.forms.access import require_enabled, require_places
+from chalicelib.domain.forms.presentation import Layout
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
@@ -20,12 +21,18 @@ View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
 
 @dataclass(frozen=True)
 class DisplayedForm(Generic[View]):
-    """The view of a form, its questionnaire, its wording's version, and the visit."""
+    """The view of a form, and the data that only its page needs.
+
+    Attributes:
+        version: the version of the form's wording.
+        context: the visit that the form is about.
+    """
 
     view: View
     questionnaire: Questionnaire
     version: str
     context: SurveyContext
+    layout: Layout = Layout.PAGE
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ def display_contact_form(
     require_places(form.saved, form.directory, store_id=request.store_id, brand_id=request.brand_id)
     view = get_public_contact_form(request.form_id, respondent, request.store_id)
     context = SurveyContext.at(form.directory, store_id=request.store_id)
-    return DisplayedForm(view, form.questionnaire, form.version, context)
+    return DisplayedForm(view, form.questionnaire, form.version, context, form.saved.layout)
 
 
 def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
@@ -65,4 +72,5 @@ def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedF
     view, context = survey_in_context(request, respondent)
     survey = get_survey(request.survey_id)
     require_enabled(survey.saved)
-    return DisplayedForm(view, survey.questionnaire, survey.version, context)
+    layout = survey.saved.layout
+    return DisplayedForm(view, survey.questionnaire, survey.version, context, layout)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
@@ -17,6 +17,7 @@ from chalicelib.domain.forms.public.contact_form import (
 from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.thanks import thanks_for
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import date_at_store
@@ -30,6 +31,8 @@ from chalicelib.services.forms.cached_forms import (
 from chalicelib.storage import purchases, trackers
 
 MAX_CACHED_VIEWS: Final = 256
+
+_View = TypeVar("_View", PublicContactForm, PublicSurvey)
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,11 @@ def get_submitted_form(
     if feedback.kind is FormKind.SURVEY:
         return _submitted_survey(feedback, respondent)
     view = get_public_contact_form(feedback.form_id, respondent, feedback.store_id)
-    directory = get_contact_form(feedback.form_id).directory
-    return view, SurveyContext.at(directory, store_id=feedback.store_id)
+    form = get_contact_form(feedback.form_id)
+    context = SurveyContext.at(
+        form.directory, store_id=feedback.store_id, brand_id=form.saved.brand_id
+    )
+    return _thanking(form.saved, view, context, feedback), context
 
 
 def _submitted_survey(
@@ -125,11 +131,20 @@ def _submitted_survey(
     survey = get_survey(feedback.form_id)
     language = survey.language_for(respondent)
     places = (feedback.store_id, feedback.brand_id)
-    if not feedback.purchase_id or not survey.placeholders & {"date", "firstName"}:
-        return _survey_view(survey, survey.directory, language, *places)
-    context = SurveyContext.at(survey.directory, store_id=places[0], brand_id=places[1])
-    context = _at_purchase(context, survey, feedback.purchase_id, feedback.customer_id)
-    return build_public_survey(survey.saved, survey.directory, language, context), context
+    if feedback.purchase_id and survey.placeholders & {"date", "firstName"}:
+        context = SurveyContext.at(survey.directory, store_id=places[0], brand_id=places[1])
+        context = _at_purchase(context, survey, feedback.purchase_id, feedback.customer_id)
+        view = build_public_survey(survey.saved, survey.directory, language, context)
+    else:
+        view, context = _survey_view(survey, survey.directory, language, *places)
+    return _thanking(survey.saved, view, context, feedback), context
+
+
+def _thanking(form: SavedForm, view: _View, context: SurveyContext, feedback: Feedback) -> _View:
+    """Return the view with the thank-you texts for the rating of the feedback."""
+    names = context.names(view.language)
+    texts = thanks_for(form, view.submission, view.language, feedback.rating, names)
+    return view.model_copy(update={"submission": texts})
 
 
 def get_closed_form(form: SavedForm, respondent: Respondent) -> PublicContactForm | PublicSurvey:

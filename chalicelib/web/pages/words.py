@@ -14,6 +14,8 @@ from chalicelib.domain.language import Language
 from chalicelib.web.pages.number_format import format_number
 
 DOMAIN: Final = "pages"
+_LOW: Final = 4
+_HIGH: Final = 8
 LOCALES: Final = Path(__file__).with_name("locale")
 
 
@@ -29,6 +31,8 @@ class Words:
         self.update = _("Update the questions")
         self.update_hint = _("Your answers can change which questions follow.")
         self.continue_ = _("Continue")
+        self.back = _("Back")
+        self.progress = _("Question %(n)d of %(total)d")
         self.clear = _("Remove my answer")
         self.to_survey = _("Answer our own questions instead")
         self.required = _("Required")
@@ -44,6 +48,9 @@ class Words:
         self.survey = _("Survey")
         self.contact = _("Contact form")
         self.thanks = _("Thank you!")
+        self._received = _("Your answer has reached the team.")
+        self._sorry = _("We are sorry that it was not better. The team will read your answer.")
+        self._delighted = _("We are delighted. See you soon!")
         self.review = _("Write a public review")
         self.review_soon = _("The review page opens in a few seconds.")
         self.stay = _("Stay on this page")
@@ -117,6 +124,12 @@ class Words:
         return self._plural("Choose at most %(n)d answer.", "Choose at most %(n)d answers.", n) % {
             "n": n
         }
+
+    def received_rating(self, rating: int | None) -> str:
+        """Return the text of the thank-you page for a rating from 0 to 10, or for no rating."""
+        if rating is None or _LOW < rating < _HIGH:
+            return self._received
+        return self._delighted if rating >= _HIGH else self._sorry
 
     def revealed(self, n: int) -> str:
         """Return the announcement that more questions are displayed."""

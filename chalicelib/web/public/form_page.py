@@ -15,6 +15,7 @@ from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.presentation import Layout
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
@@ -142,6 +143,7 @@ def show_form(
         view,
         status,
         context=form.context,
+        has_steps=form.layout is Layout.STEPS,
         is_kept=is_kept,
         sections=sections,
         controls={shown.control for shown in fields},
@@ -165,6 +167,7 @@ def show_thanks(view: View, context: SurveyContext, feedback: Feedback) -> Respo
         view,
         context=context,
         redirect_to=feedback.redirect_to,
+        received=words_in(view.language).received_rating(feedback.rating),
     )
 
 

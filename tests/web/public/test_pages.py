@@ -17,6 +17,7 @@ from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.forms.displayed import DisplayedForm
+from chalicelib.services.forms.read import read_survey
 from chalicelib.storage import feedback
 from chalicelib.web.pages import assets
 from chalicelib.web.pages.fields import DisplayedField
@@ -119,6 +120,59 @@ def test_labels_of_definition_replace_default_labels(
     fresh.survey(fields=[field("q", kind, values=values)])
     page = open_survey(fresh).body
     assert all(label in page for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("nps", "expected"),
+    [("0", "Sorry"), ("6", "Sorry"), ("7", "Thanks"), ("8", "Thanks"), ("9", "Zoé, great")],
+)
+def test_thank_you_text_depends_on_rating(fresh: SeededAccount, nps: str, expected: str) -> None:
+    fresh.survey(
+        fresh.private_survey_id,
+        submission={"title": "Thanks"},
+        thanks=[
+            {"minRating": 9, "title": "{firstName}, great"},
+            {"minRating": 0, "title": "Sorry"},
+            {"minRating": 7, "subtitle": "Fine"},
+        ],
+    )
+    query = f"&tracker={fresh.tracker()}&a.nps={nps}&a.what=Food"
+    form = HtmlForm(open_survey(fresh, query, fresh.private_survey_id).body)
+    page = form.submit(CLIENT, SURVEY).body
+    assert f"<h1><bdi>{expected}</bdi></h1>" in page
+    assert ("Fine" in page) == (expected == "Thanks")
+
+
+@pytest.mark.parametrize(
+    ("nps", "expected"),
+    [
+        ("4", "We are sorry that it was not better."),
+        ("5", "Your answer has reached the team."),
+        ("7", "Your answer has reached the team."),
+        ("8", "We are delighted."),
+        ("", "Your answer has reached the team."),
+    ],
+)
+def test_default_thank_you_text_fits_rating(fresh: SeededAccount, nps: str, expected: str) -> None:
+    fresh.survey()
+    page = open_survey(fresh, f"&a.what=Food&a.nps={nps}").body
+    assert expected in HtmlForm(page).submit(CLIENT, SURVEY).body
+
+
+@pytest.mark.parametrize("layout", ["PAGE", "STEPS"])
+def test_layout_is_a_property_of_pages_only(fresh: SeededAccount, layout: str) -> None:
+    fresh.survey(layout=layout)
+    assert ("data-steps" in open_survey(fresh).body) == (layout == "STEPS")
+    view = CLIENT.get(f"{SURVEY}?survey={fresh.survey_id}").json
+    assert {"layout", "thanks"} & view.keys() == set()
+    assert "layout" not in read_survey(fresh.account_id, fresh.survey_id).model_dump()
+
+
+def test_place_is_the_last_question(fresh: SeededAccount) -> None:
+    save_store(fresh.account_id, store_definition(fresh.brand_id))
+    fresh.contact_form()
+    page = open_contact_form(fresh).body
+    assert page.index('name="store"') > page.index(fresh.fields["nps"])
 
 
 def test_page_of_closed_form_has_brand_of_form(fresh: SeededAccount) -> None:

@@ -124,6 +124,7 @@ class Form {
       button.hidden = false;
       button.addEventListener("click", () => this.clear(button));
     }
+    if (form.matches("[data-steps]")) this.steps = new Steps(this);
   }
 
   part(name) {
@@ -156,7 +157,8 @@ class Form {
     }
     this.shown = visible;
     const words = this.data.revealed;
-    if (announce && added) this.announce(words[Math.min(added, words.length) - 1]);
+    if (announce && added && !this.steps) this.announce(words[Math.min(added, words.length) - 1]);
+    this.steps?.show();
   }
 
   /** Display a text below Send, where it moves no control. */
@@ -218,7 +220,7 @@ class Form {
 
   onSubmit(event) {
     event.preventDefault();
-    if (this.isSending) return;
+    if (this.isSending || this.steps?.advance()) return;
     const order = [...this.form.querySelectorAll("[data-field]:not([hidden])")].map((item) => item.dataset.field);
     const errors = order.map((n) => [n, this.check(n)]).filter(([, text]) => text);
     this.say("");
@@ -238,6 +240,7 @@ class Form {
       link.textContent = `${label}${/[?!.:؟？。]$/.test(label) ? "" : ":"} ${text}`;
       link.addEventListener("click", (event) => {
         event.preventDefault();
+        this.steps?.open(first);
         first.focus();
       });
       const item = document.createElement("li");
@@ -346,6 +349,84 @@ class Form {
         else control.value = given.at(-1) ?? "";
       }
     }
+  }
+}
+
+/** Shows one question at a time, with progress and Back. All fields stay in the form. */
+class Steps {
+  constructor(form) {
+    this.form = form;
+    this.at = 0;
+    const { data, form: element } = form;
+    element.classList.add("stepping");
+    this.cards = [...element.querySelectorAll(".row")];
+    this.send = element.querySelector(":scope > .send");
+    this.sendText = this.send.textContent;
+    this.continueText = data.continue;
+    this.progress = document.createElement("div");
+    this.progress.className = "progress";
+    this.progress.innerHTML = '<progress aria-hidden="true"></progress><span role="status"></span>';
+    element.querySelector(".summary").before(this.progress);
+    this.back = document.createElement("button");
+    Object.assign(this.back, { type: "button", className: "secondary back", textContent: data.back });
+    this.back.addEventListener("click", () => this.move(-1));
+    this.send.before(this.back);
+    element.addEventListener("click", ({ target, detail }) => {
+      const isRating = target.type === "radio" && !target.matches("[data-own]");
+      const fields = this.current.querySelectorAll("[data-field]:not([hidden])");
+      if (isRating && detail > 0 && fields.length === 1 && !this.isLast) this.advance();
+    });
+    const wrong = element.querySelector(".wrong");
+    if (wrong) this.open(wrong);
+    this.show();
+  }
+
+  get shown() {
+    return this.cards.filter((card) => !card.hidden);
+  }
+
+  get current() {
+    return this.shown[this.at];
+  }
+
+  get isLast() {
+    return this.at >= this.shown.length - 1;
+  }
+
+  show() {
+    this.at = Math.max(0, Math.min(this.at, this.shown.length - 1));
+    for (const card of this.cards) card.classList.toggle("now", card === this.current);
+    const total = this.shown.length;
+    const text = this.form.data.progress.replace("%(n)d", this.at + 1).replace("%(total)d", total);
+    const [bar, label] = this.progress.children;
+    Object.assign(bar, { max: total, value: this.at + 1 });
+    if (label.textContent !== text) label.textContent = text;
+    this.back.hidden = this.at === 0;
+    this.send.textContent = this.isLast ? this.sendText : this.continueText;
+  }
+
+  /** Open the question that contains an element. */
+  open(element) {
+    this.at = Math.max(0, this.shown.indexOf(element.closest(".row")));
+    this.show();
+  }
+
+  move(by) {
+    this.at += by;
+    this.show();
+    this.current.tabIndex = -1;
+    this.current.focus({ preventScroll: true });
+    this.progress.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Move to the next question if the answers to this one are valid. Return false at the end. */
+  advance() {
+    if (this.isLast) return false;
+    const fields = [...this.current.querySelectorAll("[data-field]:not([hidden])")];
+    const wrong = fields.filter(({ dataset }) => this.form.check(dataset.field));
+    if (wrong.length) this.form.controls(wrong[0].dataset.field)[0].focus();
+    else this.move(1);
+    return true;
   }
 }
 

@@ -469,6 +469,21 @@ def test_translation_with_unknown_field_or_wrong_value_count_is_rejected() -> No
     ]
 
 
+def test_thank_you_texts_have_different_ratings_and_complete_translations() -> None:
+    thanks = [{"minRating": 0, "title": "a"}, {"minRating": 10, "title": "b"}]
+    assert contact_form_errors(thanks=thanks) == []
+    assert contact_form_errors(thanks=[thanks[0], thanks[0]]) == [
+        ("/thanks/1/minRating", "duplicate")
+    ]
+    assert contact_form_errors(thanks=[{"minRating": 0, "title": "{shop}"}]) == [
+        ("/thanks/0/title", "unknown_placeholder")
+    ]
+    assert contact_form_errors(thanks=thanks, translations={"zh-TW": {"thanks": [{}]}}) == [
+        ("/translations/zh-TW/thanks", "out_of_range")
+    ]
+    assert [code for _, code in contact_form_errors(thanks=[{"minRating": 11}])] != []
+
+
 @pytest.mark.parametrize("part", ["header", "submission"])
 def test_unknown_placeholder_is_rejected(part: str) -> None:
     assert contact_form_errors(**{part: {"title": "{store|us}", "subtitle": "{date}"}}) == []
