@@ -43,6 +43,8 @@ class Mail:
             there is none.
         reference: the signed reference to the solicitation, which bounces and complaints return;
             ``""`` if there is none.
+        list_id: identifies the survey for mailbox providers, together with the sender's domain
+            (RFC 2919); ``""`` if there is none.
     """
 
     sender_name: str
@@ -55,6 +57,7 @@ class Mail:
     unsubscribe_link: str
     reference: str
     date: datetime
+    list_id: str = ""
 
 
 def send_mail(mail: Mail) -> str:
@@ -85,12 +88,15 @@ def mime(mail: Mail) -> bytes:
         ValueError: the unsubscribe link contains characters that a header must not contain.
     """
     message = EmailMessage(policy=_POLICY)
-    message["From"] = _configured_address(mail.sender, mail.sender_name)
+    sender = _configured_address(mail.sender, mail.sender_name)
+    message["From"] = sender
     message["To"] = _address(mail.to)
     if mail.reply_to:
         message["Reply-To"] = _configured_address(mail.reply_to)
     message["Subject"] = _header_text(mail.subject)
     message["Date"] = mail.date
+    if mail.list_id:
+        message["List-Id"] = f"<{mail.list_id}.{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     message["X-Auto-Response-Suppress"] = "All"
     message.set_content(mail.text)

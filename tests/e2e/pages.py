@@ -62,7 +62,7 @@ class Pages:
     Attributes:
         forms: the ids of contact forms by language; each contains a field of every type.
         surveys: the ids of surveys by type of their pre-redirect question; `RTL` is a survey in
-            Hebrew with the question `NPS`.
+            Hebrew with the question `NPS`, and `STEPS` a survey without one that has steps.
     """
 
     cloud: Cloud
@@ -117,7 +117,8 @@ def create_pages(cloud: Cloud, folder: Path) -> Pages:
     account = admin(cloud, "account", "create", "Page test").split()[-1]
     brand, store = new_id(), new_id()
     forms = {"en": new_id(), "he": new_id()}
-    surveys = {kind: new_id() for kind in ("", "NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY", "RTL")}
+    kinds = ("", "STEPS", "NPS", "CSAT_STAR", "CSAT_SMILEY", "BINARY", "RTL")
+    surveys = {kind: new_id() for kind in kinds}
     places = [
         {"kind": "brand", "id": brand, "name": "Maison Lumen"},
         {"kind": "store", "id": store, "brandId": brand, "name": "Lyon"},
@@ -136,12 +137,13 @@ def create_pages(cloud: Cloud, folder: Path) -> Pages:
         | {"language": "he" if kind == "RTL" else "en"}
         | {"publiclyAvailable": True, "targets": [target], "fields": _rows(questions)}
         | {"postRedirect": True, "postRedirectThreshold": 8}
+        | ({"layout": "STEPS"} if kind == "STEPS" else {})
         | (
             {
                 "preRedirect": True,
                 "preRedirectConfig": {"type": kind.replace("RTL", "NPS"), "threshold": 8},
             }
-            if kind
+            if kind not in ("", "STEPS")
             else {}
         )
         for kind, survey_id in surveys.items()

@@ -355,6 +355,76 @@ def test_tapped_answer_before_survey_is_selected_in_survey(
     expect(page.get_by_role("radio", name="3", exact=True)).to_be_checked()
 
 
+# --- steps
+
+
+@pytest.mark.parametrize("press", ["click", "tap"])
+def test_steps_show_one_question_at_a_time(
+    pages: Pages, new_context: NewContext, press: str
+) -> None:
+    before = pages.count()
+    page = new_context(has_touch=True, viewport={"width": 320, "height": 568}).new_page()
+    page.goto(pages.survey("STEPS"))
+    note = page.get_by_role("textbox", name="note")
+    expect(page.locator(".progress")).to_contain_text("Question 1 of 2")
+    expect(note).to_be_hidden()
+    send(page, press)
+    expect(page.locator(".error:visible")).to_have_text("Choose an answer.")
+    getattr(page.locator('label:has(input[value="7"])'), press)()
+    expect(page.locator(".progress")).to_contain_text("Question 2 of 2")
+    note.fill("Noise")
+    page.get_by_role("button", name="Back").click()
+    expect(page.locator('input[value="7"]')).to_be_checked()
+    assert violations(page) == []
+    send(page, press)
+    expect(note).to_have_value("Noise")
+    send(page, press)
+    thanks(page)
+    assert new_feedback(pages, before) == {"score": ["7"], "note": ["Noise"]}
+
+
+def test_steps_are_one_page_without_script(pages: Pages, new_context: NewContext) -> None:
+    before = pages.count()
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(pages.survey("STEPS"))
+    page.get_by_role("textbox", name="note").fill("Noise")
+    page.locator('label:has(input[value="7"])').click()
+    send(page)
+    thanks(page)
+    assert new_feedback(pages, before) == {"score": ["7"], "note": ["Noise"]}
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(320, 568), (375, 667), (667, 375)], ids=["320", "375", "landscape"]
+)
+def test_first_question_is_on_first_screen(
+    pages: Pages, new_context: NewContext, width: int, height: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": height}).new_page()
+    for address in (pages.survey("NPS"), pages.survey("STEPS"), pages.cloud.demo["surveyPage"]):
+        page.goto(address)
+        marks = page.locator(".marks").first.bounding_box()
+        assert marks
+        assert marks["y"] + marks["height"] <= height
+        tops = (
+            page.locator(".scale")
+            .first.locator(".marks label")
+            .evaluate_all("labels => labels.map(label => label.getBoundingClientRect().y)")
+        )
+        assert len(set(tops)) == 1
+
+
+@pytest.mark.parametrize("width", [320, 375])
+def test_page_with_large_text_does_not_scroll_sideways(
+    pages: Pages, new_context: NewContext, width: int
+) -> None:
+    page = new_context(viewport={"width": width, "height": 640}).new_page()
+    for address in (pages.form(), pages.survey("NPS"), pages.survey("STEPS")):
+        page.goto(address)
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+
+
 # --- sending once
 
 
@@ -755,6 +825,31 @@ def test_embed_script_ignores_messages_from_other_frames(
         page.evaluate("new Promise(requestAnimationFrame)")
         assert page.locator("iframe").get_attribute("title") == "Maison Lumen"
         assert page.evaluate("document.querySelector('iframe').clientHeight") > 7
+
+
+def test_popup_reports_events_without_answers(pages: Pages, new_context: NewContext) -> None:
+    before = pages.count()
+    page = new_context().new_page()
+    script = f"{pages.cloud.base_url}/public/embed.js"
+    shop = f"""<!doctype html><title>Shop</title><body>
+        <script>window.seen = [];
+        for (const name of ['opened', 'submitted', 'closed']) {{
+            addEventListener('feedback:' + name, (event) => seen.push([name, event.detail]));
+        }}</script>
+        <script src="{script}" data-survey="{pages.surveys[""]}" data-popup="Feedback"
+            data-chrome="none" data-answers="score=4"></script>"""
+    with serve(shop) as address:
+        page.goto(address)
+        assert page.locator("iframe").get_attribute("src") is None
+        page.get_by_role("button", name="Feedback").click()
+        frame = page.frame_locator("iframe")
+        expect(frame.locator('input[value="4"]')).to_be_checked()
+        frame.locator("form > button.send").click()
+        expect(frame.locator("[data-done]")).to_be_visible()
+        page.get_by_role("button", name="Close").click()
+        page.wait_for_function("seen.length === 3")
+        assert page.evaluate("seen") == [["opened", None], ["submitted", None], ["closed", None]]
+    assert new_feedback(pages, before) == {"score": ["4"]}
 
 
 def test_pages_other_than_forms_cannot_be_framed(pages: Pages, browser: Browser) -> None:

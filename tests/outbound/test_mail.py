@@ -31,6 +31,7 @@ MAIL = Mail(
     unsubscribe_link="https://api.example.com/prod/public/unsubscribe?token=" + "t" * 200,
     reference="r" * 64,
     date=datetime(2026, 11, 20, 10, tzinfo=UTC),
+    list_id="5e000000-0000-4000-8000-000000000001",
 )
 CONTROLS = "\r\n\x00\x85\u2028"
 EXPECTED_HEADERS = {
@@ -42,6 +43,7 @@ EXPECTED_HEADERS = {
     "Reply-To",
     "Subject",
     "Date",
+    "List-Id",
     "Auto-Submitted",
     "X-Auto-Response-Suppress",
     "MIME-Version",
@@ -49,6 +51,7 @@ EXPECTED_HEADERS = {
 }
 
 OPTIONAL_HEADERS = {
+    "List-Id",
     "Reply-To",
     "List-Unsubscribe",
     "List-Unsubscribe-Post",
@@ -80,6 +83,7 @@ def test_mail_has_all_headers_and_both_parts() -> None:
         "To": "zoe@example.com",
         "Reply-To": "avis@lumen.example.com",
         "Subject": "Votre visite ?",
+        "List-Id": "<5e000000-0000-4000-8000-000000000001.lumen.example.com>",
         "Date": "Fri, 20 Nov 2026 10:00:00 +0000",
         "Auto-Submitted": "auto-generated",
         "X-Auto-Response-Suppress": "All",

@@ -8,7 +8,7 @@ from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.date_format import format_date
 from chalicelib.domain.forms.survey import Channel, SavedSurvey, Target
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.language import Language
+from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name
 
 
@@ -120,6 +120,12 @@ class SurveyContext:
 
 
 def visit_line(context: SurveyContext, language: Language, title: str) -> str:
-    """Return the store and the date of a visit as one line, without names in the title."""
+    """Return the store and the date of a visit as one line, without names in the title.
+
+    In a right-to-left language, Unicode isolates keep the order of the parts.
+    """
     names = (context.store.name if context.store else "", context.visit_date(language))
-    return " · ".join(name for name in names if name and name not in title)
+    shown = [name for name in names if name and name not in title]
+    if is_right_to_left(language):
+        shown = [f"\u2068{name}\u2069" for name in shown]
+    return " · ".join(shown)

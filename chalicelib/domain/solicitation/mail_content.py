@@ -45,6 +45,7 @@ _CONTROLS: Final = (Control.SCALE, Control.STARS, Control.SMILEYS, Control.BINAR
 """The controls whose options the mail displays."""
 _TONE_OPACITY: Final = "33"
 _MIN_CONTRAST: Final = 4.5
+_ACCENT: Final = "#1f5fbf"
 
 
 @dataclass(frozen=True)
@@ -302,16 +303,22 @@ def _image(image: Image | None, max_width: int, max_height: int = 0) -> MailImag
 
 
 def _style(survey: SavedSurvey) -> MailStyle:
+    """Return the colours and radii of the survey, with legible texts."""
     style = survey.general_style
-    accent = _colour(style.accent_color, "#1f5fbf")
+    background = _colour(style.background_color, "#ffffff")
+    button = _colour(style.button_background_color, _colour(style.accent_color, _ACCENT))
+
+    def ink(colour: str, default: str, on: str = background) -> str:
+        return legible(_colour(colour, default), on, _MIN_CONTRAST)
+
     return MailStyle(
-        text=_colour(style.text_color, "#333f4a"),
-        title=_colour(style.title_color, "#1f2933"),
-        muted=_colour(style.subtitle_color, "#52606d"),
-        background=_colour(style.background_color, "#ffffff"),
-        accent=accent,
-        button=_colour(style.button_background_color, accent),
-        button_text=_colour(style.button_text_color, "#ffffff"),
+        text=ink(style.text_color, "#333f4a"),
+        title=ink(style.title_color, "#1f2933"),
+        muted=ink(style.subtitle_color, "#52606d"),
+        background=background,
+        accent=ink(style.accent_color, _ACCENT),
+        button=button,
+        button_text=ink(style.button_text_color, "#ffffff", button),
         divider=_colour(style.divider_color, "#e4e7eb"),
         radius=_CORNERS_PX[style.card_border_radius],
         button_radius=_CORNERS_PX[style.button_radius],

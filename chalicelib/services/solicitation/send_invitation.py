@@ -84,6 +84,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
         unsubscribe_link=content.links.unsubscribe,
         reference=reference.signed(stage_secret()),
         date=clock.now(),
+        list_id=invitation.survey.id,
     )
 
 

@@ -235,12 +235,22 @@ def test_options_are_legible_on_their_tones(background: str) -> None:
     assert all(contrast(option.ink, option.background) >= 4.5 for option in question.options)
 
 
+@pytest.mark.parametrize("background", ["#ffffff", "#000000", "#0b7285", "#808080"])
+def test_texts_of_mail_are_legible_on_background(background: str) -> None:
+    accents = {"accentColor": "#8a8a8a", "buttonTextColor": "#999999"}
+    style = content(generalStyle={"backgroundColor": background} | accents).style
+    for colour in (style.text, style.title, style.muted, style.accent):
+        assert contrast(colour, background) >= 4.5
+    assert contrast(style.button_text, style.button) >= 4.5
+
+
 # --- the visit
 
 
 def test_mail_names_store_and_date_of_visit() -> None:
     assert content().visit == "Lyon · 20 November 2026"
     assert content(language="fr").visit == "Lyon · 20 novembre 2026"
+    assert content(language="ar").visit == "\u2068Lyon\u2069 · \u206820 نوفمبر 2026\u2069"
 
 
 def test_visit_is_not_repeated_if_title_names_it() -> None:

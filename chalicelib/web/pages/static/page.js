@@ -301,6 +301,7 @@ class Form {
     if (isDone) {
       this.store(null);
       history.replaceState({ done: html }, "");
+      if (parent !== window) parent.postMessage({ feedbackSubmitted: true }, "*"); // No answers.
     }
     display(html);
   }
