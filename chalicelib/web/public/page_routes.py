@@ -104,12 +104,12 @@ def page_asset(request: PublicRequest) -> Response:
     description='Returns the script for `<script src="…/public/embed.js" data-contact-form="ID">`'
     ' or `data-survey="ID"`. The script inserts the page of the form in a frame that grows with'
     " its content. The page receives the attributes `data-tracker`, `data-store`, `data-brand` and"
-    " `data-language`; `data-title` sets the title of the frame, `data-answers="nps=9"` preselects"
-    ' answers, and `data-chrome="none"` omits logo, cover, footer and background. With'
-    ' `data-popup="Text"`, a button opens the form in a dialog; `data-close` names its close button.'
-    " The script element dispatches the events `feedback:opened`, `feedback:submitted` and"
-    " `feedback:closed`, which contain no answers. The script and the frame use no cookies and need"
-    " no storage.",
+    " `data-language`; `data-title` sets the title of the frame,"
+    ' `data-answers="nps=9"` preselects answers, and `data-chrome="none"` omits logo, cover, footer'
+    ' and background. With `data-popup="Text"`, a button opens the form in a dialog; `data-close`'
+    " names its close button. The script element dispatches the events `feedback:opened`,"
+    " `feedback:submitted` and `feedback:closed`, which contain no answers. The script and the"
+    " frame use no cookies and need no storage.",
     returns="The script.",
     media_types=("text/javascript",),
     cache_header="Cacheable",
