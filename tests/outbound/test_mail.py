@@ -99,7 +99,9 @@ def test_mail_has_all_headers_and_both_parts() -> None:
 
 
 def test_optional_parts_are_omitted() -> None:
-    message = parsed(replace(MAIL, reply_to="", unsubscribe_link="", html="", reference=""))
+    message = parsed(
+        replace(MAIL, reply_to="", unsubscribe_link="", html="", reference="", list_id="")
+    )
     assert set(message.keys()) == {
         *(EXPECTED_HEADERS - OPTIONAL_HEADERS),
         "Content-Transfer-Encoding",

@@ -309,13 +309,13 @@ def test_mail_images_fall_back_to_images_of_page() -> None:
 def test_colours_have_six_digits() -> None:
     mail = content(
         generalStyle={
-            "textColor": "#ABC",
-            "subtitleColor": "#ABCD",
+            "textColor": "#12A",
+            "subtitleColor": "#12AD",
             "titleColor": "#12345678",
             "accentColor": "#0b7285",
         }
     )
-    assert (mail.style.text, mail.style.muted) == ("#aabbcc", "#aabbcc")
+    assert (mail.style.text, mail.style.muted) == ("#1122aa", "#1122aa")
     assert mail.style.title == "#123456"
     assert (mail.style.button, mail.style.button_text) == ("#0b7285", "#ffffff")
 
