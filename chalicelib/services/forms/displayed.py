@@ -5,11 +5,20 @@ from typing import Generic, TypeVar
 
 from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.forms.access import require_enabled, require_places
+from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.presentation import Layout
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
-from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
+from chalicelib.domain.forms.untranslated import untranslated_texts
+from chalicelib.domain.language import Language
+from chalicelib.services.forms.cached_forms import (
+    CachedForm,
+    Respondent,
+    get_contact_form,
+    get_survey,
+)
 from chalicelib.services.forms.public import (
     SurveyRequest,
     get_public_contact_form,
@@ -26,13 +35,36 @@ class DisplayedForm(Generic[View]):
     Attributes:
         version: the version of the form's wording.
         context: the visit that the form is about.
+        original_language: the language of the texts without a translation.
+        untranslated: these texts; empty if the page is in the original language.
     """
 
     view: View
     questionnaire: Questionnaire
     version: str
     context: SurveyContext
-    layout: Layout = Layout.PAGE
+    layout: Layout
+    original_language: Language
+    untranslated: frozenset[str]
+
+    @classmethod
+    def of(
+        cls,
+        form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
+        view: View,  # type: ignore[misc] # covariant
+        context: SurveyContext,
+    ) -> "DisplayedForm[View]":
+        """Return the displayed form of a view."""
+        saved = form.saved
+        return cls(
+            view,
+            form.questionnaire,
+            form.version,
+            context,
+            saved.layout,
+            saved.language,
+            untranslated_texts(saved, view.language, context.names(view.language)),
+        )
 
 
 @dataclass(frozen=True)
@@ -59,7 +91,7 @@ def display_contact_form(
     require_places(form.saved, form.directory, store_id=request.store_id, brand_id=request.brand_id)
     view = get_public_contact_form(request.form_id, respondent, request.store_id)
     context = SurveyContext.at(form.directory, store_id=request.store_id)
-    return DisplayedForm(view, form.questionnaire, form.version, context, form.saved.layout)
+    return DisplayedForm.of(form, view, context)
 
 
 def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
@@ -72,5 +104,4 @@ def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedF
     view, context = survey_in_context(request, respondent)
     survey = get_survey(request.survey_id)
     require_enabled(survey.saved)
-    layout = survey.saved.layout
-    return DisplayedForm(view, survey.questionnaire, survey.version, context, layout)
+    return DisplayedForm.of(survey, view, context)

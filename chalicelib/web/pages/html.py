@@ -4,6 +4,7 @@ The Content-Security-Policy allows the script of the service, the inline style (
 the images and the font file of the form.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from chalice import Response
@@ -37,17 +38,22 @@ def form_response(
     *,
     context: SurveyContext = _NO_VISIT,
     is_kept: bool = False,
+    untranslated: Mapping[str, Language] = {},
     **content: Any,
 ) -> Response:
     """Return a page in the style and the language of a form.
 
     Args:
         context: the visit that the form is about.
+        untranslated: the language of each text that is in another language than the page.
         is_kept: whether the browser may display its own copy when the respondent goes back.
     """
     style = style_of(view, view.general_style)
     words = words_in(view.language)
-    shown = _form_content(view, context) | {"is_zoned": "--zone:" in style.css}
+    shown = _form_content(view, context) | {
+        "is_zoned": "--zone:" in style.css,
+        "untranslated": untranslated,
+    }
     headers = _HISTORY_COPY if is_kept else _NO_STORE
     return _response(template, view.language, words, style, status, headers, **shown, **content)
 
@@ -121,7 +127,7 @@ def _response(
             link_url=link_url,
             css_colour=css_colour,
             is_framed=is_framed,
-            **content,
+            **{"untranslated": {}} | content,
         )
     )
     return Response(page, status_code=status, headers=_headers(page, style, is_framed) | headers)

@@ -143,6 +143,7 @@ def show_form(
         view,
         status,
         context=form.context,
+        untranslated=dict.fromkeys(form.untranslated, form.original_language),
         has_steps=form.layout is Layout.STEPS,
         is_kept=is_kept,
         sections=sections,

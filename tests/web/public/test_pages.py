@@ -16,6 +16,7 @@ from chalicelib.domain.forms.public.contact_form import build_public_contact_for
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.forms.cached_forms import CachedForm
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.services.forms.read import read_survey
 from chalicelib.storage import feedback
@@ -166,6 +167,25 @@ def test_layout_is_a_property_of_pages_only(fresh: SeededAccount, layout: str) -
     view = CLIENT.get(f"{SURVEY}?survey={fresh.survey_id}").json
     assert {"layout", "thanks"} & view.keys() == set()
     assert "layout" not in read_survey(fresh.account_id, fresh.survey_id).model_dump()
+
+
+def test_texts_without_translation_have_the_language_of_the_form(fresh: SeededAccount) -> None:
+    questions = [field("a", "NPS", label="Well?"), select("b", "Food", "Service", label="What?")]
+    fresh.survey(
+        autoTranslate=True,
+        header={"title": "Visit to {brand}", "subtitle": "One minute"},
+        fields=questions,
+        translations={
+            "ar": {
+                "header": {"subtitle": "دقيقة"},
+                "fields": {"b": {"label": "ماذا؟", "values": ["", "الخدمة"]}},
+            }
+        },
+    )
+    page = open_survey(fresh, "&language=ar").body
+    marked = re.findall(r'<bdi lang="en">([^<]*)</bdi>', page)
+    assert marked == ["Visit to Maison Lumen", "Well?", "Food"]
+    assert 'lang="en"' not in open_survey(fresh).body.partition("<body")[2]
 
 
 def test_place_is_the_last_question(fresh: SeededAccount) -> None:
@@ -698,7 +718,7 @@ def rendered(form: SavedContactForm, answers: dict[str, list[str]] | None = None
     """Return the HTML of a contact form with these answers by field id."""
     view = build_public_contact_form(form, DIRECTORY, form.language)
     wanted = FormRequest(is_survey=False, form_id=form.id)
-    displayed = DisplayedForm(view, Questionnaire.of(form), "0" * 32, SurveyContext())
+    displayed = DisplayedForm.of(CachedForm(form.id, form), view, SurveyContext())
     return str(show_form(wanted, displayed, FormState(answers or {})).body)
 
 
