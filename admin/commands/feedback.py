@@ -169,10 +169,10 @@ def report(
     """Write a report on an account's feedback to one HTML file without scripts.
 
     By default, the period is the last twelve weeks. The report compares it with the previous period
-    of the same length. Test responses are excluded. The response rate is the number of responses
-    with a tracker divided by the number of surveys that were sent.
+    of the same length. Test responses are excluded. The response rate is the share of the surveys
+    sent in the period that were answered.
 
-    Cost: up to ten AWS requests, plus one per 100 feedback records and one per 100 sent surveys of
+    Cost: up to ten AWS requests, plus one per 100 feedback records and two per 100 sent surveys of
     both periods, one per MB (about 2,500) of the account's solicitations, and three more per 100
     surveys of the account.
     """

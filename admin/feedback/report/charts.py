@@ -11,6 +11,12 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup
 
 _WIDTH: Final = 720
+_NARROW_WIDTH: Final = 360
+"""The width of charts with few columns, so that a phone shows them whole with readable texts."""
+
+_MAX_NARROW: Final = 11
+"""The number of columns up to which a chart is narrow: the eleven ratings."""
+
 _COLUMN_HEIGHT: Final = 150
 _LABEL_HEIGHT: Final = 22
 _MAX_COLUMN: Final = 90
@@ -44,12 +50,16 @@ def column_chart(title: str, bars: Sequence[Bar], highest: float | None = None) 
     Args:
         highest: the value of a bar with full height. By default, the highest value.
     """
-    svg = _svg(title, _COLUMN_HEIGHT + 2 * _LABEL_HEIGHT)
-    step = min(_WIDTH / max(len(bars), 1), _MAX_COLUMN)
+    is_narrow = len(bars) <= _MAX_NARROW
+    width = _NARROW_WIDTH if is_narrow else _WIDTH
+    svg = _svg(title, _COLUMN_HEIGHT + 2 * _LABEL_HEIGHT, width)
+    if is_narrow:
+        svg.set("class", "narrow")
+    step = min(width / max(len(bars), 1), _MAX_COLUMN)
     scale = _COLUMN_HEIGHT / _highest(bars, highest)
     every = -(-len(bars) // _MAX_LABELS)
     base = _LABEL_HEIGHT + _COLUMN_HEIGHT
-    ET.SubElement(svg, "line", _numbers(x1=0, x2=_WIDTH, y1=base, y2=base) | {"class": "axis"})
+    ET.SubElement(svg, "line", _numbers(x1=0, x2=width, y1=base, y2=base) | {"class": "axis"})
     for number, bar in enumerate(bars):
         height = (bar.value or 0) * scale
         center = step * (number + 0.5)
@@ -79,8 +89,8 @@ def _highest(bars: Sequence[Bar], highest: float | None) -> float:
     return highest or max((bar.value or 0 for bar in bars), default=0) or 1
 
 
-def _svg(title: str, height: float) -> ET.Element:
-    attributes = {"viewBox": f"0 0 {_WIDTH} {height:g}", "role": "img", "aria-label": title}
+def _svg(title: str, height: float, width: int = _WIDTH) -> ET.Element:
+    attributes = {"viewBox": f"0 0 {width} {height:g}", "role": "img", "aria-label": title}
     return ET.Element("svg", attributes)
 
 

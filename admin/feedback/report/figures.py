@@ -56,19 +56,18 @@ class Group:
         ratings: the number of responses by rating.
         recommendations: the number of responses by answer to the first NPS field.
         sent: the number of surveys that were sent.
-        solicited: the number of responses with a tracker.
+        answered: the number of these surveys that were answered, at any time until now.
     """
 
     responses: int = 0
     ratings: Counter[int] = field(default_factory=Counter)
     recommendations: Counter[int] = field(default_factory=Counter)
     sent: int = 0
-    solicited: int = 0
+    answered: int = 0
 
     def add(self, record: Feedback) -> None:
         """Add a response."""
         self.responses += 1
-        self.solicited += record.is_solicited
         if record.rating is not None:
             self.ratings[record.rating] += 1
         recommendation = _recommendation(record)
@@ -85,12 +84,8 @@ class Group:
 
     @property
     def response_rate(self) -> float | None:
-        """The number of responses with a tracker per sent survey; None if no survey was sent.
-
-        The rate exceeds 1 if respondents answer surveys that were sent before the period, or that
-        the service did not send.
-        """
-        return self.solicited / self.sent if self.sent else None
+        """The share of the sent surveys that were answered; None if no survey was sent."""
+        return self.answered / self.sent if self.sent else None
 
     @property
     def nps(self) -> Nps | None:
@@ -158,9 +153,11 @@ class Figures:
 
     def add_sent(self, survey: SentSurvey) -> None:
         """Add a survey that was sent to the figures."""
-        self.total.sent += 1
-        for breakdown in SENT_KEYS.keys() & set(self.breakdowns):
-            self._group(breakdown, SENT_KEYS[breakdown](survey)).sent += 1
+        keys = SENT_KEYS.keys() & set(self.breakdowns)
+        groups = [self._group(breakdown, SENT_KEYS[breakdown](survey)) for breakdown in keys]
+        for group in (self.total, *groups):
+            group.sent += 1
+            group.answered += survey.is_answered
 
     def _group(self, breakdown: Breakdown, key: str) -> Group:
         return self.groups.setdefault(breakdown, defaultdict(Group))[key]

@@ -25,6 +25,9 @@ from chalicelib.domain.accounts.places import Directory
 
 _STYLES: Final = dict(zip(BANDS, ("low", "middle", "high"), strict=True))
 _MAX_COMMENT: Final = 600
+_MIN_ANSWERS: Final = 10
+"""The number of answers from which a Net Promoter Score is shown."""
+
 _MAX_ROWS: Final = 30
 _NOTHING: Final = "–"
 _UNKNOWN: Final = "not known"
@@ -109,7 +112,7 @@ def _tiles(current: Figures, previous: Figures) -> Iterator[dict[str, str]]:
     yield {
         "title": "Response rate",
         "value": _rate(now),
-        "note": f"{now.solicited:,} of {now.sent:,} surveys sent;"
+        "note": f"{now.answered:,} of {now.sent:,} surveys sent;"
         f" {_change(_percentage(rate), _percentage(rate_before), '{:+z.0f} points')}"
         if now.sent
         else "no survey was sent",
@@ -120,9 +123,11 @@ def _tiles(current: Figures, previous: Figures) -> Iterator[dict[str, str]]:
         "note": _change(now.mean, before.mean, "{:+z.2f}"),
     }
     nps, nps_before = now.nps, before.nps
-    note = "no answers"
-    if nps:
-        change = _change(nps.score, nps_before.score if nps_before else None, "{:+z.0f}")
+    note = f"fewer than {_MIN_ANSWERS} answers"
+    if nps and _is_enough(now):
+        change = _change(
+            nps.score, nps_before.score if nps_before and _is_enough(before) else None, "{:+z.0f}"
+        )
         note = f"95%: {_interval(nps)}; {change}"
     yield {"title": "Net Promoter Score", "value": _score(now), "note": note}
 
@@ -156,7 +161,12 @@ def _decimal(number: float | None) -> str:
 
 
 def _score(group: Group) -> str:
-    return _signed(group.nps.score) if group.nps else _NOTHING
+    return _signed(group.nps.score) if group.nps and _is_enough(group) else _NOTHING
+
+
+def _is_enough(group: Group) -> bool:
+    """Return whether a group has enough answers for a Net Promoter Score."""
+    return group.recommendations.total() >= _MIN_ANSWERS
 
 
 def _signed(score: float) -> str:
@@ -229,12 +239,11 @@ _RATE_COLUMNS: Final[Mapping[str, Callable[[Group], str]]] = {
 _NOTES: Final = (
     "The 95% confidence interval of the Net Promoter Score is the adjusted Wald interval, extended"
     " to the score if it excludes the score.",
-    "The response rate is the number of responses through a personal survey link in this period,"
-    " divided by the number of surveys that were sent in this period. It exceeds 100% if"
-    " respondents answer surveys that were sent before this period, or links that the service did"
-    " not send. Surveys with the outcome UNKNOWN do not count as sent. If a purchase moved to"
-    " another store after its survey was sent, the survey counts as sent at the new store, and the"
-    " response counts at the store of the survey link.",
+    "The response rate is the share of the surveys sent in this period that have been answered"
+    " until now. Surveys with the outcome UNKNOWN do not count as sent, and surveys of erased"
+    " customers do not count at all. If a purchase moved to another store after its survey was"
+    " sent, the survey counts at the new store.",
+    f"There is no Net Promoter Score for fewer than {_MIN_ANSWERS} answers.",
 )
 
 
@@ -244,7 +253,7 @@ def _cells(group: Group) -> list[str]:
         f"{group.responses:,}",
         _decimal(group.mean),
         _score(group),
-        _interval(nps) if nps else _NOTHING,
+        _interval(nps) if nps and _is_enough(group) else _NOTHING,
     ]
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from admin.storage import solicitations
+from admin.storage.trackers import find_used
 from chalicelib.domain.paging import in_groups
 from chalicelib.storage import purchases
 
@@ -19,11 +20,13 @@ class SentSurvey:
     Attributes:
         store_id: the current store of the purchase, also if the purchase moved to this store after
             the survey was sent; None if the purchase no longer exists.
+        is_answered: whether the customer has answered the survey, at any time until now.
     """
 
     survey_id: str
     store_id: str | None
     sent_at: datetime
+    is_answered: bool = False
 
 
 def find_sent_surveys(
@@ -37,7 +40,8 @@ def find_sent_surveys(
     """Yield the surveys that the account sent in a period, in constant memory.
 
     AWS requests: one per MB of the account's solicitations that were created before the end of the
-    period (about 2,500), and one per 100 surveys that were sent.
+    period (about 2,500), and two per 100 surveys that were sent. Surveys of erased customers are
+    omitted: an erasure deletes the tracker, so nothing tells whether they were answered.
 
     Args:
         until: the end of the period; surveys that were sent at this time are omitted.
@@ -45,12 +49,17 @@ def find_sent_surveys(
         on_read: called after each group of surveys that was read, with the number of its surveys.
     """
     sent = (
-        (found.id, found.survey_id, found.sent_at)
+        (found.id, found.survey_id, found.sent_at, found.tracker_id)
         for found in solicitations.list_sent(account_id, since, until)
-        if found.survey_id and found.sent_at and survey_id in (None, found.survey_id)
+        if found.survey_id
+        and found.sent_at
+        and found.tracker_id
+        and survey_id in (None, found.survey_id)
     )
     for group in in_groups(sent, _READ_AT_ONCE):
-        stores = purchases.find_stores(account_id, [purchase_id for purchase_id, _, _ in group])
-        for purchase_id, survey, sent_at in group:
-            yield SentSurvey(survey, stores.get(purchase_id), sent_at)
+        stores = purchases.find_stores(account_id, [purchase_id for purchase_id, *_ in group])
+        is_used = find_used([tracker_id for *_, tracker_id in group])
+        for purchase_id, survey, sent_at, tracker_id in group:
+            if tracker_id in is_used:
+                yield SentSurvey(survey, stores.get(purchase_id), sent_at, is_used[tracker_id])
         on_read(len(group))

@@ -128,7 +128,7 @@ def test_previous_period_has_same_length_on_local_clock(
 
 
 def test_change_that_rounds_to_zero_has_no_minus_sign() -> None:
-    current, previous = group(*[9] * 999, 8), group(9)
+    current, previous = group(*[9] * 999, 8), group(*[9] * 10)
     text = page_text(
         render_report(SCOPE, Figures(PARIS, (), current), Figures(PARIS, (), previous))
     )
@@ -167,30 +167,23 @@ def answered(**overrides: object) -> Feedback:
     return rated(9, **(survey | overrides))
 
 
-def sent(store_id: str | None = None) -> SentSurvey:
-    return SentSurvey(SURVEY, store_id, NOW)
+def sent(store_id: str | None = None, *, is_answered: bool = False) -> SentSurvey:
+    return SentSurvey(SURVEY, store_id, NOW, is_answered)
 
 
-def test_response_rate_is_responses_with_tracker_per_sent_survey() -> None:
+def test_response_rate_is_share_of_sent_surveys_that_were_answered() -> None:
     lyon, nice, paris = STORES
-    collected = figures(
-        answered(store_id=lyon), answered(store_id=nice), answered(tracker_id=None), rated(9)
-    )
-    collected.add(stored(answered(store_id=lyon), is_test=True))
-    for store in (lyon, lyon, paris, None):
-        collected.add_sent(sent(store))
-    assert collected.total.response_rate == 2 / 4
+    # Responses to surveys that were sent before the period, or to public links, do not count.
+    collected = figures(*[answered(store_id=nice)] * 7, answered(tracker_id=None), rated(9))
+    for store, is_answered in ((lyon, True), (lyon, False), (paris, False), (None, False)):
+        collected.add_sent(sent(store, is_answered=is_answered))
+    assert collected.total.response_rate == 1 / 4
     by_store = collected.groups_by(Breakdown.STORE)
     rates = {store: by_store[store].response_rate for store in (lyon, nice, paris, "")}
     assert rates == {lyon: 1 / 2, nice: None, paris: 0, "": 0}
     by_survey = collected.groups_by(Breakdown.SURVEY)
-    assert (by_survey[SURVEY].response_rate, by_survey[""].response_rate) == (2 / 4, None)
+    assert (by_survey[SURVEY].response_rate, by_survey[""].response_rate) == (1 / 4, None)
     assert {group.sent for group in collected.groups_by(Breakdown.WEEK).values()} == {0}
-
-
-def test_erased_response_with_tracker_counts_for_response_rate() -> None:
-    collected = figures(answered().without_person(), answered(tracker_id=None).without_person())
-    assert collected.total.solicited == 1
 
 
 def page_text(html: str) -> str:
@@ -200,20 +193,20 @@ def page_text(html: str) -> str:
 def test_report_shows_response_rate_in_total_by_store_and_by_survey() -> None:
     lyon, nice, _ = STORES
     current, previous = figures(answered(store_id=lyon)), figures(answered(store_id=lyon))
-    for store in (lyon, lyon, lyon, nice):
-        current.add_sent(sent(store))
-    previous.add_sent(sent(lyon))
+    for number, store in enumerate((lyon, lyon, lyon, nice)):
+        current.add_sent(sent(store, is_answered=number == 0))
+    previous.add_sent(sent(lyon, is_answered=True))
     text = page_text(render_report(SCOPE, current, previous))
     assert "Response rate 25% 1 of 4 surveys sent; -75 points from the previous period" in text
-    assert "Lyon &lt;Bellecour&gt; 1 9.00 +100 -48 to +100 3 33%" in text
+    assert "Lyon &lt;Bellecour&gt; 1 9.00 – – 3 33%" in text
     assert "Nice 0 – – – 1 0%" in text
-    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +100 4 25%" in text
+    assert "After &lt;the&gt; visit 1 9.00 – – 4 25%" in text
 
 
 def test_response_rate_is_not_known_if_nothing_was_sent() -> None:
     text = page_text(render_report(SCOPE, figures(answered(), rated(9)), figures()))
     assert "Response rate not known no survey was sent" in text
-    assert "After &lt;the&gt; visit 1 9.00 +100 -48 to +100 0 not known" in text
+    assert "After &lt;the&gt; visit 1 9.00 – – 0 not known" in text
     assert "contact forms 1 9.00" in text
 
 
@@ -255,7 +248,7 @@ def sample_report() -> str:
         period = current if age < timedelta(weeks=12) else previous
         period.add(stored(record))
         for _ in range(randomness.choice((1, 2, 4))):
-            period.add_sent(sent(store))
+            period.add_sent(sent(store, is_answered=number % 3 == 0))
     return render_report(SCOPE, current, previous)
 
 
@@ -294,13 +287,30 @@ def test_tables_contain_numbers_of_period_and_of_previous_period() -> None:
     store = next(iter(STORES))
     html = render_report(
         SCOPE,
-        figures(rated(9, store_id=store), rated(10, store_id=store)),
+        figures(*[rated(9, store_id=store), rated(10, store_id=store)] * 5),
         figures(rated(4, store_id=store)),
     )
     text = page_text(html)
-    assert "Lyon &lt;Bellecour&gt; 2 9.50 +100 " in text
-    assert "+100% from 1" in text
+    assert "Lyon &lt;Bellecour&gt; 10 9.50 +100 " in text
+    assert "+900% from 1" in text
     assert "+5.50 from the previous period" in text
+
+
+@pytest.mark.parametrize(("answers", "score"), [(9, "–"), (10, "+100")])
+def test_score_needs_ten_answers(answers: int, score: str) -> None:
+    store = next(iter(STORES))
+    records = [rated(9, store_id=store)] * answers
+    text = page_text(render_report(SCOPE, figures(*records), figures()))
+    assert f"Net Promoter Score {score} " in text
+    assert ("Score – fewer than 10 answers" in text) == (answers < 10)
+    assert f"Lyon &lt;Bellecour&gt; {answers} 9.00 {score} " in text
+
+
+def test_chart_of_ratings_fits_a_phone() -> None:
+    chart = column_chart("Ratings", [Bar(str(rating), 1, "1") for rating in range(11)])
+    assert 'viewBox="0 0 360 ' in chart
+    assert 'class="narrow"' in chart
+    assert 'class="narrow"' not in column_chart("Days", [Bar("1", 1, "1")] * 12)
 
 
 def test_report_is_written_for_period_without_responses() -> None:

@@ -45,7 +45,7 @@ def test_period_contains_surveys_by_sending_time(
             (shop.survey_id, shop.store_id)
         ] * number
         assert dict(calls) == {"dynamodb.Query": 1} | (
-            {"dynamodb.BatchGetItem": 1} if number else {}
+            {"dynamodb.BatchGetItem": 2} if number else {}
         )
 
 
