@@ -5,10 +5,11 @@ from chalice.test import Client
 
 from admin.services.accounts.manage import revoke_key
 from app import app
+from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from infrastructure.openapi.document import declared_by
-from tests.web.partner_client import Partner, Response
+from tests.web.partner_client import Partner, Response, with_permissions
 
 PATHS = [
     (method, path)
@@ -86,5 +87,6 @@ def test_credentials_are_checked_before_media_type(client: Client, method: str, 
     ],
 )
 def test_any_media_type_is_accepted_without_body(partner: Partner, path: str) -> None:
-    response = partner.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
+    permitted = with_permissions(partner, *Permission)
+    response = permitted.get(f"{path}?id={new_id()}", {"Content-Type": "application/xml"})
     assert response.status == 404
