@@ -140,8 +140,14 @@ PURCHASE: Final = {
     "feedback processed": Operation(
         "process_feedback",
         {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1},
-        read_units=2,
-        write_units={"surveys": 2, "counters": 2, "customers": 3, "feedback": 2},
+        read_units=3,
+        write_units={
+            "surveys": 2,
+            "counters": 2,
+            "customers": 3,
+            "feedback": 2,
+            "feedback-changes": 4,
+        },
         share=ANSWERED,
     ),
 }

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Final
+from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
 from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
+from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
 from infrastructure.deployment.retries import retry_while
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.functions import FUNCTIONS, STAGES
@@ -130,6 +132,7 @@ class Restore:
             Step("Back up the temporary tables", self._back_up),
             Step(f"Replace {number} tables", self._replace, is_final=True),
             Step("Turn on recovery, deletion protection and time to live", self._turn_on_settings),
+            Step("Start a new epoch of the partners' feed", self._start_epoch),
             Step("Purge the queues whose work the sweeper requeues", self._purge),
             Step("Delete the temporary tables", self._delete_temporary),
         ]
@@ -202,6 +205,17 @@ class Restore:
     def _turn_on_recovery(self, table: str) -> None:
         self._dynamodb.update_continuous_backups(
             TableName=table, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+        )
+
+    def _start_epoch(self) -> None:
+        """Make all cursors of partners invalid: their numbers can mean other changes now."""
+        self._dynamodb.put_item(
+            TableName=self._deployed.resource_name(FeedbackChangeRow.Meta.name),
+            Item={
+                "account_id": {"S": EPOCH},
+                "number": {"S": EPOCH},
+                "epoch": {"S": f"{self._suffix}-{uuid4()}"},
+            },
         )
 
     def _purge(self) -> None:

@@ -31,6 +31,7 @@ from admin.feedback.rows import show_list
 from admin.identity import operator_identity
 from admin.options import YesOption, example
 from admin.services.feedback.exclude import delete_feedback, mark_test
+from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import directory_with_selection, selected_form
 from admin.terminal import confirm, counter, notices, progress_total, show_record
 from chalicelib.domain import clock
@@ -246,3 +247,18 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
         else f"There is no feedback with the id {feedback}. Nothing was deleted."
     )
     show_record({"id": feedback, "isDeleted": is_deleted})
+
+
+@app.command(epilog=example("feedback republish ACCOUNT"))
+def republish(account: AccountArgument) -> None:
+    """Add all feedback of an account to the feed of changes that partners read.
+
+    Run the command once for each account after the update from a version without the feed, and
+    after a restore. You can repeat it: partners read the feedback again.
+
+    Cost: three AWS requests, two per 100 feedback records, and one per 700 entries of the feed.
+    """
+    with counter("Adding feedback") as advance:
+        published, gaps = republish_feedback(account, advance)
+    notices().print(f"Added {published} feedback record(s) to the feed.")
+    show_record({"feedback": published, "closedGaps": gaps})

@@ -15,7 +15,8 @@ CODES: Final = {
     "duplicate": "A value must be unique and is repeated.",
     "empty": "The object has no field with a value.",
     "invalid": "The value does not have the required form.",
-    "invalid_cursor": "The cursor does not belong to this list with these filters. Start again.",
+    "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
+    " restored. Start again.",
     "invalid_email": "The value is not an e-mail address of at most 254 characters.",
     "invalid_timestamp": "The value is not a time of the required form.",
     "invalid_uuid": "The value is not a UUID.",

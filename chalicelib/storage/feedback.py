@@ -31,6 +31,7 @@ from chalicelib.storage.dynamodb.work_records import (
     leave_index,
     pending_attributes,
 )
+from chalicelib.storage.feedback_changes import Head, head_key, head_of
 from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
@@ -116,6 +117,19 @@ def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
     """Load up to 100 feedback records by id. Omit missing records. One consistent request."""
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {row.feedback_id: _stored(row) for row in rows if row}
+
+
+def find_many_with_head(
+    account_id: str, feedback_ids: Collection[str]
+) -> tuple[dict[str, StoredFeedback], Head]:
+    """Load feedback records like `find_many`, and the head of the account's feed, in one request.
+
+    Args:
+        feedback_ids: up to 99 ids.
+    """
+    keys = ((FeedbackRow, feedback_id) for feedback_id in feedback_ids)
+    head, *rows = read_together(head_key(account_id), *keys)
+    return {row.feedback_id: _stored(row) for row in rows if row}, head_of(head)
 
 
 def list_ids(

@@ -101,6 +101,10 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listCustomers": _PAGES,
     "listPlaces": _PAGES,
     "listWorkflows": _PAGES,
+    "listFeedback": {
+        "Low ratings of contact forms": {"kind": "CONTACT_FORM", "maxRating": 6},
+        "The start of the feed": {},
+    },
     "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
     "reportPurchase": {
         "A booking whose survey is sent after the stay": {
@@ -150,6 +154,7 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listCustomers", 400): _BAD_PAGE,
     ("listPlaces", 400): _BAD_PAGE,
     ("listWorkflows", 400): _BAD_PAGE,
+    ("listFeedback", 400): {"cursor": "x"},
     ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
     ("reportPurchase", 400): {"source": "Site", "storeID": _STORE, "date": "yesterday"},
     ("reportPurchases", 400): {"batch": []},

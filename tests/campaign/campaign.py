@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -51,22 +51,22 @@ class Report:
 
 def run(seed: int) -> Report:
     """Run the campaign of a seed."""
-    simulation = Simulation(seed, NO_FAULTS, _queues)
+    simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
         world = World(simulation, has_accidents=seed % 4 == 3)
         patch.setattr(webhooks, "post", world.post)
         limited = replace(settings(), submissions=1_000_000)
         patch.setattr(limit_submissions, "settings", lambda: limited)
         webhooks.circuit_breaker.close_all()
-        simulation.rates = _rates(simulation.random)
-        _work(simulation, world)
-        _rest(simulation)
+        simulation.rates = rates(simulation.random)
+        work(simulation, world, lambda: simulation.number - simulation.swept >= REQUESTS)
+        rest(simulation)
         violations = [*world.record.violations, *invariants.broken(simulation, world)]
     done = _done(simulation, world)
     return Report(seed, simulation.number, simulation.swept, simulation.faults, done, violations)
 
 
-def _rates(chance: random.Random) -> Rates:
+def rates(chance: random.Random) -> Rates:
     """Return the rates of a seed. Some seeds have many faults of one kind."""
     rates = Rates()
     often = {"switched": 0.9, "repeated_message": 0.4}
@@ -75,10 +75,11 @@ def _rates(chance: random.Random) -> Rates:
     return replace(rates, **{kind: often[kind]}) if kind else rates
 
 
-def _work(simulation: Simulation, world: World) -> None:
+def work(simulation: Simulation, world: World, is_done: Callable[[], bool]) -> None:
+    """Run random work with faults until the goal is reached."""
     chance = simulation.random
     next_sweep = simulation.now + 60
-    while simulation.number - simulation.swept < REQUESTS:
+    while not is_done():
         if simulation.now >= next_sweep:
             next_sweep = simulation.now + chance.choice([300, 600])
             _start_sweep(simulation)
@@ -103,7 +104,7 @@ def _work(simulation: Simulation, world: World) -> None:
             simulation.now += chance.choice([1, 10, 60, 300])
 
 
-def _rest(simulation: Simulation) -> None:
+def rest(simulation: Simulation) -> None:
     """Let the service finish its work without faults, until none is due within some days."""
     simulation.rates, simulation.throttled_until, simulation.tables.lag_s = NO_FAULTS, 0, 0
     simulation.stopped_until.clear()
@@ -140,7 +141,7 @@ def _start_sweep(simulation: Simulation) -> None:
     simulation.start("sweep", run, 50, None)
 
 
-def _queues() -> list[FunctionQueue]:
+def queues() -> list[FunctionQueue]:
     properties = template("test").by_name("AWS::SQS::Queue", "QueueName")
     timeouts = {function.name: function.timeout_s for function in FUNCTIONS}
     names = {

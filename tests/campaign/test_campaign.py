@@ -17,3 +17,15 @@ def test_three_campaigns_break_no_invariant() -> None:
         check=False,
     )
     assert "3 seeds, 0 with violations" in result.stdout, result.stdout + result.stderr
+
+
+def test_copies_of_feed_are_equal_to_store_after_faults_and_changes() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.campaign.feed", "60"],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout.endswith("\n0 differences\n"), result.stdout + result.stderr

@@ -8,7 +8,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.storage import account_changes, counters, customers, feedback
+from chalicelib.storage import account_changes, counters, customers, feedback, feedback_changes
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.forms import TABLES
@@ -83,13 +83,15 @@ def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -
     """
     record = stored.feedback
     counted_for = [(record.account_id, record.customer_id)] if by and record.customer_id else []
-    existing = customers.find_existing(counted_for)
+    heads, existing = feedback_changes.load_heads_and_customers([record.account_id], counted_for)
+    now = clock.now()
     with transaction() as write:
         change(write)
+        feedback_changes.add(write, record.account_id, heads[record.account_id], [record.id], now)
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)
             counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)
         for account_id, customer_id in existing:
             customers.count_feedback(
-                write, account_id, customer_id, [record.rating], [record.source], clock.now(), by=by
+                write, account_id, customer_id, [record.rating], [record.source], now, by=by
             )

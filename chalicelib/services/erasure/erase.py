@@ -44,6 +44,7 @@ from chalicelib.storage import (
     customers,
     erasures,
     feedback,
+    feedback_changes,
     imports,
     messages,
     purchases,
@@ -158,8 +159,8 @@ def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Era
 def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     """Run one pass of an erasure, then finish it or schedule the next pass.
 
-    Return the erasure, or None if it does not exist. AWS requests: about 30, one per 100 records
-    and one per 15 records to erase.
+    Return the erasure, or None if it does not exist. AWS requests: about 30, one per 100 records,
+    one per 15 records to erase, and one more per 15 feedback records.
 
     Raises:
         Unavailable: the database throttles, or contention persists. A repeated call continues.
@@ -240,7 +241,13 @@ def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
         anonymized = record.anonymized() if is_of_other else record.without_person()
         feedback.anonymize(write, stored, anonymized, clock.now())
 
-    return _erase_all(erasure, Erased.FEEDBACK, find, erase)
+    def publish(write: Any, group: list[StoredFeedback]) -> dict[Erased, int]:
+        head = feedback_changes.load_head(erasure.account_id)
+        ids = [stored.feedback.id for stored in group]
+        feedback_changes.add(write, erasure.account_id, head, ids, clock.now())
+        return {}
+
+    return _erase_all(erasure, Erased.FEEDBACK, find, erase, publish)
 
 
 def _delete_customer(erasure: Erasure, customer_id: str) -> int:

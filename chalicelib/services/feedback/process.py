@@ -2,17 +2,18 @@
 
 1. Create the webhook executions and the customer. The ids of these records are derived from the
    feedback, so repeating this step creates no duplicates.
-2. Update the counts and mark the feedback as done, in one transaction. Later messages for this
-   feedback are skipped.
+2. Update the counts, add the feedback to the partners' feed and mark it as done, in one transaction
+   per account. Later messages for this feedback are skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Final
 
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
@@ -29,16 +30,27 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.work.worker import Message, Worker
 from chalicelib.services.workflows.cached_workflows import workflows_of
-from chalicelib.storage import counters, customer_creation, customers, executions, feedback
+from chalicelib.storage import (
+    counters,
+    customer_creation,
+    customers,
+    executions,
+    feedback,
+    feedback_changes,
+)
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.feedback_changes import Head
 from chalicelib.storage.forms import TABLES
 
 MAX_BATCH_SIZE: Final = 25
-"""Maximum number of feedback records that are processed in one transaction.
+"""Maximum number of feedback records that are processed together.
 
 A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
 """
+
+
+_MAX_CONCURRENCY: Final = 8
 
 
 class FeedbackOutcome(StrEnum):
@@ -51,31 +63,57 @@ class FeedbackOutcome(StrEnum):
 def process_feedback(feedback_ids: Collection[str]) -> int:
     """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
 
-    AWS requests: three; one if there are respondents to find, or two to four if some of them are
-    new customers (see `find_or_create`), and one per ten accounts whose new customers have no
-    position; one per 100 executions to create, and one per ten executions to queue. If the
-    workflows or the settings of an account are not cached, loading each of them takes one more
-    request.
+    AWS requests: two, and one per account; one if there are respondents to find, or two to four if
+    some of them are new customers (see `find_or_create`), and one per ten accounts whose new
+    customers have no position; one per 100 executions to create, and one per ten executions to
+    queue. If the workflows or the settings of an account are not cached, loading each of them takes
+    one more request.
 
     Raises:
-        Unavailable: the database throttles, or contention persists. The counts are unchanged, but
-            executions and customers may have been created.
+        Unavailable: the database throttles, or contention persists. Records of some accounts may
+            be processed; executions and customers of the others may have been created.
     """
     created: dict[str, list[Execution]] = {}
-    processed = retry_on_contention(lambda: _attempt(feedback_ids, created))
-    send(WEBHOOKS, [execution.pointer for batch in created.values() for execution in batch])
-    return processed
+    done: dict[str, None] = {}
+    try:
+        retry_on_contention(lambda: _attempt(feedback_ids, created, done))
+    except Exception:
+        _queue_executions(created, done)
+        raise
+    _queue_executions(created, done)
+    return len(done)
 
 
-def _attempt(feedback_ids: Collection[str], created: dict[str, list[Execution]]) -> int:
+def _queue_executions(created: Mapping[str, Sequence[Execution]], done: Iterable[str]) -> None:
+    send(WEBHOOKS, [execution.pointer for record_id in done for execution in created[record_id]])
+
+
+def _attempt(
+    feedback_ids: Collection[str], created: dict[str, list[Execution]], done: dict[str, None]
+) -> None:
+    """Process the records that are pending. Add their ids to ``done``.
+
+    If the transaction of an account fails, those of the other accounts are still committed.
+    """
     records = feedback.find_many(set(feedback_ids)).values()
     pending = [record.feedback for record in records if record.state is FeedbackState.PENDING]
     if not pending:
-        return 0
+        return
     _create_executions([record for record in pending if record.id not in created], created)
     identified = _with_customers(pending)
-    _count(identified)
-    return len(identified)
+    by_account: dict[str, list[Feedback]] = defaultdict(list)
+    for record in identified:
+        by_account[record.account_id].append(record)
+    # If the customer was deleted in the meantime, only the form's submission count is increased.
+    heads, existing = feedback_changes.load_heads_and_customers(
+        by_account, {(r.account_id, r.customer_id) for r in identified if r.customer_id}
+    )
+
+    def finish(account_id: str) -> None:
+        _count(by_account[account_id], heads[account_id], existing)
+        done.update(dict.fromkeys(record.id for record in by_account[account_id]))
+
+    map_concurrently(finish, list(by_account), _MAX_CONCURRENCY)
 
 
 def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Execution]]) -> None:
@@ -126,24 +164,24 @@ def _pair_to_identify(record: Feedback) -> CustomerPair | None:
     return pair if pair and account_settings(record.account_id).identify_respondents else None
 
 
-def _count(identified: Sequence[Feedback]) -> None:
+def _count(
+    identified: Sequence[Feedback], head: Head, existing: Collection[tuple[str, str]]
+) -> None:
+    """Count the feedback records of an account, and mark them as done, in one transaction."""
     now = clock.now()
+    account_id = identified[0].account_id
     by_form = Counter((record.kind, record.form_id) for record in identified)
-    by_account: dict[str, list[str]] = defaultdict(list)
-    by_customer: dict[tuple[str, str], list[Feedback]] = defaultdict(list)
+    by_customer: dict[str, list[Feedback]] = defaultdict(list)
     for record in identified:
-        by_account[record.account_id].append(record.id)
-        if record.customer_id:
-            by_customer[record.account_id, record.customer_id].append(record)
-    # If the customer was deleted in the meantime, only the form's submission count is increased.
-    existing = customers.find_existing(by_customer)
+        if record.customer_id and (account_id, record.customer_id) in existing:
+            by_customer[record.customer_id].append(record)
+    ids = [record.id for record in identified]
     with transaction() as write:
         for (kind, form_id), submissions in by_form.items():
             TABLES[kind].count_submissions(write, form_id, submissions)
-        for account_id, ids in by_account.items():
-            counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
-        for account_id, customer_id in existing:
-            records = by_customer[account_id, customer_id]
+        counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
+        feedback_changes.add(write, account_id, head, ids, now)
+        for customer_id, records in by_customer.items():
             customers.count_feedback(
                 write,
                 account_id,
@@ -153,7 +191,7 @@ def _count(identified: Sequence[Feedback]) -> None:
                 now,
             )
         for record in identified:
-            has_customer = (record.account_id, record.customer_id or "") in existing
+            has_customer = record.customer_id in by_customer
             feedback.finish(write, record, record.customer_id if has_customer else None, now)
 
 

@@ -10,7 +10,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.paging import in_groups
 from chalicelib.log import logger
-from chalicelib.storage import accounts, feedback
+from chalicelib.storage import accounts, feedback, feedback_changes
 from chalicelib.storage.accounts import DueRetention
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -73,7 +73,7 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     ids = [feedback_id for feedback_id, _ in listed]
     anonymized = 0
     for group in in_groups(ids, PER_TRANSACTION):
-        anonymized += retry_on_contention(partial(_anonymize_group, group))
+        anonymized += retry_on_contention(partial(_anonymize_group, due.account_id, group))
     if len(listed) < MAX_PER_PASS:
         accounts.save_retention(due, until, now + _CHECK_INTERVAL)
     else:
@@ -81,13 +81,15 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     return anonymized
 
 
-def _anonymize_group(feedback_ids: list[str]) -> int:
-    stored = feedback.find_many(feedback_ids).values()
-    identified = [record for record in stored if not record.feedback.is_anonymized]
+def _anonymize_group(account_id: str, feedback_ids: list[str]) -> int:
+    stored, head = feedback.find_many_with_head(account_id, feedback_ids)
+    identified = [record for record in stored.values() if not record.feedback.is_anonymized]
     if not identified:
         return 0
     now = clock.now()
     with transaction() as write:
         for record in identified:
             feedback.anonymize(write, record, record.feedback.anonymized(), now)
+        ids = [record.feedback.id for record in identified]
+        feedback_changes.add(write, account_id, head, ids, now)
     return len(identified)

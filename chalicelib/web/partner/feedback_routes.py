@@ -26,3 +26,31 @@ def get_feedback(request: PartnerRequest) -> Response:
     from chalicelib.services.feedback.partner import read_partner_feedback
 
     return json_response(read_partner_feedback(request.account_id, request.identifier()))
+
+
+@routes.route("/partners/feedback/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="listFeedback",
+    tag="Feedback",
+    summary="Read the changes to feedback",
+    description="Returns the next page of the feed of changes: new, changed, anonymized and removed"
+    " feedback. Send the `cursor` of each page with the next request, with the same filters, and"
+    " ask again later when `hasMore` is false. Each change appears within a minute and at least"
+    " once; the last occurrence of a feedback is its state. A page can be empty although `hasMore`"
+    " is true, if the filters select little. After the code `invalid_cursor`, start again without a"
+    " cursor, and remove what does not return.",
+    body="feedback.feed.FeedRequest",
+    body_description="The position and the filters. An empty body starts at the beginning and needs"
+    " no content type.",
+    body_optional=True,
+    response="feedback.feed.FeedPage",
+    returns="The page of changes.",
+)
+def post_feedback_list(request: PartnerRequest) -> Response:
+    """Return a page of the feed."""
+    from chalicelib.domain.feedback.feed import FeedRequest
+    from chalicelib.services.feedback.feed import read_feed
+
+    page = request.optional_body(FeedRequest)
+    return json_response(read_feed(request.account_id, page), status=201)

@@ -44,6 +44,7 @@ REQUESTS = [
     "TransactWriteItems",
     *["Query"] * 2,  # feedback by customer and by pair
     "BatchGetItem",
+    "BatchGetItem",  # the head of the partners' feed
     "TransactWriteItems",
     *["Query", "BatchGetItem", "TransactWriteItems"] * 3,  # purchases, solicitations, trackers
     "BatchGetItem",  # the customer

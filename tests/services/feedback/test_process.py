@@ -202,7 +202,8 @@ def test_new_respondents_of_many_accounts_are_created_with_two_aws_requests(
     assert len(messages) == 6
     with counted_calls() as calls:
         FEEDBACK_QUEUE.deliver(messages)
-    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 2}
+    # One transaction creates the customers. Each account has a feed, so each has a transaction.
+    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 1 + 3}
     assert [len(respondents(account)) for account in accounts] == [2, 2, 2]
 
 

@@ -67,12 +67,12 @@ def test_invalid_earlier_submission_stores_nothing(seeded: SeededAccount) -> Non
     assert seeded.counts == (0, 0, 1)
 
 
-def test_loading_25_earlier_submissions_sends_four_aws_requests(seeded: SeededAccount) -> None:
+def test_loading_25_earlier_submissions_sends_five_aws_requests(seeded: SeededAccount) -> None:
     load_earlier_submissions([message(seeded, "0")])
     submissions = [message(seeded, str(number)) for number in range(1, 26)]
     with counted_calls() as calls:
         assert load_earlier_submissions(submissions) == 25
-    assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 2}
+    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 2}
 
 
 def test_fixed_clock_is_restored_at_end_of_with_block() -> None:

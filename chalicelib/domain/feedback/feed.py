@@ -1,0 +1,222 @@
+"""The feed of changes to feedback: requests, cursors and pages."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.partner_view import PartnerFeedback
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed, out_of_range
+from chalicelib.domain.language import Language
+from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, WholeNumber
+from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+
+_MAX_IDS: Final = 100
+_MAX_CURSOR: Final = 500
+_MAX_NUMBER: Final = 10**12
+
+_Ids = Annotated[list[Identifier], Field(min_length=1, max_length=_MAX_IDS)]
+_Rating = Annotated[WholeNumber, Field(ge=0, le=10)]
+
+
+class FeedRequest(Input):
+    """The requested page of the feed. Repeat the filters with each cursor."""
+
+    limit: WholeNumber = Field(
+        default=DEFAULT_LIMIT,
+        ge=1,
+        le=MAX_LIMIT,
+        description="Maximum number of items and removed feedback on the page.",
+    )
+    cursor: str | None = Field(
+        default=None,
+        max_length=_MAX_CURSOR,
+        description="Cursor of the previous page. Without it, the feed starts at the beginning.",
+    )
+    updated_since: Timestamp | None = Field(
+        default=None,
+        description="Start with the changes since this time. Not allowed with a cursor.",
+    )
+    form_ids: _Ids | None = Field(default=None, description="Only these forms.")
+    brand_ids: _Ids | None = Field(default=None, description="Only these brands.")
+    store_ids: _Ids | None = Field(default=None, description="Only these stores.")
+    customer_id: Identifier | None = Field(default=None, description="Only this customer.")
+    purchase_id: Identifier | None = Field(default=None, description="Only this purchase.")
+    kind: Annotated[FormKind, Field(strict=False)] | None = Field(
+        default=None, description="Only this kind of form."
+    )
+    language: Annotated[Language, Field(strict=False)] | None = Field(
+        default=None, description="Only this language."
+    )
+    min_rating: _Rating | None = Field(default=None, description="Lowest rating.")
+    max_rating: _Rating | None = Field(default=None, description="Highest rating.")
+    created_since: Timestamp | None = Field(
+        default=None, description="Only feedback created at this time or later."
+    )
+    created_until: Timestamp | None = Field(
+        default=None, description="Only feedback created before this time."
+    )
+    include_tests: bool = Field(
+        default=False, description="Whether to include feedback that is marked as a test."
+    )
+
+    def rule_errors(self) -> Iterator[InputError]:
+        """Yield the errors of fields that contradict each other."""
+        if self.cursor is not None and self.updated_since:
+            yield not_allowed("Must not be combined with a cursor.", "updatedSince")
+        lowest, highest = self.min_rating, self.max_rating
+        if lowest is not None and highest is not None and lowest > highest:
+            yield out_of_range("Must not be less than minRating.", "maxRating")
+        since, until = self.created_since, self.created_until
+        if since and until and since >= until:
+            yield out_of_range("Must be after createdSince.", "createdUntil")
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the request has a filter, so that the page can omit feedback."""
+        return self._filters() != FeedRequest()._filters()
+
+    def _filters(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude={"limit", "cursor", "updated_since"})
+
+    def filters_hash(self, account_id: str) -> str:
+        """Return a hash of the filters and the account. The order of ids does not matter."""
+        in_order = {
+            name: sorted(set(value)) if isinstance(value, list) else value
+            for name, value in self._filters().items()
+        }
+        text = json.dumps([account_id, in_order], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def matches(self, feedback: Feedback) -> bool:
+        """Return whether the filters select a feedback record."""
+        rating, created_at = feedback.rating, feedback.created_at
+        return (
+            (self.form_ids is None or feedback.form_id in self.form_ids)
+            and (self.brand_ids is None or feedback.brand_id in self.brand_ids)
+            and (self.store_ids is None or feedback.store_id in self.store_ids)
+            and self.customer_id in (None, feedback.customer_id)
+            and self.purchase_id in (None, feedback.purchase_id)
+            and self.kind in (None, feedback.kind)
+            and self.language in (None, feedback.language)
+            and (self.min_rating is None or (rating is not None and rating >= self.min_rating))
+            and (self.max_rating is None or (rating is not None and rating <= self.max_rating))
+            and (self.created_since is None or created_at >= self.created_since)
+            and (self.created_until is None or created_at < self.created_until)
+        )
+
+
+class RemovalReason(StrEnum):
+    """Why a partner must remove a feedback from its copy."""
+
+    DELETED = "DELETED"
+    TEST = "TEST"
+    ERASED = "ERASED"
+
+
+class RemovedFeedback(Resource):
+    """Feedback that the partner must remove from its copy, if the copy contains it."""
+
+    id: str
+    at: Timestamp = Field(description="Time of the change.")
+    reason: RemovalReason = Field(
+        description="`DELETED`: an operator deleted it. `TEST`: it is marked as a test. `ERASED`:"
+        " its customer was erased; only with a filter by customer or purchase."
+    )
+
+
+class FeedMeta(Resource):
+    """The position of a page in the feed."""
+
+    item_count: int = Field(description="Number of items on this page.")
+    removed_count: int = Field(description="Number of removed feedback on this page.")
+    cursor: str = Field(
+        description="Position after this page. Keep it, and send it with the next request."
+    )
+    has_more: bool = Field(
+        description="Whether more changes are known. Otherwise, ask again later."
+    )
+
+
+class FeedPage(Resource):
+    """One page of the feed, in the order of the changes."""
+
+    items: tuple[PartnerFeedback, ...] = Field(
+        description="New or changed feedback, in its current state."
+    )
+    removed: tuple[RemovedFeedback, ...] = Field(
+        description="Feedback to remove. Filters do not restrict it."
+    )
+    meta: FeedMeta
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position in the feed of an account.
+
+    Attributes:
+        number: the number of the last entry that was read completely.
+        offset: the number of ids that were read of the next entry.
+    """
+
+    number: int = 0
+    offset: int = 0
+
+
+def write_cursor(epoch: str, position: Position, filters_hash: str) -> str:
+    """Return the cursor of a position."""
+    values = [epoch, position.number, position.offset, filters_hash]
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
+
+
+def read_cursor(cursor: str, epoch: str, filters_hash: str) -> Position:
+    """Return the position of a cursor.
+
+    Raises:
+        InvalidInput: the cursor is not one of this service, or belongs to another epoch, to another
+            account or to other filters.
+    """
+    try:
+        known, number, offset, known_hash = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        position = Position(int(number), int(offset))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        raise _invalid_cursor() from None
+    is_valid = 0 <= position.number < _MAX_NUMBER and 0 <= position.offset < _MAX_NUMBER
+    if (known, known_hash) != (epoch, filters_hash) or not is_valid:
+        raise _invalid_cursor()
+    return position
+
+
+def _invalid_cursor() -> InvalidInput:
+    detail = "The cursor does not belong to these filters, or the data was restored. Start again."
+    return InvalidInput([InputError(json_pointer("cursor"), "invalid_cursor", detail)])
+
+
+def removal_of(stored: StoredFeedback | None, request: FeedRequest) -> RemovalReason | None:
+    """Return why a changed feedback record must be removed from a copy; None if it must not.
+
+    Args:
+        stored: the record, or None if it does not exist any more.
+    """
+    if stored is None:
+        return RemovalReason.DELETED
+    if stored.is_test and not request.include_tests:
+        return RemovalReason.TEST
+    record = stored.feedback
+    is_unlinked = (request.customer_id and record.customer_id is None) or (
+        request.purchase_id and record.purchase_id is None
+    )
+    return RemovalReason.ERASED if record.is_anonymized and is_unlinked else None
+
+
+def is_visible(stored: StoredFeedback | None) -> bool:
+    """Return whether partners see the change of a record: it is processed, or was deleted."""
+    return stored is None or stored.state is FeedbackState.DONE

@@ -1,0 +1,169 @@
+"""Read the feed of changes to feedback: ``POST /partners/feedback/list``."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Final
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback.feed import (
+    FeedMeta,
+    FeedPage,
+    FeedRequest,
+    Position,
+    RemovedFeedback,
+    is_visible,
+    read_cursor,
+    removal_of,
+    write_cursor,
+)
+from chalicelib.domain.feedback.partner_view import PartnerFeedback
+from chalicelib.domain.paging import in_groups, marshalled_bytes
+from chalicelib.services.caching import cached
+from chalicelib.services.feedback.partner import partner_views
+from chalicelib.storage import feedback, feedback_changes
+from chalicelib.storage.feedback_changes import Entry
+
+MAX_READ: Final = 500
+"""Maximum number of feedback records that are read for one page."""
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+"""Size of a page, as Lambda marshals it, after which the page ends. One feedback can be larger."""
+
+_READ_AT_ONCE: Final = 100
+_EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_TOLERANCE: Final = timedelta(minutes=1)
+"""Difference between the clock of a partner and the clocks of the service."""
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A feedback record of an entry, and the position after it. Without id, the entry is empty."""
+
+    feedback_id: str | None
+    at: datetime
+    after: Position
+
+
+@dataclass
+class _Page:
+    """The page that is being built."""
+
+    limit: int
+    items: list[PartnerFeedback] = field(default_factory=list)
+    removed: list[RemovedFeedback] = field(default_factory=list)
+    size_bytes: int = 0
+
+    def accepts(self, added: PartnerFeedback | RemovedFeedback) -> bool:
+        """Add an item or a removal. Return False if the page is full."""
+        size_bytes = self.size_bytes + marshalled_bytes(added.model_dump_json())
+        number = len(self.items) + len(self.removed)
+        if number >= self.limit or (number and size_bytes > MAX_BYTES):
+            return False
+        self.size_bytes = size_bytes
+        if isinstance(added, PartnerFeedback):
+            self.items.append(added)
+        else:
+            self.removed.append(added)
+        return True
+
+
+@cached(at_most=1)
+def _epoch() -> str:
+    # A restore stops all functions for longer than a result is cached.
+    return feedback_changes.load_epoch()
+
+
+def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
+    """Return the next page of the account's feed.
+
+    The page ends after `limit` items and removals, `MAX_READ` records, or `MAX_BYTES`. AWS
+    requests: one, and one per 100 records read; with ``updatedSince``, one more and one for each
+    two digits of the number of changes.
+
+    Raises:
+        InvalidInput: the fields contradict each other, or the cursor is invalid.
+    """
+    errors = list(request.rule_errors())
+    if errors:
+        raise InvalidInput(errors)
+    epoch, filters_hash = _epoch(), request.filters_hash(account_id)
+    position = _start(account_id, request, epoch, filters_hash)
+    at_once = _READ_AT_ONCE if request.is_filtered else request.limit
+    at_most = MAX_READ if request.is_filtered else request.limit
+    entries = feedback_changes.load_after(account_id, position.number, at_most + 1)
+    changes = list(_changes(entries, position.offset))
+    page, seen = _Page(request.limit), set[str]()
+    for group in in_groups(changes[:at_most], at_once):
+        read = _read_group(account_id, request, group, seen, page)
+        position = read or position
+        if read != group[-1].after:
+            break
+    has_more = bool(changes) and position != changes[-1].after
+    return FeedPage(
+        items=tuple(page.items),
+        removed=tuple(page.removed),
+        meta=FeedMeta(
+            item_count=len(page.items),
+            removed_count=len(page.removed),
+            cursor=write_cursor(epoch, position, filters_hash),
+            has_more=has_more,
+        ),
+    )
+
+
+def _start(account_id: str, request: FeedRequest, epoch: str, filters_hash: str) -> Position:
+    if request.cursor is not None:
+        return read_cursor(request.cursor, epoch, filters_hash)
+    if request.updated_since:
+        since = max(request.updated_since, _EARLIEST) - _TOLERANCE
+        return Position(feedback_changes.find_last_before(account_id, since))
+    return Position()
+
+
+def _changes(entries: Sequence[Entry], offset: int) -> Iterator[_Change]:
+    """Yield the changes of the entries, without the first ones of the first entry."""
+    for entry in entries:
+        last = len(entry.ids) - 1
+        if last < offset:
+            yield _Change(None, entry.at, Position(entry.number))
+        for index, feedback_id in islice(enumerate(entry.ids), offset, None):
+            is_last = index == last
+            after = Position(entry.number) if is_last else Position(entry.number - 1, index + 1)
+            yield _Change(feedback_id, entry.at, after)
+        offset = 0
+
+
+def _read_group(
+    account_id: str, request: FeedRequest, group: list[_Change], seen: set[str], page: _Page
+) -> Position | None:
+    """Add the changes of a group to the page. Return the position after the last one that fits.
+
+    Each change shows the current state, so a record is added once to a page.
+    """
+    wanted = {change.feedback_id for change in group} - seen
+    stored = feedback.find_many([feedback_id for feedback_id in wanted if feedback_id])
+    matching = [
+        record
+        for record in stored.values()
+        if record.feedback.account_id == account_id
+        and is_visible(record)
+        and request.matches(record.feedback)
+        and not removal_of(record, request)
+    ]
+    views = {view.id: view for view in partner_views(account_id, matching)}
+    position = None
+    for change in group:
+        feedback_id = change.feedback_id
+        if feedback_id and feedback_id not in seen:
+            record = stored.get(feedback_id)
+            reason = removal_of(record, request) if is_visible(record) else None
+            added: PartnerFeedback | RemovedFeedback | None = views.get(feedback_id)
+            if reason:
+                added = RemovedFeedback(id=feedback_id, at=change.at, reason=reason)
+            if added and not page.accepts(added):
+                return position
+            seen.add(feedback_id)
+        position = change.after
+    return position

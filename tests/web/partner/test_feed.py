@@ -1,0 +1,500 @@
+"""Tests of the feed of changes to feedback."""
+
+import base64
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from chalice.test import Client
+
+from admin.services.feedback.exclude import delete_feedback, mark_test
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.caching import clear_caches
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
+from chalicelib.services.feedback import feed
+from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.storage.feedback_changes import (
+    EPOCH,
+    FeedbackChangeRow,
+    _key,
+    find_last_before,
+    repair,
+)
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.services.moved_time import Time
+from tests.web.partner_client import Partner, Response, new_partner, with_permissions
+from tests.web.seeded_account import SeededAccount, seed_account
+
+PATH = "/partners/feedback/list"
+
+
+@pytest.fixture
+def seeded(client: Client) -> SeededAccount:
+    clear_caches()
+    return seed_account()
+
+
+@pytest.fixture
+def partner(client: Client, seeded: SeededAccount) -> Partner:
+    return with_permissions(Partner(client, seeded.account_id))
+
+
+def processed(*submitted: Feedback) -> list[str]:
+    """Process the feedback in one transaction and return its ids."""
+    ids = [record.id for record in submitted]
+    process_feedback(ids)
+    return ids
+
+
+def read(partner: Partner, **body: Any) -> dict[str, Any]:
+    response = partner.post(PATH, body)
+    assert response.status == 201, response.body
+    content: dict[str, Any] = response.json
+    return content
+
+
+def ids_of(page: dict[str, Any]) -> list[str]:
+    return [item["id"] for item in page["items"]]
+
+
+def removed(page: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(each["id"], each["reason"]) for each in page["removed"]]
+
+
+# --- order and position
+
+
+def test_feed_lists_feedback_in_order_of_processing(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    later, earlier = answer_contact_form(seeded), answer_contact_form(seeded)
+    pending = answer_contact_form(seeded)
+    expected = [*processed(earlier), *processed(later)]
+    page = read(partner)
+    assert ids_of(page) == expected
+    assert pending.id not in ids_of(page)
+    assert page["meta"].pop("cursor")
+    assert page["meta"] == {"itemCount": 2, "removedCount": 0, "hasMore": False}
+    assert page["items"][0] == partner.get(f"/partners/feedback?id={earlier.id}").json
+
+
+def test_cursor_continues_within_an_entry_and_is_returned_at_the_end(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    processed(*(answer_contact_form(seeded) for _ in range(3)))
+    processed(*(answer_contact_form(seeded) for _ in range(2)))
+    whole = ids_of(read(partner))
+    found: list[str] = []
+    body: dict[str, Any] = {"limit": 2}
+    for expected in (True, True, False, False):
+        page = read(partner, **body)
+        found += ids_of(page)
+        body["cursor"] = page["meta"]["cursor"]
+        assert page["meta"]["hasMore"] is expected
+    assert found == whole
+    assert len(found) == 5
+    assert read(partner, **body)["meta"]["cursor"] == body["cursor"]
+    (new,) = processed(answer_contact_form(seeded))
+    assert ids_of(read(partner, **body)) == [new]
+
+
+def test_empty_body_starts_at_beginning_of_empty_feed(partner: Partner) -> None:
+    page = partner.post(PATH, b"").json
+    assert (page["items"], page["removed"], page["meta"]["hasMore"]) == ([], [], False)
+
+
+def test_feed_of_account_contains_no_feedback_of_other_account(
+    client: Client, partner: Partner, seeded: SeededAccount
+) -> None:
+    processed(answer_contact_form(seeded))
+    page = read(partner)
+    other = new_partner(client)
+    assert ids_of(read(other)) == []
+    cursor = page["meta"]["cursor"]
+    assert other.post(PATH, {"cursor": cursor}).errors == [("/cursor", "invalid_cursor")]
+
+
+def test_record_with_several_changes_is_on_page_once(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    first, second = processed(answer_contact_form(seeded), answer_contact_form(seeded))
+    cursor = read(partner)["meta"]["cursor"]
+    for is_test in (True, False):
+        mark_test(first, is_test=is_test)
+    assert set(ids_of(read(partner))) == {first, second}
+    assert len(read(partner)["items"]) == 2
+    assert ids_of(read(partner, cursor=cursor)) == [first]
+
+
+# --- changes
+
+
+def test_test_mark_and_deletion_remove_feedback(partner: Partner, seeded: SeededAccount) -> None:
+    marked, deleted = processed(answer_contact_form(seeded), answer_contact_form(seeded))
+    cursor = read(partner)["meta"]["cursor"]
+    with_tests = read(partner, includeTests=True)["meta"]["cursor"]
+    mark_test(marked, is_test=True)
+    delete_feedback(deleted, "operator")
+    page = read(partner, cursor=cursor)
+    assert ids_of(page) == []
+    assert removed(page) == [(marked, "TEST"), (deleted, "DELETED")]
+    assert page["meta"]["removedCount"] == 2
+    page = read(partner, cursor=with_tests, includeTests=True)
+    assert [(item["id"], item["test"]) for item in page["items"]] == [(marked, True)]
+    assert removed(page) == [(deleted, "DELETED")]
+    mark_test(marked, is_test=False)
+    assert ids_of(read(partner, cursor=cursor)) == [marked]
+
+
+def test_limit_counts_items_and_removed_feedback(partner: Partner, seeded: SeededAccount) -> None:
+    ids = processed(*(answer_contact_form(seeded) for _ in range(4)))
+    delete_feedback(ids[0], "operator")
+    page = read(partner, limit=2)
+    assert page["meta"]["itemCount"] + page["meta"]["removedCount"] == 2
+    assert page["meta"]["hasMore"]
+
+
+def test_erasure_anonymizes_feedback_and_removes_it_with_filter_by_customer(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    tracker = seeded.tracker()
+    submitted = answer_survey(seeded, tracker, note="secret", nps="9")
+    processed(submitted)
+    filters = {"customerId": seeded.customer_id}
+    by_purchase = {"purchaseId": submitted.purchase_id}
+    everything = read(partner)["meta"]["cursor"]
+    assert ids_of(read(partner, **filters)) == ids_of(read(partner, **by_purchase))
+    cursor = read(partner, **filters)["meta"]["cursor"]
+    erasure = start_erasure(seeded.account_id, seeded.customer_id, "operator")
+    continue_erasure(erasure.pointer)
+    (item,) = read(partner, cursor=everything)["items"]
+    assert (item["anonymized"], item["customerId"], item["trackerId"]) == (True, None, None)
+    assert [answer["key"] for answer in item["answers"]] == ["nps"]
+    assert removed(read(partner, cursor=cursor, **filters)) == [(submitted.id, "ERASED")]
+    assert removed(read(partner, **by_purchase)) == [(submitted.id, "ERASED")]
+
+
+def test_retention_anonymizes_feedback_in_feed(
+    partner: Partner, seeded: SeededAccount, time: Time
+) -> None:
+    from chalicelib.services.accounts.settings import change_account_settings
+
+    submitted = answer_contact_form(seeded, note="secret", nps="9")
+    processed(submitted)
+    cursor = read(partner)["meta"]["cursor"]
+    change_account_settings(seeded.account_id, {"retentionDays": 30}, "operator")
+    time.ahead += timedelta(days=31)
+    while anonymize_old_feedback():
+        pass
+    (item,) = read(partner, cursor=cursor)["items"]
+    assert (item["id"], item["anonymized"]) == (submitted.id, True)
+
+
+# --- filters
+
+
+def test_filters_select_feedback(partner: Partner, seeded: SeededAccount) -> None:
+    contact = answer_contact_form(seeded, nps="2")
+    survey = answer_survey(seeded, seeded.tracker(), nps="9")
+    unrated = answer_survey(seeded)
+    processed(contact, survey, unrated)
+    after = format_timestamp(survey.created_at)
+    for filters, expected in (
+        ({"formIds": [seeded.contact_form_id]}, [contact]),
+        ({"formIds": [new_id(), seeded.private_survey_id.upper()]}, [survey]),
+        ({"brandIds": [seeded.brand_id], "kind": "CONTACT_FORM"}, [contact]),
+        ({"storeIds": [seeded.store_id], "minRating": 9}, [survey]),
+        ({"customerId": seeded.customer_id}, [survey]),
+        ({"purchaseId": survey.purchase_id}, [survey]),
+        ({"kind": "SURVEY", "maxRating": 10}, [survey]),
+        ({"minRating": 2, "maxRating": 8}, [contact]),
+        ({"minRating": 3, "maxRating": 8}, []),
+        ({"language": "en", "minRating": 0}, [contact, survey]),
+        ({"language": "fr"}, []),
+        ({"createdSince": after, "formIds": [seeded.private_survey_id]}, [survey]),
+        ({"createdUntil": format_timestamp(contact.created_at)}, []),
+        ({"customerId": new_id()}, []),
+    ):
+        page = read(partner, **filters)
+        assert set(ids_of(page)) == {record.id for record in expected}, filters
+        assert page["meta"]["hasMore"] is False
+
+
+def test_filter_that_selects_little_returns_empty_page_with_cursor(
+    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MAX_READ", 4)
+    monkeypatch.setattr(feed, "_READ_AT_ONCE", 2)
+    processed(*(answer_contact_form(seeded, nps="3") for _ in range(9)))
+    (last,) = processed(answer_contact_form(seeded, nps="10"))
+    body: dict[str, Any] = {"minRating": 10}
+    sizes = []
+    with counted_calls() as calls:
+        while (page := read(partner, **body))["meta"]["hasMore"]:
+            sizes.append(len(page["items"]))
+            body["cursor"] = page["meta"]["cursor"]
+    assert sizes == [0, 0]
+    assert ids_of(page) == [last]
+    assert calls["dynamodb.BatchGetItem"] <= 8
+
+
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ({"limit": 0}, [("/limit", "out_of_range")]),
+        ({"limit": 101}, [("/limit", "out_of_range")]),
+        ({"page": 1}, [("/page", "unknown_key")]),
+        ({"formIds": []}, [("/formIds", "too_few")]),
+        ({"formIds": ["x"]}, [("/formIds/0", "invalid_uuid")]),
+        ({"storeIds": [new_id()] * 101}, [("/storeIds", "too_many")]),
+        ({"kind": "OTHER"}, [("/kind", "not_allowed")]),
+        ({"language": "french"}, [("/language", "not_allowed")]),
+        ({"minRating": -1}, [("/minRating", "out_of_range")]),
+        ({"maxRating": 11}, [("/maxRating", "out_of_range")]),
+        ({"maxRating": 1.5}, [("/maxRating", "not_whole")]),
+        ({"minRating": 5, "maxRating": 4}, [("/maxRating", "out_of_range")]),
+        ({"updatedSince": "yesterday"}, [("/updatedSince", "invalid_timestamp")]),
+        (
+            {"createdSince": "2026-11-20T10:00:00Z", "createdUntil": "2026-11-20T10:00:00Z"},
+            [("/createdUntil", "out_of_range")],
+        ),
+        (
+            {"cursor": "x", "updatedSince": "2026-11-20T10:00:00Z"},
+            [("/updatedSince", "not_allowed")],
+        ),
+        ({"cursor": "x" * 501}, [("/cursor", "too_long")]),
+        ({"cursor": ""}, [("/cursor", "invalid_cursor")]),
+    ],
+)
+def test_invalid_request_is_rejected(
+    partner: Partner, body: dict[str, Any], errors: list[tuple[str, str]]
+) -> None:
+    assert partner.post(PATH, body).errors == errors
+
+
+def test_limits_of_request_are_accepted(partner: Partner) -> None:
+    for body in (
+        {"limit": 1, "minRating": 0, "maxRating": 0},
+        {"limit": 100, "minRating": 10, "maxRating": 10, "storeIds": [new_id()] * 100},
+        {"updatedSince": "0001-01-01T00:00:00Z"},
+        {"updatedSince": "9999-12-31T23:59:59Z", "cursor": None},
+    ):
+        assert read(partner, **body)["items"] == []
+
+
+# --- cursors
+
+
+def encode(*values: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
+
+
+def test_cursor_of_other_filters_is_rejected(partner: Partner) -> None:
+    ids = [new_id(), new_id()]
+    cursor = read(partner, formIds=ids, limit=3)["meta"]["cursor"]
+    assert read(partner, formIds=ids[::-1], limit=9, cursor=cursor)
+    for filters in ({}, {"formIds": ids[:1]}, {"formIds": ids, "includeTests": True}):
+        response = partner.post(PATH, {**filters, "cursor": cursor})
+        assert response.errors == [("/cursor", "invalid_cursor")]
+
+
+def test_forged_cursor_is_rejected(partner: Partner) -> None:
+    cursor = read(partner)["meta"]["cursor"]
+    epoch, number, offset, filters = json.loads(base64.urlsafe_b64decode(cursor))
+    for forged in (
+        "é",
+        "AAAA",
+        cursor[:-5],
+        encode(),
+        encode(epoch, number, offset),
+        encode(epoch, -1, offset, filters),
+        encode(epoch, 10**12, offset, filters),
+        encode(epoch, number, -1, filters),
+        encode(epoch, number, 10**12, filters),
+        encode(epoch, None, offset, filters),
+        encode(epoch, float("inf"), offset, filters),
+        encode("x", number, offset, filters),
+        encode(epoch, number, offset, "x"),
+        base64.urlsafe_b64encode(b"[" * 300).decode()[:496],
+        base64.urlsafe_b64encode(b"5").decode(),
+    ):
+        assert partner.post(PATH, {"cursor": forged}).errors == [("/cursor", "invalid_cursor")]
+    ahead = partner.post(PATH, {"cursor": encode(epoch, 10**12 - 1, 5, filters)})
+    assert (ahead.status, ahead.json["items"]) == (201, [])
+
+
+def test_cursor_of_earlier_epoch_is_rejected(partner: Partner, seeded: SeededAccount) -> None:
+    cursor = read(partner)["meta"]["cursor"]
+    FeedbackChangeRow(EPOCH, EPOCH, epoch="restored").save()
+    clear_caches()
+    try:
+        response = partner.post(PATH, {"cursor": cursor})
+        assert response.errors == [("/cursor", "invalid_cursor")]
+        assert read(partner, cursor=read(partner)["meta"]["cursor"])
+    finally:
+        FeedbackChangeRow(EPOCH, EPOCH).delete()
+        clear_caches()
+
+
+# --- start by time
+
+
+def test_feed_starts_with_changes_since_time(
+    partner: Partner, seeded: SeededAccount, time: Time
+) -> None:
+    ids, times = [], []
+    for _ in range(5):
+        ids += processed(answer_contact_form(seeded))
+        times.append(clock.now())
+        time.ahead += timedelta(minutes=5)
+    for start in range(5):
+        page = read(partner, updatedSince=format_timestamp(times[start]))
+        assert ids_of(page) == ids[start:]
+    just_before = format_timestamp(times[2] + timedelta(seconds=50))
+    assert ids_of(read(partner, updatedSince=just_before)) == ids[2:]
+    assert ids_of(read(partner, updatedSince=format_timestamp(clock.now()))) == []
+
+
+def test_start_by_time_finds_each_number_with_few_requests(account: str) -> None:
+    times = [clock.now() + timedelta(seconds=n // 3) for n in range(250)]
+    with FeedbackChangeRow.batch_write() as batch:
+        for n, at in enumerate(times, start=1):
+            batch.save(
+                FeedbackChangeRow(account, _key(n), changed_at=format_timestamp(at), ids=["x"])
+            )
+        batch.save(FeedbackChangeRow(account, "head", last=250, changed_at="x"))
+    for at in (times[0], times[1], times[100], times[248], times[249] + timedelta(seconds=1)):
+        expected = sum(format_timestamp(each) < format_timestamp(at) for each in times)
+        with counted_calls() as calls:
+            assert find_last_before(account, at) == expected
+        assert sum(calls.values()) <= 3
+
+
+def test_times_of_entries_never_decrease(
+    partner: Partner, seeded: SeededAccount, time: Time
+) -> None:
+    processed(answer_contact_form(seeded))
+    time.ahead -= timedelta(days=1)
+    processed(answer_contact_form(seeded))
+    rows = FeedbackChangeRow.query(seeded.account_id, FeedbackChangeRow.number < "h")
+    times = [row.changed_at for row in rows]
+    assert times == sorted(times)
+
+
+# --- gaps
+
+
+def test_entry_after_gap_waits_until_gap_is_closed(partner: Partner, seeded: SeededAccount) -> None:
+    ids = [processed(answer_contact_form(seeded))[0] for _ in range(3)]
+    row = FeedbackChangeRow.get(seeded.account_id, _key(2))
+    row.delete()
+    page = read(partner)
+    assert ids_of(page) == ids[:1]
+    row.save()
+    assert ids_of(read(partner, cursor=page["meta"]["cursor"])) == ids[1:]
+
+
+def test_repair_closes_gaps_and_corrects_head(partner: Partner, seeded: SeededAccount) -> None:
+    ids = [processed(answer_contact_form(seeded))[0] for _ in range(4)]
+    for number in (1, 3):
+        FeedbackChangeRow(seeded.account_id, _key(number)).delete()
+    FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(2)])
+    assert repair(seeded.account_id) == 2
+    assert repair(seeded.account_id) == 0
+    assert ids_of(read(partner)) == [ids[1], ids[3]]
+    ids += processed(answer_contact_form(seeded))
+    assert ids_of(read(partner)) == [ids[1], ids[3], ids[4]]
+
+
+def test_republish_adds_earlier_feedback_and_can_be_repeated(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    from tests.admin.command import run
+
+    ids = processed(*(answer_contact_form(seeded) for _ in range(3)))
+    pending = answer_contact_form(seeded)
+    for row in FeedbackChangeRow.query(seeded.account_id):
+        row.delete()
+    assert ids_of(read(partner)) == []
+    for _ in range(2):
+        result = run("feedback", "republish", seeded.account_id, "--json")
+        assert json.loads(result.stdout) == {"feedback": 4, "closedGaps": 0}
+    assert sorted(ids_of(read(partner))) == sorted(ids)
+    assert pending.id not in ids_of(read(partner))
+    unknown = run("feedback", "republish", new_id())
+    assert unknown.stderr == "Error: There is no account with this id.\n"
+
+
+# --- size and requests
+
+
+def large_feedback(seeded: SeededAccount) -> str:
+    text = "\x00" * 10_000
+    fields = [{"key": f"f{n}", "type": "TEXT", "label": "F"} for n in range(24)]
+    seeded.contact_form(fields=fields)
+    from chalicelib.domain.feedback.submission import ContactFormSubmission
+    from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+    from chalicelib.services.forms.cached_forms import get_contact_form
+
+    form = get_contact_form(seeded.contact_form_id).saved
+    answers = [{"id": field.id, "values": [text]} for field in form.fields]
+    body = {"id": seeded.contact_form_id, "fields": answers}
+    submission = ContactFormSubmission.model_validate(body)
+    return submit_contact_form(submission, SubmissionMetadata()).id
+
+
+def marshalled(response: Response) -> int:
+    return len(json.dumps(response.body))
+
+
+def test_page_of_largest_feedback_fits_into_a_response(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    ids = [large_feedback(seeded) for _ in range(3)]
+    process_feedback(ids)
+    found: list[str] = []
+    body: dict[str, Any] = {}
+    while True:
+        response = partner.post(PATH, body)
+        assert response.status == 201
+        assert marshalled(response) < 6_291_556
+        found += ids_of(response.json)
+        if not response.json["meta"]["hasMore"]:
+            break
+        body["cursor"] = response.json["meta"]["cursor"]
+    assert sorted(found) == sorted(ids)
+
+
+def test_page_sends_one_request_and_one_per_100_records(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    for _ in range(5):
+        processed(*(answer_contact_form(seeded, nps="5") for _ in range(24)))
+    read(partner)
+    for body, reads in (
+        ({"limit": 10}, 1),
+        ({"limit": 100}, 1),
+        ({"limit": 100, "maxRating": 4}, 2),
+        ({"limit": 1, "minRating": 5}, 1),
+    ):
+        with counted_calls() as calls:
+            read(partner, **body)
+        assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": reads}, body
+
+
+def test_lost_response_and_conflict_add_one_entry(
+    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.services.faults import before_request
+
+    submitted, other = answer_contact_form(seeded), answer_contact_form(seeded)
+    with before_request(monkeypatch, "TransactWriteItems", lambda: process_feedback([other.id])):
+        process_feedback([submitted.id])
+    rows = list(FeedbackChangeRow.query(seeded.account_id, FeedbackChangeRow.number < "h"))
+    assert [row.ids for row in rows] == [[other.id], [submitted.id]]
