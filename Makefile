@@ -88,10 +88,10 @@ logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STA
 local: $(VENV) ## Serve the routes from the source files, with automatic reload (LOCAL_PORT)
 	@$(BIN)/chalice local --port $(LOCAL_PORT)
 
-deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…]
+deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…] [PREVIEW=yes]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL)) \
-		$(if $(DOMAIN),--domain $(DOMAIN))
+		$(if $(DOMAIN),--domain $(DOMAIN)) $(if $(PREVIEW),--preview $(PREVIEW))
 
 test: $(VENV) ## Run the tests in process, in parallel
 	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e --ignore=tests/fuzz

@@ -94,11 +94,7 @@ def chalice_config() -> Json:
         "stages": {
             stage.name: {
                 "api_gateway_stage": stage.name,
-                "environment_variables": {
-                    "STAGE": stage.name,
-                    "VERSION": __version__,
-                    **stage.environment,
-                },
+                "environment_variables": environment(stage),
                 "lambda_functions": {
                     function.name: _function_config(function, stage) for function in FUNCTIONS
                 },
@@ -106,6 +102,11 @@ def chalice_config() -> Json:
             for stage in STAGES
         },
     }
+
+
+def environment(stage: Stage) -> dict[str, str]:
+    """Return the environment variables of all functions in a stage."""
+    return {"STAGE": stage.name, "VERSION": __version__, **stage.environment}
 
 
 def policy(function: Function, stage: Stage) -> Json:

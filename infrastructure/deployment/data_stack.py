@@ -66,6 +66,18 @@ def deploy(
     )
 
 
+def changes(
+    stage: str,
+    *,
+    alarm_email: str | None = None,
+    firewall: str | None = None,
+    domain: str | None = None,
+) -> list[str]:
+    """Return what ``deploy`` with the same arguments would change, one line each."""
+    settings = {"AlarmEmail": alarm_email, "Firewall": firewall, "Domain": domain}
+    return stacks.changes(stack_name(stage), template_body(), {"Stage": stage, **settings})
+
+
 def is_current(stage: str) -> bool:
     """Return whether the last deployment of the data stack succeeded with this template."""
     return stacks.is_current(stack_name(stage), stacks.content_hash([TEMPLATE]))

@@ -71,11 +71,18 @@ def main(arguments: list[str]) -> int:
         type=domain_stack.parse_domain,
         help='the domain of the stage, or "no"; default: as in the previous deployment',
     )
+    parser.add_argument(
+        "--preview",
+        choices=["yes", "no"],
+        default="no",
+        help="whether to print what the deployment would change instead of deploying",
+    )
     options = parser.parse_args(arguments)
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
+    action = preview if options.preview == "yes" else deploy
     return run(
-        lambda: deploy(
+        lambda: action(
             options.stage,
             alarm_email=options.alarm_email,
             firewall=options.firewall,
@@ -141,6 +148,37 @@ def deploy(
             with step("Domain"):
                 domain_stack.delete(stage_name)
         return closing
+
+
+def preview(
+    stage_name: str,
+    *,
+    alarm_email: str | None = None,
+    firewall: str | None = None,
+    domain: str | None = None,
+) -> str:
+    """Print what ``deploy`` with the same arguments would change. Return a closing message.
+
+    Raises:
+        DeploymentError: the deployment would fail at its start.
+    """
+    # The checks import the tables. Chalice's commands import this module, but not the tables.
+    from infrastructure.deployment import code_preview
+
+    stage = next(stage for stage in STAGES if stage.name == stage_name)
+    require_loopback(stage)
+    quotas.require_concurrency(stage)
+    _show(
+        "Data stack",
+        lambda: data_stack.changes(
+            stage_name,
+            alarm_email=alarm_email,
+            firewall=firewall,
+            domain="" if domain == domain_stack.NO_DOMAIN else domain,
+        ),
+    )
+    _show("Functions and routes", lambda: code_preview.changes(stage))
+    return f"Nothing was changed. To deploy, run make deploy STAGE={stage_name} without PREVIEW."
 
 
 def deploy_code(stage: Stage) -> str:
@@ -221,6 +259,14 @@ def _deploy_code(stage: Stage) -> str:
     with step("Public address") as shown:
         shown.outcome = public_address.store(stage_name, url)
     return f"Stage {stage_name}: {url}"
+
+
+def _show(name: str, find_changes: Callable[[], list[str]]) -> None:
+    with step(name) as shown:
+        changes = find_changes()
+        shown.outcome = "differs" if changes else "unchanged"
+    for change in changes:
+        console.print(f"  {change}", markup=False)
 
 
 def _is_served(stage: str, domain: str, rest_api_id: str) -> bool:

@@ -2,25 +2,31 @@
 
 import hashlib
 import time
+import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import boto3
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, WaiterError
 
 from infrastructure.deployment.progress import DeploymentError
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
-    from mypy_boto3_cloudformation.type_defs import StackTypeDef
+    from mypy_boto3_cloudformation.literals import CapabilityType
+    from mypy_boto3_cloudformation.type_defs import ResourceChangeTypeDef, StackTypeDef
 
 TIMEOUT_S = 1800
 # The name of the tag of a stack that contains the content hash. CloudFormation deletes the tag
 # together with the stack.
 _CONTENT_TAG = "feedback-content"
 _NO_UPDATES = "No updates are to be performed"
+_NO_CHANGES = (_NO_UPDATES, "didn't contain changes")
+_FAILED_CREATION = ("ROLLBACK_COMPLETE", "CREATE_FAILED")
+"""CloudFormation cannot update a stack in one of these states."""
+_CAPABILITIES: "list[CapabilityType]" = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 MAX_INLINE_BYTES = 51_200
 """CloudFormation reads larger templates only from S3."""
 
@@ -67,8 +73,7 @@ def deploy(
     """
     client = boto3.client("cloudformation")
     stack = _describe(client, name)
-    if stack is not None and stack["StackStatus"] in ("ROLLBACK_COMPLETE", "CREATE_FAILED"):
-        # CloudFormation cannot update a stack whose creation failed, so delete the stack first.
+    if stack is not None and stack["StackStatus"] in _FAILED_CREATION:
         client.delete_stack(StackName=name)
         _wait(client, name)
         stack = None
@@ -76,14 +81,9 @@ def deploy(
         "StackName": name,
         "Tags": [{"Key": _CONTENT_TAG, "Value": content}],
         "Parameters": _parameters(parameters or {}, stack),
-        "Capabilities": ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        "Capabilities": _CAPABILITIES,
+        **(_located(name, template) if template else {"TemplateURL": template_url}),
     }
-    if template is None:
-        request["TemplateURL"] = template_url
-    elif len(template.encode()) > MAX_INLINE_BYTES:
-        request["TemplateURL"] = _upload(f"{name}.template", template)
-    else:
-        request["TemplateBody"] = template
     try:
         if stack is None:
             client.create_stack(**request)
@@ -97,6 +97,50 @@ def deploy(
     if status not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
         raise DeploymentError(f"The stack {name} failed: {_first_failure(client, name)}")
     return "created" if stack is None else "updated"
+
+
+def changes(name: str, template: str, parameters: Mapping[str, str | None]) -> list[str]:
+    """Return the changes of a deployment of the stack, one line each. Change nothing.
+
+    CloudFormation computes them as a change set, which is deleted.
+
+    Raises:
+        DeploymentError: CloudFormation rejected the template.
+    """
+    client = boto3.client("cloudformation")
+    stack = _describe(client, name)
+    if stack is None or stack["StackStatus"] in _FAILED_CREATION:
+        return [f"Create the stack {name}"]
+    current = {p["ParameterKey"]: p.get("ParameterValue") for p in stack.get("Parameters", [])}
+    settings = [
+        f"{key}: {value or 'none'} (now: {current.get(key) or 'none'})"
+        for key, value in parameters.items()
+        if value is not None and value != current.get(key, "")
+    ]
+    request: dict[str, Any] = {
+        "StackName": name,
+        "ChangeSetName": f"preview-{uuid.uuid4().hex}",
+        "ChangeSetType": "UPDATE",
+        # A change of the tag with the content hash would count as a change of every resource.
+        "Tags": stack.get("Tags", []),
+        "Parameters": _parameters(parameters, stack),
+        "Capabilities": _CAPABILITIES,
+        **_located(name, template),
+    }
+    change_set = client.create_change_set(**request)["Id"]
+    try:
+        client.get_waiter("change_set_create_complete").wait(
+            ChangeSetName=change_set, WaiterConfig={"Delay": 2, "MaxAttempts": TIMEOUT_S // 2}
+        )
+        pages = client.get_paginator("describe_change_set").paginate(ChangeSetName=change_set)
+        return settings + [_line(c["ResourceChange"]) for page in pages for c in page["Changes"]]
+    except WaiterError as error:
+        reason = str(error.last_response.get("StatusReason", error))
+        if any(text in reason for text in _NO_CHANGES):
+            return settings
+        raise DeploymentError(f"CloudFormation rejected the stack {name}: {reason}") from error
+    finally:
+        client.delete_change_set(ChangeSetName=change_set)
 
 
 def delete(name: str) -> None:
@@ -118,6 +162,23 @@ def outputs(name: str) -> dict[str, str]:
     stack = _describe(boto3.client("cloudformation"), name)
     stack_outputs = stack.get("Outputs", []) if stack is not None else []
     return {output["OutputKey"]: output["OutputValue"] for output in stack_outputs}
+
+
+def _located(name: str, template: str) -> dict[str, str]:
+    """Return the request field with the template. Upload the template if it is too large."""
+    if len(template.encode()) > MAX_INLINE_BYTES:
+        return {"TemplateURL": _upload(f"{name}.template", template)}
+    return {"TemplateBody": template}
+
+
+def _line(change: "ResourceChangeTypeDef") -> str:
+    replacement = {"True": "replacement", "Conditional": "replacement possible"}
+    details = [
+        change.get("ResourceType"),
+        replacement.get(change.get("Replacement", "")),
+        change.get("PolicyAction"),
+    ]
+    return f"{change['Action']} {change['LogicalResourceId']} ({', '.join(filter(None, details))})"
 
 
 def _upload(key: str, template: str) -> str:

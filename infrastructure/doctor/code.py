@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from chalicelib import __version__
 from infrastructure import generate
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
 from infrastructure.doctor.deployed import DeployedStage, allowed_by
@@ -14,22 +13,25 @@ _EVERY_METHOD: Final = "*/*"
 
 
 def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the functions exist with this version and the settings of the manifest."""
+    """Check that the functions exist with the settings of the manifest, such as the version."""
     stage = deployed.stage
     names = map(deployed.function_name, FUNCTIONS)
     yield from missing(names, deployed.functions, deployed.deploy_fix)
     for function, name, configuration in deployed.stage_functions:
+        variables = configuration.get("Environment", {}).get("Variables", {})
         expected = {
             "MemorySize": stage.memory_mb.get(function.name, function.memory_mb),
             "Timeout": function.timeout_s,
-            "STAGE": stage.name,
-            "VERSION": __version__,
             "ReservedConcurrentExecutions": stage.reserved_concurrency.get(function.name),
             "Tracing": "Active" if stage.tracing else "PassThrough",
+            **dict.fromkeys(variables),
+            **generate.environment(stage),
         }
+        if not stage.is_emulated:
+            expected["Runtime"] = f"python{stage.python}"
         actual = {
             **configuration,
-            **configuration.get("Environment", {}).get("Variables", {}),
+            **variables,
             **_reserved_concurrency(deployed, name),
             "Tracing": configuration.get("TracingConfig", {}).get("Mode", "PassThrough"),
         }

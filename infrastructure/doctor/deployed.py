@@ -21,10 +21,15 @@ _DEPLOY_LOCALLY: Final = (
 
 
 class DeployedStage:
-    """A stage, its expected resources, and its deployed resources."""
+    """A stage, its expected resources, and its deployed resources.
 
-    def __init__(self, stage: Stage) -> None:
+    Args:
+        region: the AWS region of the stage. Default: the region of the settings.
+    """
+
+    def __init__(self, stage: Stage, region: str | None = None) -> None:
         self.stage = stage
+        self._region = region or settings().region
         self.template = ResolvedTemplate(stage.name)
         self._clients: dict[str, Any] = {}
 
@@ -38,7 +43,7 @@ class DeployedStage:
         """Return a client of an AWS service in the region of the stage."""
         if service not in self._clients:
             create: Any = boto3.client
-            self._clients[service] = create(service, region_name=settings().region)
+            self._clients[service] = create(service, region_name=self._region)
         return self._clients[service]
 
     def resource_name(self, name: str) -> str:
@@ -169,8 +174,8 @@ class DeployedStage:
         return allowed | {(policy["PolicyName"], "managed policy") for policy in attached}
 
     @cached_property
-    def method_settings(self) -> dict[str, dict[str, Any]] | None:
-        """The settings of the gateway's stage by method. None if the stage does not exist."""
+    def _gateway_stage(self) -> tuple[str, dict[str, Any]] | None:
+        """The id of the REST API, and the gateway's stage. None if the stage does not exist."""
         gateway = self.client("apigateway")
         for page in gateway.get_paginator("get_rest_apis").paginate():
             for api in page["items"]:
@@ -178,11 +183,33 @@ class DeployedStage:
                     continue
                 for stage in gateway.get_stages(restApiId=api["id"])["item"]:
                     if stage["stageName"] == self.stage.name:
-                        return {
-                            method.replace("~1", "/").strip("/"): settings
-                            for method, settings in stage.get("methodSettings", {}).items()
-                        }
+                        return api["id"], stage
         return None
+
+    @property
+    def method_settings(self) -> dict[str, dict[str, Any]] | None:
+        """The settings of the gateway's stage by method. None if the stage does not exist."""
+        if self._gateway_stage is None:
+            return None
+        _, stage = self._gateway_stage
+        return {
+            method.replace("~1", "/").strip("/"): settings
+            for method, settings in stage.get("methodSettings", {}).items()
+        }
+
+    @property
+    def routes(self) -> set[str]:
+        """The routes of the gateway in the form ``GET /path``."""
+        if self._gateway_stage is None:
+            return set()
+        rest_api_id, _ = self._gateway_stage
+        pages = self.client("apigateway").get_paginator("get_resources")
+        return {
+            f"{method} {resource['path']}"
+            for page in pages.paginate(restApiId=rest_api_id)
+            for resource in page["items"]
+            for method in resource.get("resourceMethods", {})
+        }
 
 
 def allowed_by(document: Mapping[str, Any]) -> set[tuple[str, str]]:

@@ -103,7 +103,7 @@ def examine(stage: Stage, on_check: Callable[[], None] = lambda: None) -> Report
     deployed, report = DeployedStage(stage), Report()
     for check in CHECKS:
         try:
-            problems = _run(check, deployed)
+            problems = run(check, deployed)
         except Skipped as reason:
             report.skipped[check.name] = str(reason)
         else:
@@ -115,7 +115,12 @@ def examine(stage: Stage, on_check: Callable[[], None] = lambda: None) -> Report
     return report
 
 
-def _run(check: Check, deployed: DeployedStage) -> list[Problem]:
+def run(check: Check, deployed: DeployedStage) -> list[Problem]:
+    """Run one check. A request that AWS denies is a problem too.
+
+    Raises:
+        Skipped: the check does not apply to the stage, or cannot run.
+    """
     is_emulator = bool(os.environ.get("AWS_ENDPOINT_URL"))
     if is_emulator and not check.is_emulated:
         raise Skipped(_NOT_EMULATED)

@@ -70,8 +70,11 @@ def credentials(cloud: Cloud) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def deployment(cloud: Cloud) -> str:
-    """Deploy a second stage with a firewall and return the output of the deployment command."""
+def deployment(cloud: Cloud) -> Iterator[str]:
+    """Deploy a second stage with a firewall and return the output of the deployment command.
+
+    Finally, delete its code as an operator would do it.
+    """
     functions = cloud.client("lambda").list_functions()["Functions"]
     if f"feedback-{DEPLOYED_STAGE}" in {function["FunctionName"] for function in functions}:
         pytest.skip("An earlier run deployed this stage; the emulator deploys it only once.")
@@ -84,4 +87,11 @@ def deployment(cloud: Cloud) -> str:
         text=True,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+    yield result.stdout
+    chalice = [PROJECT / ".venv" / "bin" / "chalice", "delete", "--stage", DEPLOYED_STAGE]
+    subprocess.run(chalice, cwd=PROJECT, env=cloud.environment(DEPLOYED_STAGE), check=True)
+    names = {f["FunctionName"] for f in cloud.client("lambda").list_functions()["Functions"]}
+    assert [name for name in names if name.startswith(f"feedback-{DEPLOYED_STAGE}")] == []
+    name = f"feedback-{DEPLOYED_STAGE}-data"
+    stack = cloud.client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
+    assert stack["StackStatus"].endswith("_COMPLETE")

@@ -101,20 +101,11 @@ def test_repeated_deployment_updates_same_resources(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
 def test_policy_of_deployer_allows_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
-    actions: set[str] = set()
-
-    def record(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        service = client.meta.service_model.service_name
-        method = client.meta.service_model.operation_model(operation).http["method"]
-        actions.add(f"{service}:{method if service == 'apigateway' else operation}")
-        return real(client, operation, arguments)
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", record)
+    actions = record_actions(monkeypatch)
     deploy.deploy("test")
     deploy.deploy("test")
-    assert len(actions) > 25
-    assert sorted(action for action in actions if not permissions.allows(action)) == []
+    assert len(set(actions)) > 25
+    assert sorted(action for action in set(actions) if not permissions.allows(action)) == []
 
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
@@ -134,6 +125,125 @@ def test_domain_is_kept_until_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> 
     assert "execute-api" in deploy.deploy("test", domain="no")
     assert "execute-api" in (public_address.load("test") or "")
     assert deleted == ["test"]
+
+
+READS = ("Describe", "Get", "GET", "List")
+PREVIEW_WRITES = {
+    "s3:CreateBucket",
+    "s3:PutObject",
+    "cloudformation:CreateChangeSet",
+    "cloudformation:DeleteChangeSet",
+}
+"""CloudFormation reads a large template from the bucket of the templates."""
+
+
+def preview(capsys: pytest.CaptureFixture[str], **settings: Any) -> set[str]:
+    """Return the changes that a preview prints."""
+    capsys.readouterr()
+    deploy.preview("test", **settings)
+    lines = capsys.readouterr().out.splitlines()
+    return {line.strip() for line in lines if line.startswith("  ")}
+
+
+def add_function(name: str) -> None:
+    (function, *_) = boto3.client("lambda").list_functions()["Functions"]
+    boto3.client("lambda").create_function(
+        FunctionName=name,
+        Runtime="python3.12",
+        Role=function["Role"],
+        Handler="app.app",
+        Code={"ZipFile": b"code"},
+    )
+
+
+@pytest.mark.usefixtures("aws", "chalice_in_process")
+def test_preview_lists_changes_and_changes_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    new = preview(capsys)
+    assert {"Create the stack feedback-test-data", "feedback-test: Does not exist."} <= new
+    assert "Add GET /public/survey" in new
+    assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
+
+    # Moto does not keep the parameters of a stack that have their default values.
+    settings = {"alarm_email": "team@example.org", "firewall": "no", "domain": "no"}
+    deploy.deploy("test", **settings)
+    unchanged = preview(capsys, alarm_email="team@example.org")
+    # The API of `create_api` has one route. The policies of the stage are those for the emulator.
+    assert {"Add GET /public/survey", "Remove GET /"} <= unchanged
+    assert [
+        line
+        for line in unchanged
+        if not line.startswith(("Add ", "Remove ")) and "The role" not in line
+    ] == []
+
+    template = tmp_path / "data.yaml"
+    template.write_text(f"{data_stack.TEMPLATE.read_text()}\n  Added: {{Type: AWS::SNS::Topic}}\n")
+    monkeypatch.setattr(data_stack, "TEMPLATE", template)
+    functions = boto3.client("lambda")
+    functions.update_function_configuration(FunctionName="feedback-test-sweep", Timeout=3)
+    functions.update_function_code(FunctionName="feedback-test-sweep", ZipFile=b"other")
+    add_function("feedback-test-renamed")
+    add_function("feedback-testing")
+    actions = record_actions(monkeypatch)
+    changed = preview(capsys, **settings | {"domain": "feedback.example.com"})
+    assert changed - unchanged == {
+        "Add Added (AWS::SNS::Topic)",
+        "Domain: feedback.example.com (now: none)",
+        "feedback-test-sweep: The code changes.",
+        "feedback-test-sweep: Timeout is 3, expected 50.",
+        "feedback-test-renamed: The function is deleted.",
+    }
+    assert {a for a in actions if not a.partition(":")[2].startswith(READS)} == PREVIEW_WRITES
+    assert sorted(action for action in set(actions) if not permissions.allows(action)) == []
+
+
+@pytest.mark.usefixtures("aws")
+def test_preview_deletes_change_set_that_cloudformation_rejects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    template = "{Resources: {Topic: {Type: 'AWS::SNS::Topic'}}}"
+    stacks.deploy("small", "1", template=template)
+    actions = record_actions(monkeypatch)
+    assert stacks.changes("small", template, {}) == []
+
+    def fail(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        if operation == "DescribeChangeSet":
+            return {"Status": "FAILED", "StatusReason": "Template error"}
+        return real(client, operation, arguments)
+
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    monkeypatch.setattr(BaseClient, "_make_api_call", fail)
+    with pytest.raises(DeploymentError, match="rejected the stack small: Template error"):
+        stacks.changes("small", template, {})
+    assert actions.count("cloudformation:CreateChangeSet") == 2
+    assert actions.count("cloudformation:DeleteChangeSet") == 2
+
+
+def test_preview_is_chosen_with_yes_or_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    for name in ("deploy", "preview"):
+        monkeypatch.setattr(deploy, name, lambda *_, chosen=name, **__: started.append(chosen))
+    assert deploy.main(["--stage", "dev", "--preview", "yes"]) == 0
+    assert deploy.main(["--stage", "dev", "--preview", "no"]) == 0
+    with pytest.raises(SystemExit):
+        deploy.main(["--stage", "dev", "--preview", "true"])
+    assert started == ["preview", "deploy"]
+
+
+def record_actions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which the IAM actions of all later AWS requests are appended."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    actions: list[str] = []
+
+    def record(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        service = client.meta.service_model.service_name
+        method = client.meta.service_model.operation_model(operation).http["method"]
+        actions.append(f"{service}:{method if service == 'apigateway' else operation}")
+        return real(client, operation, arguments)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", record)
+    return actions
 
 
 def is_traced() -> bool:
