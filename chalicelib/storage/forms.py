@@ -32,7 +32,7 @@ from chalicelib.storage.dynamodb.attributes import (
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
-_DOCUMENT: Final = "document"
+DOCUMENT: Final = "document"
 SUMMARY: Final = "summary"
 _VERSION: Final = "version"
 
@@ -94,7 +94,7 @@ class FormTable:
         rows = {row.part: row for row in self.row.load_partition(form_id)}
         if not rows:
             return None
-        document, summary = rows[_DOCUMENT], rows[SUMMARY]
+        document, summary = rows[DOCUMENT], rows[SUMMARY]
         return StoredForm(
             form_id,
             document.account_id,
@@ -113,7 +113,7 @@ class FormTable:
             row.form_id: row.submission_count or 0
             for row in lists.load_page(self.row, account_id, request, total)
         }
-        documents = read_together(*((self.row, form_id, _DOCUMENT) for form_id in counts))
+        documents = read_together(*((self.row, form_id, DOCUMENT) for form_id in counts))
         return [
             StoredForm(row.form_id, account_id, row.document, counts[row.form_id])
             for row in documents
@@ -197,7 +197,7 @@ class FormTable:
             write.save(
                 self.row(
                     form_id,
-                    _DOCUMENT,
+                    DOCUMENT,
                     account_id=account_id,
                     document=document,
                     version=new_id(),
@@ -221,7 +221,7 @@ class FormTable:
         Args:
             read: the form, as `find` returned it.
         """
-        row, version = self.row(read.form_id, _DOCUMENT), self.row.version
+        row, version = self.row(read.form_id, DOCUMENT), self.row.version
         actions: list[Action] = [self.row.document.set(document), version.set(new_id())]
         return try_write(lambda: row.update(actions, condition=self._is_unchanged(read)))
 

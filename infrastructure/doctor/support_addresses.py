@@ -6,7 +6,7 @@ from typing import Any, Final
 from admin.storage.mail_domains import MailDomainRow
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.solicitation.mail_domain import domain_of, is_same_or_subdomain
-from chalicelib.storage.forms import SurveyRow
+from chalicelib.storage.forms import DOCUMENT, SurveyRow
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem
 
@@ -20,7 +20,7 @@ def check_support_addresses(deployed: DeployedStage) -> Iterator[Problem]:
     """Check the verified support addresses of all surveys."""
     senders = set()
     for item in _items(deployed, SurveyRow.Meta.name):
-        if "document" not in item:
+        if item["part"]["S"] != DOCUMENT:
             continue
         document = SurveyRow.document.deserialize(item["document"]["B"])
         address = SavedSurvey.model_validate_json(document).support_email

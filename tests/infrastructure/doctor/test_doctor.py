@@ -396,6 +396,7 @@ def test_doctor_reads_support_addresses_of_surveys() -> None:
         for part, content in (
             ("document", {"document": {"B": SurveyRow.document.serialize(document)}}),
             ("summary", {}),
+            ("version", {"document": {"B": SurveyRow.document.serialize(b"{}")}}),
         ):
             item = {"form_id": {"S": account}, "part": {"S": part}, "account_id": {"S": account}}
             dynamodb.put_item(TableName="feedback-dev-surveys", Item={**item, **content})
