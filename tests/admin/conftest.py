@@ -14,6 +14,12 @@ def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(save, "MAX_WRITERS", 1)
 
 
+@pytest.fixture(autouse=True)
+def _unlimited_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A parallel run of the tests sets the width of its terminal.
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let commands ask for confirmations, answer no, and return the questions."""

@@ -255,7 +255,7 @@ def test_account_history_sends_two_aws_requests() -> None:
     with counted_calls() as calls:
         history(account)
     assert calls.total() == 2
-    cost = "Cost: two AWS requests, and one more per 3,000 changes."
+    cost = "Cost: two AWS requests, and one more per 3,000 changes"
     assert cost in run("account", "history", "--help").stdout
 
 

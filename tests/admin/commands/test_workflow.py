@@ -93,7 +93,9 @@ def test_delivery_commands_list_show_and_replay_execution(receiver: Receiver, ti
     (row,) = executions_of(seeded.account_id)
     listed = run("delivery", "list", seeded.account_id, "--state", "stopped").stdout
     assert row.execution_id in "".join(listed.split())
-    assert "Everything / crm" in listed
+    assert "STOPPED" in listed
+    wide = run("delivery", "list", seeded.account_id, "--state", "stopped", "--wide").stdout
+    assert "Everything / crm" in wide
     assert run("delivery", "list", new_id()).exit_code == 1
     shown = run("delivery", "show", row.execution_id).stdout
     for part in ("STOPPED", "410", "no more", "workflow.action.webhook", "Everything / crm"):

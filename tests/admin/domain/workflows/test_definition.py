@@ -54,7 +54,7 @@ def test_replaced_workflow_keeps_its_creation_time() -> None:
     earlier = workflow()
     later = NOW.replace(year=2027)
     saved = build_workflow(
-        parse_workflow_definition(workflow_definition(id=earlier.id)), later, earlier
+        parse_workflow_definition(workflow_definition(id=earlier.id, name="Later")), later, earlier
     )
     assert (saved.created_at, saved.updated_at[:4]) == (earlier.created_at, "2027")
 
