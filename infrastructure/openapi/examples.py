@@ -28,6 +28,7 @@ from admin.demo.contents import ACCOUNTS, demo_definitions
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
+from admin.services.accounts import manage
 from admin.services.accounts.manage import create_account, issue_key
 from admin.services.solicitation.create_tracker import create_tracker
 from chalicelib.domain import clock, ids
@@ -42,6 +43,7 @@ from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases import report
 from chalicelib.settings import settings
 from chalicelib.storage import trackers
+from chalicelib.storage.dynamodb import table
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
@@ -286,11 +288,14 @@ def recorder() -> Iterator[Recorder]:
     """Run the app in process, with moto instead of AWS and with part of the demo data."""
     from app import app
 
-    random = Random("openapi")  # noqa: S311 - ids of examples are public
+    # The ids of examples are public.
+    random, keys = Random("openapi"), Random("keys")  # noqa: S311
     with (
         mock_aws(),
         patch.object(clock, "now", lambda: _NOW),
         patch.object(clock, "within", lambda _: _NOW),
+        patch.object(table, "parsedate_to_datetime", lambda _: _NOW),
+        patch.object(manage, "new_api_key", lambda: f"fk_{keys.randbytes(12).hex()}"),
         # Moto's tables are not safe for concurrent threads.
         patch.object(report, "MAX_WRITERS", 1),
         patch.object(ids, "uuid4", lambda: UUID(int=random.getrandbits(128), version=4)),
