@@ -107,7 +107,6 @@ def work(simulation: Simulation, world: World, is_done: Callable[[], bool]) -> N
 def rest(simulation: Simulation) -> None:
     """Let the service finish its work without faults, until none is due within some days."""
     simulation.rates, simulation.throttled_until, simulation.tables.lag_s = NO_FAULTS, 0, 0
-    simulation.stopped_until.clear()
     simulation.hosts = [0.0]
     end, step_s = simulation.now + _REST_S, 1.0
     while simulation.now < end:

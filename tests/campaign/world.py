@@ -215,7 +215,7 @@ class World:
             (self.unsubscribe, 2),
             (self.revoke, 1),
             (self.create_customer, 6),
-            (self.erase, 3),
+            (self.erase, 5),
             (self.accident, 1 if self.has_accidents else 0),
         ]
         functions, weights = zip(*actions, strict=True)
@@ -413,10 +413,12 @@ class World:
 
         Repeat the command if it fails.
         """
-        person = self.random.choice(account.people)
-        customer_id = self.customer_of(person)
-        if customer_id is None:
+        customers = {person: self.customer_of(person) for person in account.people}
+        person = self.random.choice([each for each in account.people if customers[each]] or [None])
+        if person is None:
             return
+        customer_id = customers[person]
+        assert customer_id
         started: list[tuple[int, float]] = []
         if self.random.random() < 0.6:
             action, queue = self.random.choice(
@@ -475,7 +477,14 @@ class World:
         if invocation.name in ("erase", "erasures"):
             self._judge_erasures()
         read = arguments.get("RequestItems", {}).get("feedback-test-contacts", {})
-        if invocation.name == "solicitations" and read and self.random.random() < 0.1:
+        if invocation.name != "solicitations" or not read:
+            return None
+        chance = self.random.random()
+        if chance < 0.2:
+            # Another survey is sent after the service has read when the last one was sent.
+            self.simulation.deliver(self.simulation.queues["solicitations"])
+            return self.simulation.invocations[-1]
+        if chance < 0.3:
             # The person unsubscribes after the service has read that the person has not.
             keys = {key["key"]["S"] for key in read["Keys"]}
             for account in self.accounts:
