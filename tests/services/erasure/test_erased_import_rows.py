@@ -155,6 +155,18 @@ def test_older_row_with_one_address_of_erased_person_is_not_imported(
     assert outcome_counts(run_import(account, newer.id)) == {"created": 1}
 
 
+def test_rows_of_import_whose_clock_was_fast_are_erased(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer_id = import_person(account)
+    real = clock.now
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
+        patch.setattr(clock, "now", lambda: real() + timedelta(minutes=4))
+        accept_batch(account, {"batch": [PERSON | {"company": "Lumen"}]})
+    assert erased(erase(account, customer_id)) == {"customers": 1, "import_rows": 1}
+
+
 def test_imported_customer_has_creation_time_of_import(account: str, time: Time) -> None:
     queued = accept_batch(account, {"batch": [PERSON]})
     accepted_at = read_import(account, queued.id).created_at
