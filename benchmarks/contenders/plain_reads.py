@@ -203,7 +203,8 @@ def _customer(item: Document) -> Document:
 
 def _form(stored: Document, summary: Document) -> Document:
     form: Document = json.loads(zlib.decompress(stored["document"]["B"]))
-    del form["translations"]
+    for name in ("translations", "layout", "thanks"):
+        del form[name]
     form["submissionCount"] = int(summary["submission_count"]["N"])
     for part in (*form["fields"], *form["fieldGroups"]):
         del part["key"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
@@ -24,7 +24,11 @@ _MAX_CURSOR: Final = 500
 _MAX_NUMBER: Final = 10**12
 
 _Ids = Annotated[list[Identifier], Field(min_length=1, max_length=_MAX_IDS)]
-_Rating = Annotated[WholeNumber, Field(ge=0, le=10)]
+_Rating = Annotated[
+    WholeNumber,
+    Field(ge=0, le=10),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 10}),
+]
 
 
 class FeedRequest(Input):

@@ -41,6 +41,7 @@ REQUESTS = [
     "BatchGetItem",  # the erasure
     *["Query"] * 5,  # import chunks: four shards, and the parked shard
     "BatchGetItem",
+    "BatchGetItem",  # the header of the import
     "TransactWriteItems",
     *["Query"] * 2,  # feedback by customer and by pair
     "BatchGetItem",

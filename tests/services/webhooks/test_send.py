@@ -103,7 +103,7 @@ def test_workflows_add_two_aws_requests_to_processing_of_feedback(seeded: Seeded
         FEEDBACK_QUEUE.deliver(messages)
     assert calls["dynamodb.TransactWriteItems"] == 2
     assert calls["sqs.SendMessageBatch"] == 1
-    assert calls.total() == 4
+    assert calls.total() == 5
     assert len(WEBHOOK_QUEUE.queued_messages(seeded.account_id)) == 8
 
 

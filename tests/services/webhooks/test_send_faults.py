@@ -23,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("two_actions")
 REQUESTS = [
     "BatchGetItem",  # read the feedback
     "TransactWriteItems",  # create the executions of the feedback
+    "BatchGetItem",  # the head of the partners' feed
     "TransactWriteItems",  # mark the feedback as done
     "SendMessageBatch",
     "UpdateItem",  # claim the execution

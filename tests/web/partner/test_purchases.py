@@ -18,6 +18,7 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.purchases import read
 from chalicelib.services.solicitation import send_survey
 from chalicelib.storage import solicitations
+from chalicelib.storage.stage_secret import stage_secret
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
@@ -85,6 +86,7 @@ def test_reported_purchase_is_returned_with_customer_and_solicited(
 ) -> None:
     own.report(customer={"email": "warm-up@example.test"})
     definition = own.shop.definition(metadata={"room": "12"})
+    stage_secret()  # a warm function has it
     with counted_calls() as calls:
         response = own.post("purchase", **definition)
     assert calls.total() == 4

@@ -115,7 +115,7 @@ def test_response_after_unhandled_exception_reveals_no_details(
 
 
 def test_unsupported_method_returns_problem_details(loaded: LoadedAccount) -> None:
-    response = loaded.partner.post("/partners/purchase", {})
+    response = loaded.partner.post("/partners/survey", {})
     assert response.status == 405
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["allow"] == "GET"
