@@ -45,7 +45,12 @@ class PublicForms:
         return [
             {
                 "id": field["id"],
-                "values": [field["values"][0] if field["values"] else _EXAMPLES[field["type"]]],
+                # The values of a scale are labels, not options.
+                "values": [
+                    field["values"][0]
+                    if FieldType(field["type"]).rules.options_from_field
+                    else _EXAMPLES[field["type"]]
+                ],
             }
             for field in view["fields"]
         ]
