@@ -26,6 +26,7 @@ def test_unknown_path_or_method_returns_problem_details(
         "type": "about:blank",
         "title": "Not Found",
         "status": 404,
+        "code": "not_found",
         "detail": "There is no such path or method.",
     }
 
