@@ -16,6 +16,7 @@ from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.storage import contacts, customer_changes, customers
+from chalicelib.storage.stage_secret import stage_secret
 from tests.services.solicitation.soliciting import open_shop, outcome
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
 
@@ -221,6 +222,7 @@ def test_change_to_false_suppresses_address_for_all_its_customers(
 
 def test_requests_of_changed_optins(partner: Partner) -> None:
     customer = created(partner, email=EMAIL, emailOptin=True, firstName="Zoé")["id"]
+    stage_secret()  # a warm function has it
     for optin in (False, True):
         with counted_calls() as calls:
             patch(partner, customer, emailOptin=optin, firstName=f"Léa {optin}")
@@ -302,6 +304,7 @@ def test_opt_out_turns_optins_off_in_two_requests(partner: Partner) -> None:
     clear_caches()
     number = "+33 6 12 34 56 78"
     email = created(partner, email=EMAIL, emailOptin=True, phoneNumber=number, smsOptin=True)["id"]
+    stage_secret()  # a warm function has it
     for body in ({"email": EMAIL}, {"phoneNumber": "06 12 34 56 78"}):
         partner.get("/partners/account")
         with counted_calls() as calls:
