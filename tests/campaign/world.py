@@ -150,7 +150,7 @@ class World:
         self.killing: set[str] = set()
         self.words = 0
         self.open_words: dict[str, Person] = {}
-        self.judged: set[int] = set()
+        self.checked_after_erasure: set[int] = set()
         self.person_at: dict[str, Person] = {}
         self.accounts = [self._open_account(number) for number in range(2)]
         self.external_ids: dict[str, list[str]] = {account.id: [] for account in self.accounts}
@@ -499,8 +499,8 @@ class World:
         for number, erasure in enumerate(self.record.erasures):
             key = erasure_id(erasure.person.account.id, erasure.customer_id)
             is_done = erasures[(key,)]["state"]["S"] == "DONE"
-            if is_done and number not in self.judged:
-                self.judged.add(number)
+            if is_done and number not in self.checked_after_erasure:
+                self.checked_after_erasure.add(number)
                 self.record.violations += self.remains_of(erasure)
 
     def remains_of(self, erasure: RequestedErasure) -> Iterator[str]:
