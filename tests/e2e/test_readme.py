@@ -70,9 +70,10 @@ def test_batch_in_readme_is_imported(cloud: Cloud) -> None:
     assert progress["rowCount"] == 40
 
 
-def test_script_in_readme_prints_link_of_newest_mail(cloud: Cloud) -> None:
+def test_script_in_readme_prints_link_of_nine_in_newest_mail(cloud: Cloud) -> None:
     before = len(messages(cloud))
     subprocess.run(["bash", "-c", printed_command(cloud)], cwd=ROOT, check=True)
     wait_until(lambda: len(messages(cloud)) > before)
     newest = messages(cloud)[-1]
-    assert run(cloud, "mailbox").splitlines()[-1] == newest["links"][0]
+    assert run(cloud, "mailbox").splitlines() == [newest["subject"], newest["links"][9]]
+    assert newest["links"][9].endswith("a.nps=9")
