@@ -216,6 +216,15 @@ def find(import_id: str, now: datetime) -> ImportHeader | None:
     return _header(row) if row and row.expires_at > _timestamp(now) else None
 
 
+def was_accepted_after(chunk: ImportRow, at: datetime) -> bool:
+    """Return whether the import of a chunk was accepted after this time. One consistent request.
+
+    Only the time of the header does not come from the clock of a process.
+    """
+    (header,) = read_together((ImportRow, chunk.import_id, _HEADER))
+    return header is not None and datetime.fromisoformat(header.created_at) > at
+
+
 def load_progress(header: ImportHeader) -> list[ChunkProgress]:
     """Load the progress of each chunk of an accepted import."""
     rows = ImportRow.query(

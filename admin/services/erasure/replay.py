@@ -52,12 +52,11 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
 def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
     """Erase rows with the pair of an erased person from imports that are older than the erasure."""
     for chunk in imports.all_unfinished():
-        created_at = datetime.fromisoformat(chunk.created_at)
         pairs = [
             pair
             for pair in imports.pairs_of(chunk)
             if (erased := erased_at.get(_contact_key(chunk.account_id, pair)))
-            and created_at <= erased
+            and not imports.was_accepted_after(chunk, erased)
         ]
         if pairs:
             with transaction() as write:

@@ -209,9 +209,7 @@ def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
     def erase() -> int:
         number = 0
         for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pairs)):
-            # Only the time of the header does not come from the clock of a process.
-            header = imports.find(chunk.import_id, clock.now())
-            if header and header.created_at > erasure.erased_at:
+            if imports.was_accepted_after(chunk, erasure.erased_at):
                 continue
             rows = len(imports.rows_with_pairs(chunk, erasure.pairs))
             with transaction() as write:

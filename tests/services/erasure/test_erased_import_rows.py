@@ -2,11 +2,9 @@
 
 from contextvars import Context
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 
-from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import read_import
@@ -18,7 +16,7 @@ from tests.services.customers.importing import (
     outcome_counts,
     run_import,
 )
-from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.erasure.erasing import erase, erased, finish, wrong_clock
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
@@ -109,11 +107,7 @@ def test_wrong_clock_of_process_does_not_change_age_of_import(
     customer_id = import_person(account)
 
     def accept() -> str:
-        real = clock.now
-        with monkeypatch.context() as patch:
-            # Only the clock of this process is wrong. Responses contain the time of AWS.
-            patch.setattr(clock, "now", lambda: real() + ahead)
-            patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
+        with wrong_clock(ahead):
             return accept_batch(account, {"batch": [PERSON]}).id
 
     older = accept()
@@ -155,14 +149,9 @@ def test_older_row_with_one_address_of_erased_person_is_not_imported(
     assert outcome_counts(run_import(account, newer.id)) == {"created": 1}
 
 
-def test_rows_of_import_whose_clock_was_fast_are_erased(
-    account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_of_import_whose_clock_was_fast_are_erased(account: str) -> None:
     customer_id = import_person(account)
-    real = clock.now
-    with monkeypatch.context() as patch:
-        patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
-        patch.setattr(clock, "now", lambda: real() + timedelta(minutes=4))
+    with wrong_clock(timedelta(minutes=4)):
         accept_batch(account, {"batch": [PERSON | {"company": "Lumen"}]})
     assert erased(erase(account, customer_id)) == {"customers": 1, "import_rows": 1}
 
