@@ -135,6 +135,8 @@ def _not_erased(simulation: Simulation, world: World) -> Iterator[str]:
         if name not in NOT_PERSONAL
     ]
     erasures = simulation.tables.rows("erasures")
+    words = world.personal_words()
+    processed = world.words_in("customers", "purchases")
     for erasure in world.record.erasures:
         account_id = erasure.person.account.id
         stored = erasures.get((erasure_id(account_id, erasure.customer_id),))
@@ -147,7 +149,8 @@ def _not_erased(simulation: Simulation, world: World) -> Iterator[str]:
             linked = {name for name, text in texts if erasure.customer_id in text}
             if linked:
                 yield f"{linked} name the erased customer {erasure.customer_id}"
-        yield from world.remains_of(erasure)
+        yield from world.remains_of(erasure, words)
+        yield from world.stored_after(erasure, processed)
 
 
 def _short(row: Item) -> str:

@@ -89,6 +89,7 @@ class Invocation(greenlet):
         deadline: the time at which Lambda stops the process.
         seen: the rows of some tables as of the last request of this invocation to the table.
         seen_at: the number of this request by table.
+        delivery: the queue and the messages that the function processes.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Invocation(greenlet):
         self.seen: dict[str, dict[Key, Item]] = {}
         self.seen_at: dict[str, int] = {}
         self.simulation: Simulation | None = None
+        self.delivery: tuple[FunctionQueue, list[_Message]] | None = None
 
     def get_remaining_time_in_millis(self) -> float:
         """Return the remaining time, as Lambda's context does."""
@@ -257,19 +259,31 @@ class Simulation:
             self._start_function(queue, batch)
         return True
 
+    def deliver_again(self, queue: str, wanted: Callable[[str], bool]) -> Invocation | None:
+        """Invoke the function of a queue with a message that other invocations may be processing.
+
+        Return None if the queue contains no message whose body is wanted.
+        """
+        messages = [each for each in self.queues[queue].messages if wanted(each.body)]
+        if not messages:
+            return None
+        return self._start_function(self.queues[queue], [self.random.choice(messages)])
+
     def stop(self, queue: str, duration_s: float) -> None:
         """Deliver no messages of a queue for some time, as if its event source was disabled."""
         self.faults["stopped queues"] += 1
         self.stopped_until[queue] = self.now + duration_s
 
-    def _start_function(self, queue: FunctionQueue, batch: list[_Message]) -> None:
+    def _start_function(self, queue: FunctionQueue, batch: list[_Message]) -> Invocation:
         receives = {message.id: message.receives for message in batch}
-        self.start(
+        invocation = self.start(
             queue.name,
             lambda invocation: self._invoke(queue, batch, receives, invocation),
             queue.timeout_s,
             None,
         )
+        invocation.delivery = (queue, batch)
+        return invocation
 
     def _invoke(
         self,
@@ -351,8 +365,14 @@ class Simulation:
             self._look(invocation, operation, arguments)
             self.urgent = self.after_request(invocation, arguments) or self.urgent
             if self.random.random() < self.rates.switched or self.urgent:
-                assert invocation.parent
-                invocation.parent.switch()
+                self.let_others_run()
+
+    def let_others_run(self, first: Invocation | None = None) -> None:
+        """Continue other invocations before the current one, beginning with ``first``."""
+        self.urgent = first or self.urgent
+        parent = getcurrent().parent
+        assert parent
+        parent.switch()
 
     def _with_faults(
         self, invocation: Invocation, operation: str, arguments: dict[str, Any]
@@ -372,6 +392,11 @@ class Simulation:
             if self.random.random() < 0.7:
                 self._suppressed(operation, arguments)
             self.now += self.random.uniform(2, 6)
+            if invocation.delivery and self.random.random() < 0.3:
+                queue, batch = invocation.delivery
+                if not queue.is_fifo:
+                    # Another invocation processes the messages before this one tries again.
+                    self.urgent = self._start_function(queue, batch)
             raise ReadTimeoutError(endpoint_url="x")
         if self._happens("repeated"):
             self._suppressed(operation, arguments)

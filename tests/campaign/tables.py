@@ -108,6 +108,11 @@ class Tables:
         self._tokens: set[str] = set()
         self.lag_s = 0.0
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all tables, without the prefix of the stage."""
+        return [name.removeprefix(self._prefix) for name in self._tables]
+
     def rows(self, name: str) -> dict[Key, Item]:
         """Return the rows of a table by key."""
         return self._tables[self._prefix + name].items

@@ -1,6 +1,7 @@
 """The partners, customers and operators of a campaign, and a record of what they did."""
 
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -54,24 +55,27 @@ from tests.domain.forms.factories import field as form_field
 from tests.domain.workflows.factories import workflow_definition
 from tests.web.definitions import brand_definition, store_definition
 
-_MAX_SKEW_S: Final = 660
+_MAX_SKEW_S: Final = 720
 _API_TIMEOUT_S: Final = 20.0
 _PEOPLE: Final = 5
 NOT_PERSONAL: Final = ("executions",)
 """The tables that an erasure keeps."""
+
+_WORD: Final = re.compile(r"Word\d+x")
 
 
 @dataclass(frozen=True, eq=False)
 class Person:
     """Somebody who buys, answers, unsubscribes and can be erased.
 
-    All input about a person contains the same e-mail address, in one of its spellings, and the same
-    phone number.
+    All input about a person contains the same e-mail address, in one of its spellings. Most input
+    contains the same phone number. Input with the other phone number is about another customer.
     """
 
     account: "Account"
     emails: tuple[str, ...]
     phone: str
+    other_phone: str
 
     @property
     def address(self) -> str:
@@ -98,11 +102,13 @@ class Sent:
 
     Attributes:
         ended_at: the number of the AWS request after which the service had the input.
+        is_other: whether the input is about the customer with the other phone number.
     """
 
     person: Person
     token: str
     ended_at: int
+    is_other: bool
 
 
 @dataclass(frozen=True)
@@ -111,11 +117,13 @@ class RequestedErasure:
 
     Attributes:
         started_at: the number of the last AWS request before the erasure.
+        stored: the words of processed input when the service had accepted the erasure.
     """
 
     person: Person
     customer_id: str
     started_at: int
+    stored: frozenset[str]
 
 
 @dataclass
@@ -149,7 +157,8 @@ class World:
         self.missing_forms: set[str] = set()
         self.killing: set[str] = set()
         self.words = 0
-        self.open_words: dict[str, Person] = {}
+        self.open_words: dict[str, tuple[Person, bool]] = {}
+        self.planned_erasures: list[tuple[Person, str]] = []
         self.checked_after_erasure: set[int] = set()
         self.person_at: dict[str, Person] = {}
         self.accounts = [self._open_account(number) for number in range(2)]
@@ -173,7 +182,7 @@ class World:
             self._id(),
             self._id(),
             fields,
-            delay_s=(30 * 86_400, 0)[number],
+            delay_s=(3_600, 0)[number],
         )
         contact_form = {"id": account.form_id, "brandId": brand.id, "enabled": True}
         save_contact_form(account_id, factories.contact_form(**contact_form, fields=questions))
@@ -197,8 +206,9 @@ class World:
             if person == 0:
                 emails = (f"zo{number}@xn--mnchen-3ya.de", f"Zo{number}@MÜNCHEN.de")
             phone = f"+3361{number}3456{person}8"
-            account.people.append(Person(account, emails, phone))
-            for address in (*emails, phone):
+            other_phone = f"+3362{number}3456{person}8"
+            account.people.append(Person(account, emails, phone, other_phone))
+            for address in (*emails, phone, other_phone):
                 self.person_at[_canonical(address)] = account.people[-1]
         return account
 
@@ -206,6 +216,9 @@ class World:
 
     def act(self) -> None:
         """Start a random action of a random participant."""
+        if self.planned_erasures and self.random.random() < 0.5:
+            self._erase(*self.planned_erasures.pop(0))
+            return
         actions: list[tuple[Callable[[Account], object], int]] = [
             (self.send_purchase, 10),
             (self.record_purchase, 3),
@@ -224,7 +237,8 @@ class World:
     def send_purchase(self, account: Account, person: Person | None = None) -> None:
         """Put a purchase into the queue."""
         person = person or self.random.choice(account.people)
-        definition = self._purchase(person, self._word(person, is_sent=True))
+        definition = self._purchase(person)
+        self._end(definition["metadata"]["note"])
         body = json.dumps({"accountId": account.id, "purchase": definition})
         external_id = definition["externalId"]
         self.record.purchases.append((account.id, purchase_id(account.id, "Site", external_id)))
@@ -236,15 +250,14 @@ class World:
     def record_purchase(self, account: Account) -> None:
         """Import a purchase with the command line."""
         person = self.random.choice(account.people)
-        word = self._word(person)
-        definition = self._purchase(person, word)
+        definition = self._purchase(person)
         self._start(
             "import purchase",
             lambda _: record_purchase(account.id, definition, solicit=True),
-            word,
+            definition["metadata"]["note"],
         )
 
-    def _purchase(self, person: Person, word: str) -> dict[str, Any]:
+    def _purchase(self, person: Person) -> dict[str, Any]:
         known = self.external_ids[person.account.id]
         if known and self.random.random() < 0.3:
             external_id = self.random.choice(known)
@@ -255,6 +268,8 @@ class World:
         if self.has_accidents and self.random.random() < 0.1:
             # The survey about this purchase always kills its process.
             self.killing.add(purchase_id(person.account.id, "Site", external_id))
+        phone = self._phone(person)
+        word = self._word(person, is_other=phone == person.other_phone)
         return {
             "source": "Site",
             "externalId": external_id,
@@ -262,7 +277,7 @@ class World:
             "date": format_timestamp(clock.now() - timedelta(minutes=1) + ahead),
             "customer": {
                 "email": self.random.choice(person.emails),
-                "phoneNumber": person.phone,
+                "phoneNumber": phone,
                 "firstName": word,
                 "emailOptin": self.random.random() < 0.8,
                 "smsOptin": self.random.random() < 0.8,
@@ -275,16 +290,17 @@ class World:
         people = self.random.sample(account.people, self.random.randint(0, 3))
         if person and person not in people:
             people.append(person)
-        words = {person: self._word(person) for person in people}
+        phones = {person: self._phone(person) for person in people}
         rows = [
             {
                 "email": self.random.choice(person.emails),
-                "phoneNumber": person.phone,
-                "firstName": word,
+                "phoneNumber": phone,
+                "firstName": self._word(person, is_other=phone == person.other_phone),
                 "emailOptin": True,
             }
-            for person, word in words.items()
+            for person, phone in phones.items()
         ]
+        words = [row["firstName"] for row in rows]
         rows += [{"email": f"{self._id()}@example.test"} for _ in range(self.random.randint(0, 4))]
         if self.random.random() < 0.3:
             rows.append({"company": "Lumen"})
@@ -295,7 +311,7 @@ class World:
             self._send_again_after_expiry(account)
             return
         self.used_keys.append((account, key, rows))
-        self._send_batch(account, rows, key, *words.values())
+        self._send_batch(account, rows, key, *words)
 
     def _send_batch(self, account: Account, rows: Any, key: str, *words: str) -> None:
         def send(_: Invocation) -> None:
@@ -352,8 +368,18 @@ class World:
         if not mails:
             return
         mail = self.random.choice(mails)
+        # Sometimes two browsers submit different answers at the same time.
+        for _ in range(self.random.choice([1, 1, 2])):
+            self._answer(account, mail)
+
+    def _answer(self, account: Account, mail: Mail) -> None:
         person = self.recipient(mail)
-        word = self._word(person)
+        tables = self.simulation.tables
+        tracker = tables.rows("trackers").get((mail.tracker_id,), {})
+        customer_id = tracker.get("customer_id", {}).get("S")
+        customer = tables.rows("customers").get((f"{account.id}#{customer_id}",), {})
+        phone = customer.get("phone_number", {}).get("S")
+        word = self._word(person, is_other=phone == person.other_phone)
         body = {
             "id": account.survey_id,
             "tracker": mail.tracker_id,
@@ -419,7 +445,6 @@ class World:
             return
         customer_id = customers[person]
         assert customer_id
-        started: list[tuple[int, float]] = []
         if self.random.random() < 0.6:
             action, queue = self.random.choice(
                 [
@@ -433,6 +458,15 @@ class World:
             if self.random.random() < 0.5:
                 # The input is processed after the erasure has ended.
                 self.simulation.stop(queue, 3_600)
+            if self.random.random() < 0.5:
+                # The service gets the input before the erasure starts.
+                self.planned_erasures.append((person, customer_id))
+                return
+        self._erase(person, customer_id)
+
+    def _erase(self, person: Person, customer_id: str) -> None:
+        account = person.account
+        started: list[tuple[int, float]] = []
 
         def run(_: Invocation) -> None:
             started.append((self.simulation.number, self.simulation.now))
@@ -441,7 +475,9 @@ class World:
                 erasure = start_erasure(account.id, customer_id, "operator")
                 # Without a new erasure, the receipt states the time of the earlier one.
                 if erasure.erased_at.timestamp() >= now:
-                    self.record.erasures.append(RequestedErasure(person, customer_id, started_at))
+                    words = self.words_in("customers", "purchases")
+                    requested = RequestedErasure(person, customer_id, started_at, frozenset(words))
+                    self.record.erasures.append(requested)
                 self._ban(person, "EMAIL")
                 self._ban(person, "SMS")
                 continue_erasure(erasure.pointer)
@@ -465,32 +501,74 @@ class World:
 
     def customer_of(self, person: Person) -> str | None:
         """Return the id of a customer with the person's phone number."""
+        return next(self._customers_with(person, person.phone), None)
+
+    def _customers_of(self, person: Person) -> list[str]:
+        return list(self._customers_with(person, person.phone, person.other_phone))
+
+    def _customers_with(self, person: Person, *phones: str) -> Iterator[str]:
         for row in self.simulation.tables.rows("customers").values():
             is_own = row["account_id"]["S"] == person.account.id
-            if is_own and row.get("phone_number", {}).get("S") == person.phone:
-                return str(row["id"]["S"])
-        return None
+            if is_own and row.get("phone_number", {}).get("S") in phones:
+                yield str(row["id"]["S"])
+
+    def words_in(self, *tables: str) -> dict[str, set[str]]:
+        """Return the words in rows of these tables, each with the tables that contain it."""
+        words: dict[str, set[str]] = {}
+        for name in tables:
+            for row in self.simulation.tables.rows(name).values():
+                for word in _WORD.findall(" ".join(map(text_of, row.values()))):
+                    words.setdefault(word, set()).add(name)
+        return words
+
+    def personal_words(self) -> dict[str, set[str]]:
+        """Return the words in all tables that an erasure changes."""
+        return self.words_in(*(set(self.simulation.tables.names) - set(NOT_PERSONAL)))
 
     # Reactions to requests of the service
 
     def _react(self, invocation: Invocation, arguments: Any) -> Invocation | None:
         if invocation.name in ("erase", "erasures"):
             self._judge_erasures()
-        read = arguments.get("RequestItems", {}).get("feedback-test-contacts", {})
-        if invocation.name != "solicitations" or not read:
+        if invocation.name != "solicitations":
             return None
+        if "RawMessage" in arguments or "PhoneNumber" in arguments:
+            return self._interrupt_sending()
+        read = arguments.get("RequestItems", {}).get("feedback-test-contacts", {})
+        keys = {key["key"]["S"] for key in read.get("Keys", ())}
+        for account in self.accounts:
+            for person in account.people:
+                if email_key(account.id, person.address) in keys:
+                    return self._interrupt_decision(person)
+        return None
+
+    def _interrupt_decision(self, person: Person) -> Invocation | None:
+        """Change facts after the service has read them to decide about a survey to a person."""
         chance = self.random.random()
+        if chance < 0.25:
+            # Another survey is sent to the person.
+            customers = self._customers_of(person)
+            return self.simulation.deliver_again(
+                "solicitations", lambda body: any(each in body for each in customers)
+            )
+        return self.unsubscribe(person.account, person) if chance < 0.33 else None
+
+    def _interrupt_sending(self) -> Invocation | None:
+        """Act after the provider has got the last message, and before its outcome is stored."""
+        mails, chance = self.simulation.mails, self.random.random()
+        if not mails:
+            return None
         if chance < 0.2:
-            # Another survey is sent after the service has read when the last one was sent.
-            self.simulation.deliver(self.simulation.queues["solicitations"])
+            # The notification of a bounce arrives.
+            self.simulation.deliver(self.simulation.queues["message-events"])
             return self.simulation.invocations[-1]
-        if chance < 0.3:
-            # The person unsubscribes after the service has read that the person has not.
-            keys = {key["key"]["S"] for key in read["Keys"]}
-            for account in self.accounts:
-                for person in account.people:
-                    if email_key(account.id, person.address) in keys:
-                        return self.unsubscribe(account, person)
+        tracker = self.simulation.tables.rows("trackers").get((mails[-1].tracker_id,))
+        if tracker and chance < 0.5:
+            # SQS delivers the message of the survey again.
+            solicitation_id = tracker["purchase_id"]["S"]
+            return self.simulation.deliver_again(
+                "solicitations", lambda body: solicitation_id in body
+            )
         return None
 
     def _judge_erasures(self) -> None:
@@ -501,23 +579,28 @@ class World:
             is_done = erasures[(key,)]["state"]["S"] == "DONE"
             if is_done and number not in self.checked_after_erasure:
                 self.checked_after_erasure.add(number)
-                self.record.violations += self.remains_of(erasure)
+                self.record.violations += self.remains_of(erasure, self.personal_words())
 
-    def remains_of(self, erasure: RequestedErasure) -> Iterator[str]:
-        """Describe the input about an erased person that the service still stores."""
-        texts = [
-            (name, " ".join(map(text_of, row.values())))
-            for name, row in self.simulation.tables.all_rows()
-            if name not in NOT_PERSONAL
-        ]
+    def remains_of(self, erasure: RequestedErasure, words: dict[str, set[str]]) -> Iterator[str]:
+        """Describe the input about an erased person that the service still stores.
+
+        Args:
+            words: the tables that contain each word.
+        """
+        for sent in self._sent_before(erasure):
+            if sent.token in words and not sent.is_other:
+                yield _violation(erasure, sent, words)
+
+    def stored_after(self, erasure: RequestedErasure, words: dict[str, set[str]]) -> Iterator[str]:
+        """Describe older input with an erased address that was processed after the erasure."""
+        for sent in self._sent_before(erasure):
+            if sent.token in words and sent.is_other and sent.token not in erasure.stored:
+                yield _violation(erasure, sent, words)
+
+    def _sent_before(self, erasure: RequestedErasure) -> Iterator[Sent]:
         for sent in self.record.sent:
             if sent.person is erasure.person and sent.ended_at <= erasure.started_at:
-                found = [name for name, text in texts if sent.token in text]
-                if found:
-                    yield (
-                        f"{sent.token} of {sent.person.address} from request {sent.ended_at}"
-                        f" is in {found} after the erasure at request {erasure.started_at}"
-                    )
+                yield sent
 
     # The outside
 
@@ -538,6 +621,10 @@ class World:
         is_lost = is_killed or chance() < rates.lost
         self._check_post(execution_id)
         self.record.posts.append((execution_id, status))
+        if chance() < 2 * rates.repeated_message:
+            # SQS delivers the message of the webhook again.
+            again = simulation.deliver_again("webhooks", lambda body: execution_id in body)
+            simulation.let_others_run(again)
         if is_killed:
             raise Killed
         if is_lost:
@@ -567,6 +654,8 @@ class World:
         seen, person = mail.invocation.seen, self.recipient(mail)
         where = f"{mail.channel} to {mail.to} at request {self.simulation.number}"
         banned_at = self.record.banned.get((person.account.id, person.address, mail.channel))
+        if mail.to == person.other_phone:
+            banned_at = None
         if banned_at is not None and banned_at < mail.invocation.seen_at["contacts"]:
             yield f"{where}: suppressed at request {banned_at}"
         for earlier in self.simulation.mails[:-1]:
@@ -661,19 +750,20 @@ class World:
 
         return self.simulation.start(name, request, _API_TIMEOUT_S, None)
 
-    def _word(self, person: Person, *, is_sent: bool = False) -> str:
+    def _word(self, person: Person, *, is_other: bool = False) -> str:
         """Return a new word for input about a person."""
         self.words += 1
         word = f"Word{self.words}x"
-        self.open_words[word] = person
-        if is_sent:
-            self._end(word)
+        self.open_words[word] = (person, is_other)
         return word
 
     def _end(self, *words: str) -> None:
         for word in words:
-            person = self.open_words.pop(word)
-            self.record.sent.append(Sent(person, word, self.simulation.number))
+            person, is_other = self.open_words.pop(word)
+            self.record.sent.append(Sent(person, word, self.simulation.number, is_other))
+
+    def _phone(self, person: Person) -> str:
+        return self.random.choice([person.phone, person.phone, person.phone, person.other_phone])
 
     def _answers(self, account: Account, values: dict[str, str]) -> list[dict[str, Any]]:
         return [{"id": account.field_ids[key], "values": [value]} for key, value in values.items()]
@@ -684,6 +774,13 @@ class World:
     def new_process(self) -> None:
         """Start with empty caches."""
         clear_caches()
+
+
+def _violation(erasure: RequestedErasure, sent: Sent, words: dict[str, set[str]]) -> str:
+    return (
+        f"{sent.token} of {sent.person.address} from request {sent.ended_at} is in"
+        f" {sorted(words[sent.token])} after the erasure at request {erasure.started_at}"
+    )
 
 
 def text_of(value: Item) -> str:
