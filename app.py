@@ -3,12 +3,17 @@
 Every Lambda function imports this module at start-up, so each handler imports the code that it
 needs only when it is called.
 """
+# ruff: noqa: E402 - the collection of garbage is off during the imports
 
+import gc
 import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
+
+# Nothing that the start creates becomes garbage. A collection would only delay the first response.
+gc.disable()
 
 # Chalice's own commands import this file. The deployed app contains no folder `infrastructure`.
 if "AWS_CHALICE_CLI_MODE" in os.environ and Path(__file__).with_name("infrastructure").is_dir():
@@ -156,3 +161,7 @@ def sweep(event: CloudWatchEvent) -> None:
     from chalicelib.functions import sweep as function
 
     function.sweep(event)
+
+
+gc.freeze()
+gc.enable()

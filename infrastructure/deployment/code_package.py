@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from infrastructure.deployment import dependencies, gateway_responses, stacks, trim
+from infrastructure.deployment import byte_code, dependencies, gateway_responses, stacks, trim
 from infrastructure.deployment.dependencies import THIS_MACHINE, Runtime
 from infrastructure.deployment.progress import DeploymentError
 
@@ -74,7 +74,10 @@ def source_hash() -> str:
         dependencies.REQUIREMENTS,
         Path(__file__),
         _CHALICE,
-        *(Path(str(module.__file__)) for module in (dependencies, gateway_responses, trim)),
+        *(
+            Path(str(module.__file__))
+            for module in (byte_code, dependencies, gateway_responses, trim)
+        ),
     ]
     versions = [version("chalice"), THIS_MACHINE.python_version]
     return stacks.content_hash([*names, *files, *builders, *versions])
@@ -150,7 +153,7 @@ def package(stage: str, folder: Path, runtime: Runtime) -> CodePackage:
         )
         template = json.loads((folder / "package" / "sam.json").read_text())
         archive = _archives(folder)[-1]
-        trim.trim_archive(archive)
+        trim.trim_archive(archive, runtime.python_version)
     except BaseException:
         # The next call would reuse an incomplete archive.
         for archive in _archives(folder):

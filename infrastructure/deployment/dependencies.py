@@ -17,7 +17,7 @@ from infrastructure.functions import Stage
 
 _PROJECT: Final = Path(__file__).resolve().parents[2]
 REQUIREMENTS: Final = _PROJECT / "requirements.txt"
-_UV: Final = _PROJECT / ".tools" / "uv" / "bin" / "uv"
+UV: Final = _PROJECT / ".tools" / "uv" / "bin" / "uv"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def install(folder: Path, runtime: Runtime, *, requirements: Path = REQUIREMENTS
     selection = ["--python-version", runtime.python_version]
     if runtime.platform:
         selection += ["--python-platform", runtime.platform]
-    command = [str(_UV), "pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:"]
+    command = [str(UV), "pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:"]
     command += ["--python", sys.executable, *selection]
     command += ["--target", str(folder.resolve()), "--requirement", str(requirements)]
     # Some networks require a certificate that only the system's certificate store contains.

@@ -4,9 +4,14 @@ A smaller package makes deployments and the first start of a function faster. Pa
 files are equal, so you can compare a package with another build of the same source.
 """
 
+import gzip
+import json
 from pathlib import Path
-from typing import Final
-from zipfile import ZipFile, ZipInfo
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from infrastructure.deployment.byte_code import compile_modules
 
 AWS_SERVICES: Final = frozenset(
     {"dynamodb", "lambda", "secretsmanager", "ses", "sns", "sqs", "ssm"}
@@ -30,17 +35,67 @@ _FILE_MODE: Final = 0o100644
 """Regular files that every user can read: Lambda runs the functions as another user."""
 
 
-def trim_archive(archive: Path) -> None:
-    """Remove the unused files from a zip file. Sort the others, and reset their dates and modes."""
+def trim_archive(archive: Path, python_version: str) -> None:
+    """Remove the unused files from a zip file, and add the byte code of the modules.
+
+    The files are sorted, and their dates and modes reset.
+
+    Args:
+        archive: the zip file.
+        python_version: the minor version of Python in which the functions run.
+
+    Raises:
+        DeploymentError: the modules could not be compiled.
+    """
     part = archive.with_name(f"{archive.name}.part")
-    with ZipFile(archive) as full, ZipFile(part, "w") as trimmed:
-        for name in sorted(full.namelist()):
-            if not _is_unused(name):
-                item = ZipInfo(name)
-                item.compress_type = full.getinfo(name).compress_type
+    with TemporaryDirectory(prefix="feedback-package-") as name:
+        folder = Path(name)
+        with ZipFile(archive) as full:
+            full.extractall(folder, [file for file in full.namelist() if not _is_unused(file)])
+        _shorten_service_data(folder.joinpath(*_SERVICE_DATA))
+        compile_modules(folder, python_version)
+        files = (file for file in folder.rglob("*") if file.is_file())
+        with ZipFile(part, "w") as trimmed:
+            for file in sorted(file.relative_to(folder).as_posix() for file in files):
+                item = ZipInfo(file)
+                item.compress_type = ZIP_DEFLATED
                 item.external_attr = _FILE_MODE << 16
-                trimmed.writestr(item, full.read(name))
+                trimmed.writestr(item, (folder / file).read_bytes())
     part.replace(archive)
+
+
+def _shorten_service_data(folder: Path) -> None:
+    """Remove what the functions do not read from the data of botocore, which clients parse."""
+    prefixes = set()
+    for file in folder.glob("*/*/service-2.json.gz"):
+        service = json.loads(gzip.decompress(file.read_bytes()))
+        prefixes.add(service["metadata"]["endpointPrefix"])
+        file.with_suffix("").write_text(json.dumps(_without_documentation(service)))
+        file.unlink()
+    endpoints = folder / "endpoints.json"
+    if endpoints.exists():
+        content = json.loads(endpoints.read_text())
+        for partition in content["partitions"]:
+            services = partition["services"]
+            partition["services"] = {name: services[name] for name in services.keys() & prefixes}
+        endpoints.write_text(json.dumps(content, sort_keys=True))
+
+
+def _without_documentation(value: Any) -> Any:
+    """Return a service's definition without its texts.
+
+    The name of a shape or of a member of a structure can be ``documentation`` too. Its value is
+    not a text.
+    """
+    if isinstance(value, dict):
+        return {
+            name: _without_documentation(item)
+            for name, item in value.items()
+            if name != "documentation" or not isinstance(item, str)
+        }
+    if isinstance(value, list):
+        return [_without_documentation(item) for item in value]
+    return value
 
 
 def _is_unused(name: str) -> bool:

@@ -1,12 +1,19 @@
 """Test that a trimmed package contains all files that the functions use."""
 
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
 import botocore
+import botocore.session
 import pytest
+from botocore.loaders import Loader
 
+from infrastructure.deployment import byte_code
+from infrastructure.deployment.dependencies import THIS_MACHINE
+from infrastructure.deployment.progress import DeploymentError
 from infrastructure.deployment.trim import AWS_SERVICES, trim_archive
 
 POLICIES = Path(__file__).parents[3] / ".chalice" / "policies"
@@ -15,8 +22,7 @@ WITHOUT_CLIENT = {"logs"}  # the Lambda runtime writes the logs
 USED = [
     "app.py",
     "botocore/__init__.py",
-    "botocore/data/endpoints.json",
-    "botocore/data/dynamodb/2012-08-10/service-2.json.gz",
+    "botocore/data/dynamodb/2012-08-10/paginators-1.json",
     "boto3-1.0.dist-info/METADATA",
     "boto3/session.py",
 ]
@@ -28,17 +34,30 @@ UNUSED = [
     ".lock",
     "boto3-1.0.dist-info/RECORD",
 ]
+TAG = sys.implementation.cache_tag
+BYTE_CODE = [
+    f"__pycache__/app.{TAG}.pyc",
+    f"boto3/__pycache__/session.{TAG}.pyc",
+    f"botocore/__pycache__/__init__.{TAG}.pyc",
+]
+PYTHON = THIS_MACHINE.python_version
+
+
+def content(name: str) -> str:
+    """Return the content of a file. The order of the items of a set depends on a seed."""
+    return f"NAMES = {{{name!r}, 'a', 'b', 'c'}}\ndef f(x): return x in {{'a', 'b', {name!r}}}\n"
 
 
 def test_trimmed_package_contains_only_used_files(tmp_path: Path) -> None:
     file = tmp_path / "package.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in [*USED, *UNUSED]:
-            archive.writestr(name, name * 100)
-    trim_archive(file)
+            archive.writestr(name, content(name) * 100)
+    trim_archive(file, PYTHON)
     with zipfile.ZipFile(file) as archive:
-        assert archive.namelist() == sorted(USED)
-        assert {archive.read(name).decode() for name in USED} == {name * 100 for name in USED}
+        assert archive.namelist() == sorted([*USED, *BYTE_CODE])
+        for name in USED:
+            assert archive.read(name).decode() == content(name) * 100
         assert archive.getinfo("app.py").compress_type == zipfile.ZIP_DEFLATED
     assert list(tmp_path.iterdir()) == [file]
 
@@ -51,8 +70,8 @@ def test_packages_of_same_files_are_equal_and_readable(tmp_path: Path) -> None:
             for name in names:
                 item = zipfile.ZipInfo(name, date_time=(2020 + number, 1, 1, 0, 0, 0))
                 item.external_attr = mode << 16
-                archive.writestr(item, name)
-        trim_archive(file)
+                archive.writestr(item, content(name))
+        trim_archive(file, PYTHON)
         packages.append(file.read_bytes())
         with zipfile.ZipFile(file) as archive:
             assert {item.external_attr >> 16 for item in archive.infolist()} == {0o100644}
@@ -70,16 +89,76 @@ def test_package_contains_exactly_services_that_policies_allow() -> None:
     assert services - WITHOUT_CLIENT == AWS_SERVICES
 
 
-@pytest.mark.parametrize("service", sorted(AWS_SERVICES))
-def test_trimmed_package_contains_definition_of_service(service: str, tmp_path: Path) -> None:
+def test_clients_work_with_data_of_trimmed_package(tmp_path: Path) -> None:
     site_packages = Path(botocore.__file__).parents[1]
-    definitions = site_packages.glob(f"botocore/data/{service}/*/service-2.json*")
-    names = [str(definition.relative_to(site_packages)) for definition in definitions]
-    assert names
+    data = Path(botocore.__file__).parent / "data"
+    names = [name for service in AWS_SERVICES for name in data.glob(f"{service}/*/*")]
     file = tmp_path / "package.zip"
     with zipfile.ZipFile(file, "w") as archive:
-        for name in names:
-            archive.writestr(name, "")
-    trim_archive(file)
+        for name in [*names, *data.glob("*.json")]:
+            archive.write(name, name.relative_to(site_packages))
+    trim_archive(file, PYTHON)
     with zipfile.ZipFile(file) as archive:
-        assert archive.namelist() == names
+        archive.extractall(tmp_path)
+    folder = tmp_path / "botocore" / "data"
+    session = botocore.session.get_session()
+    loader = Loader([str(folder)], include_default_search_paths=False)
+    session.register_component("data_loader", loader)
+    whole = botocore.session.get_session()
+    for service in AWS_SERVICES:
+        for region in ("eu-west-1", "us-gov-west-1", "cn-north-1"):
+            client, expected = (s.create_client(service, region) for s in (session, whole))
+            assert client.meta.endpoint_url == expected.meta.endpoint_url
+            models = client.meta.service_model, expected.meta.service_model
+            assert models[0].shape_names == models[1].shape_names
+    assert (folder / "endpoints.json").stat().st_size < 100_000
+
+
+def package_of(tmp_path: Path, files: dict[str, str], python_version: str = PYTHON) -> Path:
+    """Return the folder of an unpacked trimmed package."""
+    file = tmp_path / "package.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    trim_archive(file, python_version)
+    folder = tmp_path / "package"
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_functions_use_byte_code_without_reading_source(tmp_path: Path) -> None:
+    folder = package_of(tmp_path, {"app.py": "def fail(): raise ValueError\n"})
+    compiled = folder / BYTE_CODE[0]
+    assert int.from_bytes(compiled.read_bytes()[4:8], "little") == 0b01  # unchecked hash
+    assert b"feedback-package-" not in compiled.read_bytes()  # the folder of the compilation
+    (folder / "app.py").write_text("does not compile")
+    program = "import app, sys; sys.stdout.write(app.fail.__code__.co_filename)"
+    command = [sys.executable, "-B", "-c", program]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert result.stdout == str(folder / "app.py")
+
+
+def test_byte_code_of_another_version_is_ignored(tmp_path: Path) -> None:
+    folder = package_of(tmp_path, {"app.py": "VERSION = 1\n"})
+    compiled = folder / BYTE_CODE[0]
+    compiled.write_bytes(b"\0\0\0\0" + compiled.read_bytes()[4:])
+    command = [sys.executable, "-B", "-c", "import app; assert app.VERSION == 1"]
+    subprocess.run(command, cwd=folder, check=True)
+
+
+def test_modules_that_no_cold_start_imports_are_not_compiled(tmp_path: Path) -> None:
+    names = ["dns/resolver.py", "phonenumbers/data/region_FR.py", "phonenumbers/util.py"]
+    folder = package_of(tmp_path, dict.fromkeys(names, ""))
+    assert [file.name for file in folder.rglob("*.pyc")] == [f"util.{TAG}.pyc"]
+
+
+def test_missing_interpreter_fails_packaging(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text("#!/bin/sh\necho No interpreter found for Python $6 >&2\nexit 2\n")
+    uv.chmod(0o700)
+    monkeypatch.setattr(byte_code, "UV", uv)
+    with pytest.raises(DeploymentError, match=r"for Python 3\.2 failed: No interpreter"):
+        package_of(tmp_path, {"app.py": ""}, "3.2")
