@@ -39,14 +39,18 @@ def compile_modules(folder: Path, python_version: str) -> None:
     if python_version != THIS_MACHINE.python_version:
         command = [str(UV), "run", "--quiet", "--no-project", "--python", python_version, "python"]
     folder = folder.resolve()
+    # uv searches the PATH. The interpreters of pyenv are there only if pyenv has selected them.
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    interpreters = map(str, pyenv.glob(f"versions/{python_version}.*/bin"))
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *interpreters])
     process = subprocess.run(
         [
             *(*command, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
             *("-x", f"^{folder}/({'|'.join(_NOT_IMPORTED)})", "-s", folder, folder),
         ],
         cwd=folder.parent,
-        # The order of the items of a set depends on the seed.
-        env=os.environ | {"PYTHONHASHSEED": "0"},
+        # The order of the items of a set depends on the seed for hashes.
+        env=os.environ | {"PYTHONHASHSEED": "0", "PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
