@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from chalice.app import CloudWatchEvent
 
+from app import app
 from chalicelib.functions.sweep import sweep
 from chalicelib.metrics import metric_fields
 from chalicelib.services.forms.read import read_survey
@@ -126,6 +127,12 @@ def test_page_contains_computed_table() -> None:
     assert costs.page() == page
     name, units = costs.busiest_table()
     assert f"`{name}` takes {units} write units" in page
+    assert f"without traffic costs {sum(costs.monthly_cost(0).values()):.0f} dollars" in page
+    assert "less than 3 dollars" in page
+    assert max(costs.monthly_cost(purchases)["KMS"] for purchases in costs.PURCHASES) - 1 < 3
+    routes = sum(map(len, app.routes.values()))
+    cost = f"cost {3 * 0.30 * routes:.2f} in a month with traffic instead of {0.30 * routes:.2f}"
+    assert f"{routes} routes would {cost}" in page
 
 
 def test_cost_of_idle_stage_counts_alarms_of_template() -> None:
