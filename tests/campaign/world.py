@@ -501,16 +501,11 @@ class World:
 
     def customer_of(self, person: Person) -> str | None:
         """Return the id of a customer with the person's phone number."""
-        return next(self._customers_with(person, person.phone), None)
-
-    def _customers_of(self, person: Person) -> list[str]:
-        return list(self._customers_with(person, person.phone, person.other_phone))
-
-    def _customers_with(self, person: Person, *phones: str) -> Iterator[str]:
         for row in self.simulation.tables.rows("customers").values():
             is_own = row["account_id"]["S"] == person.account.id
-            if is_own and row.get("phone_number", {}).get("S") in phones:
-                yield str(row["id"]["S"])
+            if is_own and row.get("phone_number", {}).get("S") == person.phone:
+                return str(row["id"]["S"])
+        return None
 
     def words_in(self, *tables: str) -> dict[str, set[str]]:
         """Return the words in rows of these tables, each with the tables that contain it."""
@@ -547,21 +542,32 @@ class World:
         chance = self.random.random()
         if chance < 0.25:
             # Another survey is sent to the person.
-            customers = self._customers_of(person)
-            return self.simulation.deliver_again(
-                "solicitations", lambda body: any(each in body for each in customers)
-            )
+            return self._send_survey_first(person)
         return self.unsubscribe(person.account, person) if chance < 0.33 else None
+
+    def _send_survey_first(self, person: Person) -> Invocation:
+        """Record another purchase of the person, and send its survey at once."""
+        definition = self._purchase(person)
+        account_id, simulation = person.account.id, self.simulation
+
+        def run(_: Invocation) -> None:
+            purchase = record_purchase(account_id, definition, solicit=True)
+            simulation.urgent = simulation.deliver_again(
+                "solicitations", lambda body: purchase.id in body
+            )
+
+        return self._start("import purchase", run, definition["metadata"]["note"])
 
     def _interrupt_sending(self) -> Invocation | None:
         """Act after the provider has got the last message, and before its outcome is stored."""
         mails, chance = self.simulation.mails, self.random.random()
         if not mails:
             return None
-        if chance < 0.2:
-            # The notification of a bounce arrives.
-            self.simulation.deliver(self.simulation.queues["message-events"])
-            return self.simulation.invocations[-1]
+        has_bounced = self.record.bounced and self.record.bounced[-1][0] is mails[-1]
+        if has_bounced and chance < 0.8:
+            # The notification arrives before the outcome.
+            message_id = mails[-1].message_id
+            return self.simulation.deliver_again("message-events", lambda body: message_id in body)
         tracker = self.simulation.tables.rows("trackers").get((mails[-1].tracker_id,))
         if tracker and chance < 0.5:
             # SQS delivers the message of the survey again.
