@@ -73,7 +73,7 @@ def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iter
 
 def check_notifications(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that SES publishes the bounces and complaints of the service's senders to the topic."""
-    identities, senders = _identities(deployed)
+    identities, senders = sending_identities(deployed)
     topic = deployed.resource_name(MESSAGE_EVENTS.name)
     yield from notification_problems(identities, senders, topic)
 

@@ -1,5 +1,6 @@
 """Return the forms that pages display, with the questionnaires that evaluate their conditions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -35,8 +36,7 @@ class DisplayedForm(Generic[View]):
     Attributes:
         version: the version of the form's wording.
         context: the visit that the form is about.
-        original_language: the language of the texts without a translation.
-        untranslated: these texts; empty if the page is in the original language.
+        untranslated: the language of each text that is in another language than the page.
     """
 
     view: View
@@ -44,8 +44,7 @@ class DisplayedForm(Generic[View]):
     version: str
     context: SurveyContext
     layout: Layout
-    original_language: Language
-    untranslated: frozenset[str]
+    untranslated: Mapping[str, Language]
 
     @classmethod
     def of(
@@ -62,7 +61,6 @@ class DisplayedForm(Generic[View]):
             form.version,
             context,
             saved.layout,
-            saved.language,
             untranslated_texts(saved, view.language, context.names(view.language)),
         )
 

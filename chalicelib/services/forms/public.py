@@ -1,8 +1,9 @@
 """Return the public views of contact forms and surveys."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
@@ -19,6 +20,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.forms.thanks import thanks_for
 from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.forms.untranslated import untranslated_texts
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import date_at_store
 from chalicelib.services.caching import cached
@@ -31,8 +33,6 @@ from chalicelib.services.forms.cached_forms import (
 from chalicelib.storage import purchases, trackers
 
 MAX_CACHED_VIEWS: Final = 256
-
-_View = TypeVar("_View", PublicContactForm, PublicSurvey)
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,36 @@ def survey_in_context(
     return build_public_survey(survey.saved, directory, language, context), context
 
 
-def get_submitted_form(
-    feedback: Feedback, respondent: Respondent
-) -> tuple[PublicContactForm | PublicSurvey, SurveyContext]:
-    """Return the form to display after a submission, and its context.
+@dataclass(frozen=True)
+class SubmittedForm:
+    """The view of a form after a submission, with the texts that fit the rating.
+
+    Attributes:
+        context: the visit that the form is about.
+        untranslated: the language of each text that is in another language than the view.
+    """
+
+    view: PublicContactForm | PublicSurvey
+    context: SurveyContext
+    untranslated: Mapping[str, Language]
+
+    @classmethod
+    def of(
+        cls,
+        form: SavedForm,
+        view: PublicContactForm | PublicSurvey,
+        context: SurveyContext,
+        feedback: Feedback,
+    ) -> "SubmittedForm":
+        """Return the view with the thank-you texts for the rating of the feedback."""
+        names = context.names(view.language)
+        texts = thanks_for(form, view.submission, view.language, feedback.rating, names)
+        thanking = view.model_copy(update={"submission": texts})
+        return cls(thanking, context, untranslated_texts(form, view.language, names))
+
+
+def get_submitted_form(feedback: Feedback, respondent: Respondent) -> SubmittedForm:
+    """Return the form to display after a submission.
 
     Access is not checked: the submission was accepted, and its tracker is now used. No AWS request
     if the form is cached; one if a text of a survey contains the date or the first name.
@@ -122,12 +148,10 @@ def get_submitted_form(
     context = SurveyContext.at(
         form.directory, store_id=feedback.store_id, brand_id=form.saved.brand_id
     )
-    return _thanking(form.saved, view, context, feedback), context
+    return SubmittedForm.of(form.saved, view, context, feedback)
 
 
-def _submitted_survey(
-    feedback: Feedback, respondent: Respondent
-) -> tuple[PublicSurvey, SurveyContext]:
+def _submitted_survey(feedback: Feedback, respondent: Respondent) -> SubmittedForm:
     survey = get_survey(feedback.form_id)
     language = survey.language_for(respondent)
     places = (feedback.store_id, feedback.brand_id)
@@ -137,14 +161,7 @@ def _submitted_survey(
         view = build_public_survey(survey.saved, survey.directory, language, context)
     else:
         view, context = _survey_view(survey, survey.directory, language, *places)
-    return _thanking(survey.saved, view, context, feedback), context
-
-
-def _thanking(form: SavedForm, view: _View, context: SurveyContext, feedback: Feedback) -> _View:
-    """Return the view with the thank-you texts for the rating of the feedback."""
-    names = context.names(view.language)
-    texts = thanks_for(form, view.submission, view.language, feedback.rating, names)
-    return view.model_copy(update={"submission": texts})
+    return SubmittedForm.of(survey.saved, view, context, feedback)
 
 
 def get_closed_form(form: SavedForm, respondent: Respondent) -> PublicContactForm | PublicSurvey:

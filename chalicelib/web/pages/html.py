@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chalice import Response
+from markupsafe import Markup
 
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
@@ -15,7 +16,7 @@ from chalicelib.domain.forms.survey_context import SurveyContext, visit_line
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_path, asset_text
 from chalicelib.web.pages.page import environment, style_sources
-from chalicelib.web.pages.style import PLAIN, PageStyle, css_colour, image_url, link_url, style_of
+from chalicelib.web.pages.style import PLAIN, PageStyle, image_url, link_url, style_of
 from chalicelib.web.pages.words import Words, words_in
 from chalicelib.web.problems import HTML, Headers
 
@@ -45,17 +46,27 @@ def form_response(
 
     Args:
         context: the visit that the form is about.
-        untranslated: the language of each text that is in another language than the page.
         is_kept: whether the browser may display its own copy when the respondent goes back.
+        untranslated: the language of each text that is in another language than the page.
+        content: the variables of the template.
     """
     style = style_of(view, view.general_style)
     words = words_in(view.language)
     shown = _form_content(view, context) | {
         "is_zoned": "--zone:" in style.css,
-        "untranslated": untranslated,
     }
     headers = _HISTORY_COPY if is_kept else _NO_STORE
-    return _response(template, view.language, words, style, status, headers, **shown, **content)
+    return _response(
+        template,
+        view.language,
+        words,
+        style,
+        status,
+        headers,
+        untranslated=untranslated,
+        **shown,
+        **content,
+    )
 
 
 def plain_response(
@@ -110,6 +121,7 @@ def _response(
     status: int,
     headers: Headers,
     *,
+    untranslated: Mapping[str, Language] = {},
     is_framed: bool = True,
     **content: Any,
 ) -> Response:
@@ -125,12 +137,21 @@ def _response(
             style_sheet=asset_text(STYLE_SHEET),
             image_url=image_url,
             link_url=link_url,
-            css_colour=css_colour,
             is_framed=is_framed,
-            **{"untranslated": {}} | content,
+            bdi=lambda text, name="": _isolated(text, untranslated.get(text), name),
+            **content,
         )
     )
     return Response(page, status_code=status, headers=_headers(page, style, is_framed) | headers)
+
+
+def _isolated(text: str, language: Language | None, class_name: str) -> Markup:
+    """Return a text in an element of its own direction, with its language if it has another."""
+    attributes = {"class": class_name, "lang": language}
+    given = Markup("").join(
+        Markup(' {}="{}"').format(name, value) for name, value in attributes.items() if value
+    )
+    return Markup("<bdi{}>{}</bdi>").format(given, text)
 
 
 def _headers(page: str, style: PageStyle, is_framed: bool) -> Headers:

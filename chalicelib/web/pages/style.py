@@ -76,7 +76,7 @@ def link_url(url: str) -> str:
     return url if is_https_url(url) else ""
 
 
-def css_colour(text: str) -> str:
+def _css_colour(text: str) -> str:
     """Return the text if it is a colour, otherwise ``""``."""
     return text if _COLOUR.fullmatch(text) else ""
 
@@ -85,14 +85,14 @@ def _colours(view: PublicForm, style: GeneralStyle) -> Iterator[tuple[str, str]]
     parts: dict[str, Any] = {"": style, "footer-": view.footer, "thanks-": view.submission}
     for prefix, part in parts.items():
         for name, value in part:
-            if name.endswith("_color") and css_colour(value):
+            if name.endswith("_color") and _css_colour(value):
                 yield prefix + name.removesuffix("_color").replace("_", "-"), value
 
 
 def _legible(view: PublicForm, style: GeneralStyle) -> dict[str, str]:
     """Return the colours that replace those with too little contrast."""
     configured = configured_colours(style, view.footer, view.submission)
-    valid = {name: colour for name, colour in configured.items() if css_colour(colour)}
+    valid = {name: colour for name, colour in configured.items() if _css_colour(colour)}
     return {replaced.name: replaced.displayed for replaced in replaced_colours(valid)}
 
 

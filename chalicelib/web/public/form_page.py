@@ -6,6 +6,7 @@ respondent answers, and sends the answers without leaving the page.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -17,11 +18,11 @@ from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import Layout
 from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.displayed import DisplayedForm
+from chalicelib.services.forms.public import SubmittedForm
 from chalicelib.web.pages.fields import Answers, FieldBuilder, yes_or_no_fields
 from chalicelib.web.pages.html import View, form_response
 from chalicelib.web.pages.pre_redirect import (
@@ -107,7 +108,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
         elif first and not score:
             score = next(iter(given.get(first.key, ())), None)
         if text(request.http, STEP) != FORM:
-            before = _page_before_form(request, form.view, form.context, config, score)
+            before = _page_before_form(request, form, form.view, config, score)
             if before:
                 return before
     answers = prefilled(form.questionnaire, given)
@@ -143,7 +144,7 @@ def show_form(
         view,
         status,
         context=form.context,
-        untranslated=dict.fromkeys(form.untranslated, form.original_language),
+        untranslated=form.untranslated,
         has_steps=form.layout is Layout.STEPS,
         is_kept=is_kept,
         sections=sections,
@@ -161,12 +162,14 @@ def show_form(
     )
 
 
-def show_thanks(view: View, context: SurveyContext, feedback: Feedback) -> Response:
+def show_thanks(form: SubmittedForm, feedback: Feedback) -> Response:
     """Return the page that thanks the respondent and links to the review page, if there is one."""
+    view = form.view
     return form_response(
         "thanks.html",
         view,
-        context=context,
+        context=form.context,
+        untranslated=form.untranslated,
         redirect_to=feedback.redirect_to,
         received=words_in(view.language).received_rating(feedback.rating),
     )
@@ -195,8 +198,8 @@ def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence
 
 def _page_before_form(
     request: PublicRequest,
+    form: DisplayedForm[View],
     view: PublicSurvey,
-    context: SurveyContext,
     config: PreRedirectConfig,
     score: str | None,
 ) -> Response | None:
@@ -209,21 +212,21 @@ def _page_before_form(
     """
     rating = rating_of(config, score)
     parameters = _parameters(request)
+    respond = partial(
+        form_response,
+        view=view,
+        context=form.context,
+        untranslated=form.untranslated,
+        config=config,
+    )
     if rating is None:
         is_missing = text(request.http, ASKED) is not None
         field = question(config, words_in(view.language), is_missing=is_missing)
-        return form_response(
-            "question.html",
-            view,
-            context=context,
-            config=config,
-            field=field,
-            parameters=[*parameters, (ASKED, "1")],
-        )
+        return respond("question.html", field=field, parameters=[*parameters, (ASKED, "1")])
     if rating < config.threshold:
         return None
     link = "page?" + urlencode([*parameters, (SCORE, score or ""), (STEP, FORM)])
-    return form_response("offer.html", view, context=context, config=config, form_link=link)
+    return respond("offer.html", form_link=link)
 
 
 def _parameters(request: PublicRequest) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
         if not wanted.form_id:
             raise
         return _show_again(request, wanted, error)
-    return show_thanks(*get_submitted_form(feedback, request.respondent), feedback)
+    return show_thanks(get_submitted_form(feedback, request.respondent), feedback)
 
 
 def _readable_parts(request: PublicRequest) -> list[Part]:

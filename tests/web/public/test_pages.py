@@ -188,6 +188,25 @@ def test_texts_without_translation_have_the_language_of_the_form(fresh: SeededAc
     assert 'lang="en"' not in open_survey(fresh).body.partition("<body")[2]
 
 
+def test_thank_you_texts_without_translation_have_the_language_of_the_form(
+    fresh: SeededAccount,
+) -> None:
+    fresh.survey(
+        autoTranslate=True,
+        submission={"title": "Thanks", "subtitle": "Soon"},
+        thanks=[{"minRating": 9, "title": "Bye, {brand}"}],
+        translations={"ar": {"submission": {"title": "شكرا"}, "thanks": [{"subtitle": "قريبا"}]}},
+    )
+    texts = []
+    for nps in ("", "9"):
+        page = open_survey(fresh, f"&language=ar&a.what=Food&a.nps={nps}").body
+        texts.append(re.findall(r"<bdi[^>]*>[^<]*", HtmlForm(page).submit(CLIENT, SURVEY).body))
+    assert texts == [
+        ["<bdi>Maison Lumen", "<bdi>شكرا", '<bdi lang="en">Soon'],
+        ["<bdi>Maison Lumen", '<bdi lang="en">Bye, Maison Lumen', "<bdi>قريبا"],
+    ]
+
+
 def test_place_is_the_last_question(fresh: SeededAccount) -> None:
     save_store(fresh.account_id, store_definition(fresh.brand_id))
     fresh.contact_form()
