@@ -80,11 +80,11 @@ def check_notifications(deployed: DeployedStage) -> Iterator[Problem]:
 
 def check_headers(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that the notifications about the service's senders contain the e-mail's headers."""
-    identities, _ = _identities(deployed)
+    identities, _ = sending_identities(deployed)
     yield from header_problems(identities)
 
 
-def _identities(deployed: DeployedStage) -> tuple[Mapping[str, Mapping[str, Any]], set[str]]:
+def sending_identities(deployed: DeployedStage) -> tuple[Mapping[str, Mapping[str, Any]], set[str]]:
     """Return the notification attributes of the service's identities, and the stage's senders.
 
     Raises:

@@ -15,10 +15,17 @@ from chalicelib import __version__
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 from chalicelib.storage.forms import SurveyRow
-from infrastructure.doctor import data, monitoring
+from infrastructure.doctor import data, mailbox_providers, monitoring
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine, stage_named
 from infrastructure.doctor.findings import Report, Skipped
+from infrastructure.doctor.mailbox_providers import (
+    authentication_problems,
+    check_authentication,
+    check_reputation,
+    has_dmarc,
+    reputation_problems,
+)
 from infrastructure.doctor.message_events import (
     check_notifications,
     header_problems,
@@ -208,8 +215,10 @@ def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() ->
         "senders": "The stage has no sender.",
         "notifications": "SES has no identity of the service.",
         "notification headers": "SES has no identity of the service.",
+        "authentication": "SES has no identity of the service.",
+        "reputation": "SES measured no rates in the last 24 hours.",
     }
-    assert len(healthy["passed"]) == len(CHECKS) - 3
+    assert len(healthy["passed"]) == len(CHECKS) - 5
     assert exit_code == 0
 
     break_data()
@@ -296,6 +305,8 @@ def test_checks_of_settings_that_emulator_drops_are_skipped(
         "point-in-time recovery",
         "time to live",
         "notification headers",
+        "authentication",
+        "reputation",
         "text messages",
     }
 
@@ -490,3 +501,77 @@ def test_sender_without_topics_is_checked_for_notifications() -> None:
     stage = replace(STAGE, environment={**STAGE.environment, "MAIL_SENDER": "a@example.com"})
     found = {problem.resource for problem in check_notifications(DeployedStage(stage))}
     assert found == {"example.com"}
+
+
+@pytest.mark.parametrize(
+    ("dkim", "mail_from", "details"),
+    [
+        ({"Status": "SUCCESS", "SigningEnabled": True}, "SUCCESS", []),
+        (
+            {"Status": "SUCCESS", "SigningEnabled": False},
+            "SUCCESS",
+            ["E-mails have no DKIM signature of the domain."],
+        ),
+        (
+            {"Status": "PENDING", "SigningEnabled": True},
+            "FAILED",
+            [
+                "E-mails have no DKIM signature of the domain.",
+                "SPF does not cover the domain: it has no return path.",
+            ],
+        ),
+    ],
+)
+def test_doctor_reports_domains_whose_emails_are_not_authenticated(
+    dkim: dict[str, Any], mail_from: str, details: list[str]
+) -> None:
+    identity = {"DkimAttributes": dkim, "MailFromAttributes": {"MailFromDomainStatus": mail_from}}
+    problems = authentication_problems("shop.example", identity)
+    assert [problem.detail for problem in problems] == details
+
+
+DMARC = {"_dmarc.shop.example": ["v=DMARC1; p=none"], "_dmarc.other.example": ["v=spf1 -all"]}
+
+
+@pytest.fixture
+def dns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer DNS queries from the records above."""
+    monkeypatch.setattr(mailbox_providers, "_texts", lambda name: DMARC.get(name, []))
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_found"),
+    [("shop.example", True), ("a.mail.shop.example", True), ("other.example", False)],
+)
+def test_dmarc_record_covers_subdomains(dns: None, domain: str, is_found: bool) -> None:
+    assert has_dmarc(domain) is is_found
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_checks_authentication_of_sender(dns: None) -> None:
+    boto3.client("ses").verify_domain_identity(Domain="other.example")
+    stage = replace(STAGE, environment={**STAGE.environment, "MAIL_SENDER": "a@other.example"})
+    problems = list(check_authentication(DeployedStage(stage)))
+    assert {problem.resource for problem in problems} == {"other.example"}
+    assert "The domain has no DMARC record." in [problem.detail for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("rates", "details"),
+    [
+        ({"Bounce": 0.0199, "Complaint": 0.00099}, []),
+        ({"Bounce": 0.02}, ["Bounce rate: 2.00% in the last 24 hours, stay below 2.0%."]),
+        ({"Complaint": 0.001}, ["Complaint rate: 0.10% in the last 24 hours, stay below 0.1%."]),
+    ],
+)
+def test_doctor_reports_high_rates(rates: dict[str, float], details: list[str]) -> None:
+    assert [problem.detail for problem in reputation_problems(rates)] == details
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_reads_rates_of_last_day() -> None:
+    measured_at = clock.now() - timedelta(hours=1)
+    rate = {"MetricName": "Reputation.ComplaintRate", "Value": 0.004, "Timestamp": measured_at}
+    boto3.client("cloudwatch").put_metric_data(Namespace="AWS/SES", MetricData=[rate])
+    (problem,) = check_reputation(DeployedStage(STAGE))
+    assert problem.detail.startswith("Complaint rate: 0.40%")
