@@ -22,7 +22,7 @@ _MODULES: Final = {
     "sweep": "sweep_cost",
     "creates": "create_cost",
     "feedback-rate": "feedback_rate",
-    "imports": "import_time",
+    "cold": "cold_start",
     "batches": "batch_cost",
     "ceilings": "ceilings",
     "dispatch": "dispatch_cost",

@@ -145,24 +145,29 @@ class CloudClient(threading.local):
         """Return the response of the cloud to an AWS request."""
         time.sleep(self._added_s)
         target = request.headers["X-Amz-Target"]
-        operation = (target if isinstance(target, bytes) else target.encode()).rpartition(b".")[2]
+        operation = (target if isinstance(target, str) else target.decode()).rpartition(".")[2]
         assert isinstance(request.body, bytes)
-        self.operations.append(operation.decode())
-        self._socket.sendall(_frame(operation + b"\n" + request.body))
+        self.operations.append(operation)
+        status, headers, body = self.exchange(operation, request.body)
+        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), _Body(body))
+
+    def exchange(self, operation: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        """Return the status, the headers and the body of the response to a request."""
+        self._socket.sendall(_frame(operation.encode() + b"\n" + body))
         header = self._responses.read(_LENGTH_BYTES)
-        assert header, f"The cloud failed during {operation.decode()}."
+        assert header, f"The cloud failed during {operation}."
         length = int.from_bytes(header, "big")
-        status, checksum, body = self._responses.read(length).split(b"\n", 2)
+        status, checksum, content = self._responses.read(length).split(b"\n", 2)
         headers = {
             "Server": "Server",
             "Date": "Fri, 20 Nov 2026 10:00:00 GMT",
-            "Content-Type": request.headers["Content-Type"],
-            "Content-Length": str(len(body)),
+            "Content-Type": "application/x-amz-json-1.0",
+            "Content-Length": str(len(content)),
             "Connection": "keep-alive",
             "x-amzn-RequestId": "9P1QKJ2V3S5T7U9W1X3Y5Z7A9BVV4KQNSO5AEMVJF66Q9ASUAAJG",
             "x-amz-crc32": checksum.decode(),
         }
-        return AWSResponse(request.url, int(status), HTTPHeaders.from_dict(headers), _Body(body))
+        return int(status), headers, content
 
 
 def connect(path: Path, added_ms: float = 0) -> None:

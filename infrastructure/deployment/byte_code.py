@@ -1,7 +1,7 @@
-"""Compile the modules of the packaged app to byte code.
+"""Compile the templates and the modules of the packaged app.
 
 Lambda's folder with the code is read-only: without byte code in the package, each cold start
-compiles every module that it imports.
+compiles every module that it imports, and every template of its first page.
 """
 
 import os
@@ -10,9 +10,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from jinja2 import FileSystemLoader
+
+from chalicelib.web.pages import page
 from infrastructure.deployment.dependencies import THIS_MACHINE, UV
 from infrastructure.deployment.progress import DeploymentError
 
+_PROJECT: Final = Path(__file__).resolve().parents[2]
 _NOT_IMPORTED: Final = (
     "aws_lambda_powertools/event_handler/",
     "aws_lambda_powertools/utilities/data_classes/",
@@ -23,6 +27,18 @@ _NOT_IMPORTED: Final = (
     "pydantic/v1/",
 )
 """Prefixes of modules that a cold start does not import. Their byte code would only take space."""
+
+
+def compile_templates(folder: Path) -> None:
+    """Add a module to a folder of the app for each template that functions render."""
+    templates = folder / page.TEMPLATES.relative_to(_PROJECT)
+    environment = page.environment().overlay()
+    environment.loader = FileSystemLoader(templates)
+    compiled = folder / page.COMPILED.relative_to(_PROJECT)
+    # `make openapi` renders the API reference. Functions only send the result.
+    environment.compile_templates(
+        compiled, zip=None, filter_func=lambda name: name != "docs.html", ignore_errors=False
+    )
 
 
 def compile_modules(folder: Path, python_version: str) -> None:

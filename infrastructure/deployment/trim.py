@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from infrastructure.deployment.byte_code import compile_modules
+from infrastructure.deployment.byte_code import compile_modules, compile_templates
 
 AWS_SERVICES: Final = frozenset(
     {"dynamodb", "lambda", "secretsmanager", "ses", "sns", "sqs", "ssm"}
@@ -36,7 +36,7 @@ _FILE_MODE: Final = 0o100644
 
 
 def trim_archive(archive: Path, python_version: str) -> None:
-    """Remove the unused files from a zip file, and add the byte code of the modules.
+    """Remove the unused files from a zip file, and add compiled templates and byte code.
 
     The files are sorted, and their dates and modes reset.
 
@@ -53,6 +53,7 @@ def trim_archive(archive: Path, python_version: str) -> None:
         with ZipFile(archive) as full:
             full.extractall(folder, [file for file in full.namelist() if not _is_unused(file)])
         _shorten_service_data(folder.joinpath(*_SERVICE_DATA))
+        compile_templates(folder)
         compile_modules(folder, python_version)
         files = (file for file in folder.rglob("*") if file.is_file())
         with ZipFile(part, "w") as trimmed:

@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+TEMPLATES: Final = Path(__file__).with_name("templates")
+COMPILED: Final = Path(__file__).with_name("compiled_templates")
 _STYLE: Final = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _NONE: Final = " 'none'"
 
 
 @cache
 def environment() -> "Environment":
-    """Return the Jinja environment that loads templates from `templates/` and escapes HTML."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    """Return the Jinja environment that loads templates from `templates/` and escapes HTML.
+
+    The deployed package contains the same templates as Python modules.
+    """
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, ModuleLoader, StrictUndefined
 
     return Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        loader=ChoiceLoader([ModuleLoader(COMPILED), FileSystemLoader(TEMPLATES)]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -10,7 +10,9 @@ import botocore
 import botocore.session
 import pytest
 from botocore.loaders import Loader
+from jinja2 import ModuleLoader
 
+from chalicelib.web.pages import page
 from infrastructure.deployment import byte_code
 from infrastructure.deployment.dependencies import THIS_MACHINE
 from infrastructure.deployment.progress import DeploymentError
@@ -162,3 +164,18 @@ def test_missing_interpreter_fails_packaging(
     monkeypatch.setattr(byte_code, "UV", uv)
     with pytest.raises(DeploymentError, match=r"for Python 3\.2 failed: No interpreter"):
         package_of(tmp_path, {"app.py": ""}, "3.2")
+
+
+def test_functions_use_compiled_templates(tmp_path: Path) -> None:
+    pages = page.TEMPLATES.parent
+    files = [pages / "page.py", *page.TEMPLATES.iterdir()]
+    folder = package_of(
+        tmp_path, {str(file.relative_to(pages.parents[2])): file.read_text() for file in files}
+    )
+    compiled = folder / page.COMPILED.relative_to(pages.parents[2])
+    loader = ModuleLoader(compiled)
+    environment = page.environment().overlay()
+    rendered = {template.name for template in page.TEMPLATES.iterdir()} - {"docs.html"}
+    assert len(list(compiled.glob(f"__pycache__/*.{TAG}.pyc"))) == len(rendered)
+    for name in rendered:
+        assert loader.load(environment, name).root_render_func

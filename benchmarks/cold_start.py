@@ -1,0 +1,255 @@
+"""Measure how long users of a cold function wait: the packaged app in a read-only folder."""
+
+import json
+import os
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+from zipfile import ZipFile
+
+import certifi
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from benchmarks.gateway_event import Event
+from benchmarks.memory_cloud import CloudClient, connect, running_cloud
+from benchmarks.processes import child_process
+from benchmarks.report import Section, Table
+from infrastructure.deployment import code_package
+from infrastructure.deployment.dependencies import THIS_MACHINE
+
+ROUNDS: Final = 7
+LIBRARIES: Final = "import of chalice, boto3, pydantic and pynamodb alone"
+_BUDGETS_MS: Final = {"GET customer": 250, "survey page": 320, "submit a survey": 310}
+"""The most CPU time of import and first response together, on a machine as fast as Lambda's."""
+
+# The last line of the output contains times in seconds and the largest resident size in KiB.
+_PROGRAM: Final = r"""
+import json, pathlib, re, sys, time
+folder, handler, event = json.load(sys.stdin)
+sys.path.insert(0, folder)
+class Context:
+    function_name, memory_limit_in_mb, aws_request_id = "feedback-bench", 1024, "b2d9c8a7"
+    invoked_function_arn = "arn:aws:lambda:eu-west-1:123456789012:function:feedback-bench"
+    get_remaining_time_in_millis = staticmethod(lambda: 20_000)
+def spent(function):
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = function()
+    return result, time.perf_counter() - wall, time.process_time() - cpu
+def load():
+    if handler is None:
+        import chalice, boto3, pydantic, pynamodb.models
+        return lambda event, context: {}
+    import app
+    return getattr(app, handler)
+handle, *imported = spent(load)
+response, *first = spent(lambda: handle(event, Context()))
+assert response.get("statusCode", 200) < 300 and not response.get("batchItemFailures"), response
+memory = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())
+print(json.dumps([*imported, *first, int(memory[1])]))
+"""
+
+
+def measure() -> Section:
+    """Start a process for each request, in interleaved rounds. Return the medians."""
+    samples: dict[str, list[list[float]]] = {}
+    with tempfile.TemporaryDirectory() as name, running_cloud() as cloud:
+        folder = Path(name)
+        package = code_package.package("local", folder / "build", THIS_MACHINE).archive
+        with ZipFile(package) as archive:
+            archive.extractall(folder / "code")
+        _make_read_only(folder / "code")
+        with child_process() as process:
+            process.submit(connect, cloud).result()
+            rounds = process.submit(prepare_rounds, ROUNDS).result()
+        with _https(cloud, folder / "certificates.pem") as environment:
+            for requests in rounds:
+                for request, (handler, event) in requests.items():
+                    sample = _run(folder / "code", handler, event, environment)
+                    samples.setdefault(request, []).append(sample)
+        return _section(samples, package.stat().st_size)
+
+
+def prepare_rounds(rounds: int) -> list[dict[str, tuple[str | None, Event]]]:
+    """Create the sample account. Return a handler and its event by request, for each round."""
+    from benchmarks import sample_account
+    from benchmarks.gateway_event import gateway_event, submission
+    from chalicelib.domain.ids import new_id
+    from chalicelib.services.forms.cached_forms import get_survey
+
+    sample = sample_account.load()
+    get = partial(gateway_event, "GET", headers=sample.headers)
+    survey = sample_account.SURVEY_ID
+    rating = get_survey(survey).saved.fields[0].id
+    answers = json.dumps({"id": rating, "values": ["9"]})
+    submit = submission("/public/survey/submit", ("id", survey), ("fields", answers))
+    prepared = []
+    for _ in range(rounds):
+        create = gateway_event(
+            "POST",
+            "/partners/customer",
+            headers=sample.headers | {"Idempotency-Key": new_id()},
+            body={"firstName": "Zoé", "email": f"zoe.{new_id()}@example.com"},
+        )
+        public = partial(gateway_event, "GET")
+        api: dict[str, Event] = {
+            "GET customer": get("/partners/customer", query={"id": sample.customer_id}),
+            "POST customer": create,
+            "survey": public("/public/survey", query={"survey": survey}),
+            "survey page": public("/public/survey/page", query={"survey": survey}),
+            "submit a survey": submit,
+        }
+        processing = _queued("feedback", submit)
+        requests: dict[str, tuple[str | None, Event]] = {LIBRARIES: (None, {})}
+        requests |= {name: ("app", event) for name, event in api.items()}
+        prepared.append(requests | {"process_feedback": ("process_feedback", processing)})
+    return prepared
+
+
+def _queued(queue: str, request: Event) -> Event:
+    """Send a request to the app. Return the event of the message that it queues."""
+    import boto3
+
+    from app import app
+    from benchmarks.lambda_context import LambdaContext
+    from chalicelib.settings import settings
+
+    assert app(request, LambdaContext())["statusCode"] < 300
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName=settings().resource_name(queue))["QueueUrl"]
+    (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    arn = f"arn:aws:sqs:eu-west-1:123456789012:{settings().resource_name(queue)}"
+    record = {"messageId": "1", "receiptHandle": "1", "body": message["Body"]}
+    return {"Records": [record | {"eventSource": "aws:sqs", "eventSourceARN": arn}]}
+
+
+def _run(
+    folder: Path, handler: str | None, event: Event, environment: dict[str, str]
+) -> list[float]:
+    """Return the times of import and first response in ms (wall, CPU, wall, CPU), and MB."""
+    output = subprocess.check_output(
+        [sys.executable, "-I", "-S", "-B", "-c", _PROGRAM],
+        input=json.dumps([str(folder), handler, event]),
+        env=environment,
+        text=True,
+        stderr=subprocess.DEVNULL,
+    )
+    *seconds, kilobytes = json.loads(output.splitlines()[-1])
+    return [*(each * 1000 for each in seconds), kilobytes / 1024]
+
+
+@contextmanager
+def _https(cloud: Path, certificates: Path) -> Iterator[dict[str, str]]:
+    """Serve the cloud over HTTPS. Yield the environment variables of a function that uses it.
+
+    A client loads as many certificates as on AWS, and the one of this server.
+    """
+    client = CloudClient(cloud)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            operation = self.headers["X-Amz-Target"].rpartition(".")[2]
+            status, headers, content = client.exchange(operation, body)
+            self.send_response_only(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Write no log."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    certificate, key = _certificate()
+    certificates.write_bytes(Path(certifi.where()).read_bytes() + certificate)
+    chain = certificates.with_name("server.pem")
+    chain.write_bytes(key + certificate)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(chain)
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    unset = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
+    try:
+        yield {name: value for name, value in os.environ.items() if name not in unset} | {
+            "AWS_ENDPOINT_URL": f"https://127.0.0.1:{server.server_port}",
+            "AWS_CA_BUNDLE": str(certificates),
+            "SUBMISSIONS": "1000000000",
+        }
+    finally:
+        server.shutdown()
+
+
+def _certificate() -> tuple[bytes, bytes]:
+    """Return a self-signed certificate for 127.0.0.1, and its private key, as PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "benchmark")])
+    now = datetime.now(UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(address, critical=False)
+        .add_extension(identifier, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return certificate.public_bytes(pem), private
+
+
+def _make_read_only(folder: Path) -> None:
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Section:
+    medians = {name: list(map(median, zip(*rows, strict=True))) for name, rows in samples.items()}
+    rows = [
+        (name, imported, first, imported + first, imported_cpu + first_cpu, memory)
+        for name, (imported, imported_cpu, first, first_cpu, memory) in medians.items()
+    ]
+    totals = {name: round(cpu) for name, *_, cpu, _ in rows}
+    budgets = "; ".join(
+        f"{name} {totals[name]} of {budget} ms" for name, budget in _BUDGETS_MS.items()
+    )
+    return Section(
+        "Cold starts",
+        [
+            f"The packaged app ({package_bytes / 1e6:.1f} MB) in a folder that only can be read,"
+            f" in a new process for each request: medians of {ROUNDS} interleaved rounds. The"
+            " process imports the app and responds to one event. It sends its AWS requests over"
+            " HTTPS to another process, which keeps the tables in memory. Lambda adds the time to"
+            " start the runtime. 'Memory' is the largest resident size.",
+            Table(
+                {"request": "", "import, ms": ".0f", "first response, ms": ".0f"}
+                | {"together, ms": ".0f", "CPU, ms": ".0f", "memory, MB": ".0f"},
+                rows,
+            ),
+            f"Targets for CPU time: {budgets}.",
+        ],
+    )
