@@ -184,11 +184,16 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
 
     Unfinished work comes first, because import rows and feedback could create the customer
     again. The customer is deleted last, so a deleted customer means that one pass was complete.
-    After that, the records of a new customer with the same id are kept.
+    After that, the records of a new customer with the same id are kept. The indexes may have hidden
+    older feedback and purchases from the first pass.
     """
     is_deleted = erasure.counts.get(Erased.CUSTOMERS, 0) > 0
     if is_deleted and _is_created_again(erasure, customers.find(erasure.account_id, customer_id)):
-        return _erase_import_rows(erasure, customer_id)
+        return (
+            _erase_import_rows(erasure, customer_id)
+            + _erase_feedback(erasure, customer_id, only_earlier=True)
+            + _erase_purchases(erasure, customer_id, only_earlier=True)
+        )
     steps: tuple[Callable[[Erasure, str], int], ...] = (
         _erase_import_rows,
         _erase_recreated_customer,
@@ -221,10 +226,13 @@ def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
     return retry_on_contention(erase)
 
 
-def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
+def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool = False) -> int:
     """Anonymize the customer's feedback, and earlier feedback whose answers contain the pair.
 
     Feedback of another customer stays linked to this customer, whose counts include it.
+
+    Args:
+        only_earlier: whether to keep the customer's feedback from after the request.
     """
     contact_hashes = [pair_hash(erasure.account_id, digest) for digest in erasure.pairs]
 
@@ -232,7 +240,7 @@ def _erase_feedback(erasure: Erasure, customer_id: str) -> int:
         for stored in feedback.of_person(erasure.account_id, customer_id, contact_hashes):
             record = stored.feedback
             is_earlier = record.created_at <= erasure.erased_at
-            if record.customer_id == customer_id or is_earlier:
+            if is_earlier or (record.customer_id == customer_id and not only_earlier):
                 yield stored
 
     def erase(write: Any, stored: StoredFeedback) -> None:
@@ -273,11 +281,15 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
     return retry_on_contention(delete)
 
 
-def _erase_purchases(erasure: Erasure, customer_id: str) -> int:
+def _erase_purchases(erasure: Erasure, customer_id: str, *, only_earlier: bool = False) -> int:
     return _erase_all(
         erasure,
         Erased.PURCHASES,
-        lambda: purchases.of_customer(erasure.account_id, customer_id),
+        lambda: (
+            purchase
+            for purchase in purchases.of_customer(erasure.account_id, customer_id)
+            if not only_earlier or purchase.updated_at <= erasure.erased_at
+        ),
         lambda write, purchase: purchases.erase_customer(
             write, erasure.account_id, purchase, clock.now()
         ),

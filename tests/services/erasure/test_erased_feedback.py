@@ -1,13 +1,11 @@
 """Test that the feedback of erased customers is anonymized but retains ratings and counts."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import Context
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 
+from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback
@@ -22,11 +20,12 @@ from chalicelib.settings import Settings
 from chalicelib.storage import counters, customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.erasure.erasing import erase, erased, finish, wrong_clock
 from tests.services.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey, respondents
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
+from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount
 
 PERSON = {"mail": "zoe@example.test", "phone": "+33612345678"}
@@ -183,14 +182,26 @@ def test_repeated_request_keeps_time_and_later_feedback(seeded: SeededAccount, t
     assert stored(later).email is None
 
 
-@contextmanager
-def wrong_clock(minutes: int) -> Iterator[None]:
-    """Change the clock of the function by some minutes. Responses contain the time of AWS."""
-    real = clock.now
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
-        patch.setattr(clock, "now", lambda: real() + timedelta(minutes=minutes))
-        yield
+def test_older_feedback_that_first_pass_did_not_find_is_erased_if_customer_exists_again(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    with monkeypatch.context() as patch:
+        # The indexes do not contain the feedback yet.
+        patch.setattr(feedback, "of_person", lambda *_: iter(()))
+        erase(seeded.account_id, customer.id)
+    time.ahead += timedelta(minutes=1)
+    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
+    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+    later = submit(seeded)
+    process(seeded)
+    finish(seeded.account_id, customer.id, time)
+    assert (stored(older).email, stored(older).customer_id) == (None, None)
+    assert (stored(later).email, stored(later).customer_id) == (PERSON["mail"], customer.id)
+    (again,) = respondents(seeded)
+    assert again.feedback_count == 1
 
 
 @pytest.mark.parametrize("minutes", [-4, 4])
@@ -205,7 +216,7 @@ def test_time_of_feedback_is_time_of_database(
     tracker = seeded.tracker()
     submit_contact_form(body, metadata)
     started = clock.now().replace(microsecond=0)
-    with wrong_clock(minutes):
+    with wrong_clock(timedelta(minutes=minutes)):
         with counted_calls() as calls:
             submitted = submit_contact_form(body, metadata)
         answered = answer_survey(seeded, tracker)
@@ -221,7 +232,7 @@ def test_feedback_of_fast_clock_before_erasure_does_not_recreate_person(
     submit(seeded)
     process(seeded)
     (customer,) = respondents(seeded)
-    with wrong_clock(4):
+    with wrong_clock(timedelta(minutes=4)):
         late = submit(seeded)
     # The worker has read the feedback when the operator erases the person.
     with before_request(

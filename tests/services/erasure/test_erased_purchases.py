@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from admin.services.accounts.stats import read_stats
+from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
 from chalicelib.domain.erasure import Erased, Erasure
 from chalicelib.domain.ids import new_id
@@ -15,7 +16,7 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.purchases.read import read_purchase
-from chalicelib.storage import contacts, erasures, trackers
+from chalicelib.storage import contacts, erasures, purchases, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import MessageRow
@@ -203,6 +204,24 @@ def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, tim
     assert (purchase.customer_id, purchase.metadata) == (customer_id, {"guest": "Zoé"})
     assert erase(shop.account_id, customer_id).counts[Erased.CUSTOMERS] == 1
     assert only_purchase(shop).customer_id is None
+
+
+def test_older_purchase_that_first_pass_did_not_find_is_erased_if_customer_exists_again(
+    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
+    time.ahead += timedelta(seconds=1)
+    with monkeypatch.context() as patch:
+        # The index does not contain the purchase yet.
+        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        erase(shop.account_id, customer_of(older))
+    time.ahead += timedelta(minutes=1)
+    save_customer(shop.account_id, {"id": customer_of(older), **PERSON})
+    newer = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
+    finish(shop.account_id, customer_of(older), time)
+    after = [read_purchase(shop.account_id, purchase.id) for purchase in (older, newer)]
+    assert [each.customer_id for each in after] == [None, customer_of(older)]
+    assert [each.metadata for each in after] == [{}, {"guest": "Zoé"}]
 
 
 def test_person_created_again_can_be_erased_before_first_erasure_ends(
