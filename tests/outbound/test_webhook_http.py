@@ -672,7 +672,7 @@ def test_request_is_not_sent_if_certificate_is_invalid(tls: ssl.SSLContext, reas
 
 
 def test_certificate_of_unknown_authority_is_rejected_by_default() -> None:
-    network = replace(network_resolving_to("127.0.0.1"), tls=system_tls)
+    network = replace(network_resolving_to("127.0.0.1"), tls=system_tls, attempt_s=10)
     with receiving(responding_with(OK), server_tls("a.example")) as receiver:
         response = send(receiver, host="a.example", scheme="https", network=network)
     assert response.error is WebhookFailure.TLS
