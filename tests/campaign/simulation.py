@@ -213,7 +213,8 @@ class Simulation:
         """Continue the urgent invocation or a random one until its next switch."""
         if self.urgent not in self.invocations:
             self.urgent = None
-        invocation = self.urgent or self.random.choice(self.invocations)
+        # A greenlet that has not started is false.
+        invocation = self.random.choice(self.invocations) if self.urgent is None else self.urgent
         try:
             invocation.switch()
         except Killed:
@@ -363,13 +364,14 @@ class Simulation:
             return self._with_faults(invocation, operation, arguments)
         finally:
             self._look(invocation, operation, arguments)
-            self.urgent = self.after_request(invocation, arguments) or self.urgent
-            if self.random.random() < self.rates.switched or self.urgent:
-                self.let_others_run()
+            first = self.after_request(invocation, arguments)
+            is_switched = self.random.random() < self.rates.switched
+            if is_switched or first is not None or self.urgent is not None:
+                self.let_others_run(first)
 
     def let_others_run(self, first: Invocation | None = None) -> None:
         """Continue other invocations before the current one, beginning with ``first``."""
-        self.urgent = first or self.urgent
+        self.urgent = self.urgent if first is None else first
         parent = getcurrent().parent
         assert parent
         parent.switch()
