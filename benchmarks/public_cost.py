@@ -16,10 +16,7 @@ import boto3
 from python_multipart.multipart import MultipartParser
 
 from admin.domain.forms import build as form_saving
-from admin.domain.forms.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
+from admin.domain.forms.contact_form import define_contact_form
 from app import app
 from benchmarks import sample_account
 from benchmarks.gateway_event import BOUNDARY, Event, gateway_event, submission
@@ -244,5 +241,4 @@ def _build_without_limits(document: dict[str, Any], directory: Directory) -> Sav
     """Build a form whose size may exceed the limits of a form."""
     form_saving.MAX_FORM_BYTES = 10**9  # type: ignore[misc]
     form_saving.check_listable = lambda *_: None  # type: ignore[attr-defined]
-    definition = parse_contact_form_definition(document, directory)
-    return build_contact_form(definition, directory, datetime.now(UTC))
+    return define_contact_form(document, directory, datetime.now(UTC))

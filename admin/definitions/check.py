@@ -14,17 +14,9 @@ from admin.definitions.definition import Definition, Kind, Problem, RawDefinitio
 from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.references import KnownResources, RunReferences
 from admin.domain.forms.appearance import appearance_warnings
-from admin.domain.forms.contact_form import (
-    ContactFormDefinition,
-    build_contact_form,
-    parse_contact_form_definition,
-)
+from admin.domain.forms.contact_form import ContactFormDefinition, define_contact_form
 from admin.domain.forms.form import FormDefinition
-from admin.domain.forms.survey import (
-    SurveyDefinition,
-    build_survey,
-    parse_survey_definition,
-)
+from admin.domain.forms.survey import SurveyDefinition, define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory, parse_store_definition
@@ -125,10 +117,9 @@ class _Rules:
                 customer = parse_definition(content, CustomerDefinition)
                 build_customer(customer, merge_tags(account_id, customer.tags, {}, now), now)
             case Kind.CONTACT_FORM:
-                form = parse_contact_form_definition(content, directory)
-                build_contact_form(form, directory, now)
+                define_contact_form(content, directory, now)
             case Kind.SURVEY:
-                build_survey(parse_survey_definition(content, directory), directory, now)
+                define_survey(content, directory, now)
             case Kind.WORKFLOW:
                 self._check_workflow(account_id, content, directory)
             case Kind.PURCHASE:

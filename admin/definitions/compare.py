@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import unified_diff
 from enum import StrEnum
 from typing import Any, Final
@@ -17,9 +18,8 @@ from admin.definitions.export import (
 from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import RunReferences
 from admin.domain.customers.merge import merge_customer
-from admin.domain.forms.contact_form import build_contact_form, parse_contact_form_definition
-from admin.domain.forms.kept import with_kept_values
-from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.forms.contact_form import define_contact_form
+from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.feedback.answered import count_answers
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
@@ -32,8 +32,6 @@ from chalicelib.domain.customers.customer import Customer, CustomerDefinition, b
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import Conflict, InputTooLarge, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.purchase import PurchaseDefinition
 from chalicelib.domain.workflows.workflow import Workflow
@@ -172,7 +170,7 @@ def _field_problems(
     form = _own_form(form_kind, definition)
     if form is None:
         return [], []
-    new = _BUILD[form_kind](definition.content, directory, form.saved)
+    new = _DEFINE[form_kind](definition.content, directory, clock.now(), form.saved)
     by_key = {field.key: field for field in new.fields}
     by_id = {field.id: field for field in new.fields}
     warnings, refusals = [], []
@@ -204,16 +202,6 @@ def _problem(definition: Definition, code: str, detail: str) -> Problem:
 _Compared = tuple[dict[str, Any] | None, dict[str, Any]]
 
 
-def _build_contact_form(content: Any, directory: Directory, earlier: Any) -> SavedContactForm:
-    parsed = parse_contact_form_definition(with_kept_values(content, earlier), directory)
-    return build_contact_form(parsed, directory, clock.now(), earlier)
-
-
-def _build_survey(content: Any, directory: Directory, earlier: Any) -> SavedSurvey:
-    parsed = parse_survey_definition(with_kept_values(content, earlier), directory)
-    return build_survey(parsed, directory, clock.now(), earlier)
-
-
 def _own_form(kind: FormKind, definition: Definition) -> AccountForm | None:
     form = find_form(kind, definition.resource_id or "")
     if form and form.account_id != definition.account_id:
@@ -225,15 +213,12 @@ def _compare_form(kind: FormKind) -> Callable[[Definition, Directory, Known], _C
     def compare(definition: Definition, directory: Directory, _known: Known) -> _Compared:
         form = _own_form(kind, definition)
         earlier = form.saved if form else None
-        new = _BUILD[kind](definition.content, directory, earlier)
+        new = _DEFINE[kind](definition.content, directory, clock.now(), earlier)
         account_id = definition.account_id
-        return _form_view(account_id, earlier) if earlier else None, _form_view(account_id, new)
+        saved = form_definition(account_id, earlier) if earlier else None
+        return saved, form_definition(account_id, new)
 
     return compare
-
-
-def _form_view(account_id: str, form: SavedForm) -> dict[str, Any]:
-    return form_definition(account_id, form)
 
 
 def _compare_workflow(definition: Definition, directory: Directory, _known: Known) -> _Compared:
@@ -310,9 +295,9 @@ _NOT_LOADED: Final = {
     "average_feedback_rating",
 }
 _FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
-_BUILD: Final[Mapping[FormKind, Callable[[Any, Directory, Any], SavedForm]]] = {
-    FormKind.CONTACT_FORM: _build_contact_form,
-    FormKind.SURVEY: _build_survey,
+_DEFINE: Final[Mapping[FormKind, Callable[[Any, Directory, datetime, Any], SavedForm]]] = {
+    FormKind.CONTACT_FORM: define_contact_form,
+    FormKind.SURVEY: define_survey,
 }
 _COMPARE: Final[Mapping[Kind, Callable[[Definition, Directory, Known], _Compared]]] = {
     Kind.BRAND: _compare_place,

@@ -14,7 +14,7 @@ from chalicelib.time_limits import invocation
 from chalicelib.web.cors import add_cors_headers
 from chalicelib.web.problems import HTML, MEDIA_TYPE, plain_problem
 
-REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "api_key")
+REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "feedback_id", "api_key")
 """Fields that only some log lines have.
 
 The source address is logged only for submissions and for requests with rejected credentials.

@@ -13,9 +13,12 @@ from admin.services.customers.save import save_customer
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.log import logger
+from tests.services.queues import FEEDBACK_QUEUE
+from tests.services.webhooks.delivering import add_workflow, executions_of
 from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
 from tests.web.public.respondent import PublicClient
+from tests.web.seeded_account import seed_account
 
 
 def lines_of(log: StringIO) -> list[dict[str, Any]]:
@@ -81,7 +84,23 @@ def test_submission_is_logged_with_source_and_form(partner: Partner, log: String
     partner.get("/partners/customer")
     submission, other = lines_of(log)
     assert (submission["source"], submission["form_id"]) == ("203.0.113.9", form)
-    assert not {"source", "form_id", "api_key"} & other.keys()
+    assert not {"source", "form_id", "feedback_id", "api_key"} & other.keys()
+
+
+def test_log_lines_of_submission_and_of_its_processing_contain_ids(log: StringIO) -> None:
+    seeded = seed_account()
+    add_workflow(seeded.account_id)
+    FEEDBACK_QUEUE.queued_messages(seeded.account_id)
+    log.truncate(0)
+    log.seek(0)
+    client, form = PublicClient("203.0.113.9"), seeded.contact_form_id
+    client.submit_fields("/public/contact-form/submit", form, seeded.answers())
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    request, processed = lines_of(log)
+    (execution,) = executions_of(seeded.account_id)
+    assert (request["message"], processed["message"]) == ("request", "feedback batch processed")
+    assert processed["feedback_ids"] == [request["feedback_id"]]
+    assert processed["execution_ids"] == [execution.execution_id]
 
 
 def test_account_id_is_not_added_to_next_log_line(partner: Partner, log: StringIO) -> None:

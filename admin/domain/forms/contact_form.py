@@ -6,6 +6,7 @@ from typing import Any
 
 from admin.domain.forms.build import build_form
 from admin.domain.forms.form import FormDefinition
+from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.definitions import parse_and_validate
@@ -20,14 +21,20 @@ class ContactFormDefinition(FormDefinition):
     brand_id: Identifier
 
 
-def parse_contact_form_definition(definition: Any, directory: Directory) -> ContactFormDefinition:
-    """Parse and validate the definition of a contact form.
+def define_contact_form(
+    definition: Any,
+    directory: Directory,
+    now: datetime,
+    earlier: SavedContactForm | None = None,
+) -> SavedContactForm:
+    """Parse the definition of a contact form, and build the contact form that replaces ``earlier``.
 
     Args:
         directory: the account's brands and stores.
 
     Raises:
         InvalidInput: the definition does not match the model or violates a rule.
+        InputTooLarge: the form exceeds a size limit; see `build_form`.
     """
 
     def rule_errors(form: ContactFormDefinition) -> Iterator[InputError]:
@@ -35,18 +42,7 @@ def parse_contact_form_definition(definition: Any, directory: Directory) -> Cont
             yield unknown_reference("brand", "brandId")
         yield from form_errors(form)
 
-    return parse_and_validate(definition, ContactFormDefinition, rule_errors)
-
-
-def build_contact_form(
-    definition: ContactFormDefinition,
-    directory: Directory,
-    now: datetime,
-    earlier: SavedContactForm | None = None,
-) -> SavedContactForm:
-    """Build the contact form to save. The contact form replaces ``earlier``.
-
-    Raises:
-        InputTooLarge: the form exceeds a size limit; see `build_form`.
-    """
-    return build_form(SavedContactForm, PartnerContactForm, definition, directory, now, earlier)
+    parsed = parse_and_validate(
+        with_kept_values(definition, earlier), ContactFormDefinition, rule_errors
+    )
+    return build_form(SavedContactForm, PartnerContactForm, parsed, directory, now, earlier)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from admin.domain.forms.build import build_form, retain_timestamps
 from admin.domain.forms.form import FormDefinition, LanguageName
+from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.definitions import parse_and_validate
@@ -91,14 +92,12 @@ class SurveyDefinition(FormDefinition):
     translations: Mapping[LanguageName, SurveyTranslation] = {}
 
 
-def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefinition:
-    """Parse and validate the definition of a survey.
+def define_survey(
+    definition: Any, directory: Directory, now: datetime, earlier: SavedSurvey | None = None
+) -> SavedSurvey:
+    """Parse the definition of a survey, and build the survey that replaces ``earlier``.
 
-    Args:
-        directory: the account's brands and stores.
-
-    Raises:
-        InvalidInput: the definition does not match the model or violates a rule.
+    The arguments and the errors are those of `define_contact_form`.
     """
 
     def rule_errors(survey: SurveyDefinition) -> Iterator[InputError]:
@@ -108,35 +107,20 @@ def parse_survey_definition(definition: Any, directory: Directory) -> SurveyDefi
         yield from _pre_redirect_errors(survey)
         yield from _post_redirect_errors(survey)
 
-    return parse_and_validate(definition, SurveyDefinition, rule_errors)
-
-
-def build_survey(
-    definition: SurveyDefinition,
-    directory: Directory,
-    now: datetime,
-    earlier: SavedSurvey | None = None,
-) -> SavedSurvey:
-    """Build the survey to save. The survey replaces ``earlier``.
-
-    Raises:
-        InputTooLarge: the survey exceeds a size limit; see `build_form`.
-    """
+    parsed = parse_and_validate(
+        with_kept_values(definition, earlier), SurveyDefinition, rule_errors
+    )
     timestamp = format_timestamp(now)
     return build_form(
         SavedSurvey,
         PartnerSurvey,
-        definition,
+        parsed,
         directory,
         now,
         earlier,
-        targets=retain_timestamps(
-            _targets(definition, timestamp), earlier.targets if earlier else ()
-        ),
-        support_email=_support_email(definition, timestamp, earlier),
-        post_redirect_threshold=definition.post_redirect_threshold
-        if definition.post_redirect
-        else None,
+        targets=retain_timestamps(_targets(parsed, timestamp), earlier.targets if earlier else ()),
+        support_email=_support_email(parsed, timestamp, earlier),
+        post_redirect_threshold=parsed.post_redirect_threshold if parsed.post_redirect else None,
     )
 
 

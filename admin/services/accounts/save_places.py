@@ -18,51 +18,32 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def save_brand(account_id: str, definition: Any, operator: str | None = None) -> Place:
-    """Create the brand, or replace the existing brand with the same id.
-
-    Args:
-        operator: the identity of the operator, for the history. None for data that no operator
-            loads.
-
-    Raises:
-        InvalidInput: the definition is invalid, or a store has the same id.
-    """
-    brand = parse_definition(definition, BrandDefinition)
+    """Create the brand, or replace the existing brand with the same id; see `_save`."""
     return _save(
-        account_id,
-        Place(id=brand.id, kind=PlaceKind.BRAND, name=brand.name, color=brand.color),
-        operator,
+        account_id, PlaceKind.BRAND, parse_definition(definition, BrandDefinition), operator
     )
 
 
 def save_store(account_id: str, definition: Any, operator: str | None = None) -> Place:
-    """Create the store, or replace the existing store with the same id.
+    """Create the store, or replace the existing store with the same id; see `_save`."""
+    store = parse_store_definition(definition, places.load_directory(account_id))
+    return _save(account_id, PlaceKind.STORE, store, operator)
+
+
+def _save(
+    account_id: str, kind: PlaceKind, definition: BrandDefinition, operator: str | None
+) -> Place:
+    """Save a brand or a store and add the change to the account's history.
 
     Args:
         operator: the identity of the operator, for the history. None for data that no operator
             loads.
 
     Raises:
-        InvalidInput: the definition is invalid, or a brand has the same id.
+        InvalidInput: a place of the other kind has the same id.
     """
-    store = parse_store_definition(definition, places.load_directory(account_id))
-    return _save(
-        account_id,
-        Place(
-            id=store.id,
-            kind=PlaceKind.STORE,
-            name=store.name,
-            color=store.color,
-            brand_id=store.brand_id,
-            time_zone=store.time_zone,
-            address=store.address,
-            legal_text=store.legal_text,
-        ),
-        operator,
-    )
+    place = Place(kind=kind, **definition.model_dump(by_alias=False))
 
-
-def _save(account_id: str, place: Place, operator: str | None) -> Place:
     def attempt() -> Place:
         earlier = places.find(account_id, place.id)
         if earlier and earlier.kind is not place.kind:

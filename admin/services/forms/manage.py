@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from chalicelib.domain import clock
+from admin.domain.enabled import with_enabled
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import all_pages
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 from chalicelib.storage.forms import TABLES, StoredForm
 
@@ -83,13 +82,7 @@ def set_form_enabled(kind: FormKind, form_id: str, *, is_enabled: bool) -> Saved
         NotFound: the form does not exist.
     """
 
-    def change(form: SavedForm) -> SavedForm:
-        if form.enabled == is_enabled:
-            return form
-        changed = {"enabled": is_enabled, "updated_at": format_timestamp(clock.now())}
-        return form.model_copy(update=changed)
-
-    return change_form(kind, form_id, change)
+    return change_form(kind, form_id, lambda form: with_enabled(form, is_enabled))
 
 
 def change_form(

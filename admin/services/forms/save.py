@@ -5,12 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
-from admin.domain.forms.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
-from admin.domain.forms.kept import with_kept_values
-from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.forms.contact_form import define_contact_form
+from admin.domain.forms.survey import define_survey
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory
@@ -38,38 +34,23 @@ def save_contact_form(
         InputTooLarge: the contact form exceeds its size limit.
         Conflict: the id belongs to another account.
     """
-
-    def build(
-        kept: Any, directory: Directory, now: datetime, earlier: SavedContactForm | None
-    ) -> SavedContactForm:
-        parsed = parse_contact_form_definition(kept, directory)
-        return build_contact_form(parsed, directory, now, earlier)
-
     return _save(
-        contact_forms, SavedContactForm, "contactForm", account_id, definition, operator, build
+        contact_forms,
+        SavedContactForm,
+        "contactForm",
+        account_id,
+        definition,
+        operator,
+        define_contact_form,
     )
 
 
 def save_survey(account_id: str, definition: Any, operator: str | None = None) -> SavedSurvey:
     """Create the survey, or replace the existing survey with the same id.
 
-    Args:
-        operator: the identity of the operator, for the history. None for data that no operator
-            loads.
-
-    Raises:
-        InvalidInput: the definition is invalid.
-        InputTooLarge: the survey exceeds its size limit.
-        Conflict: the id belongs to another account.
+    The arguments and the errors are those of `save_contact_form`.
     """
-
-    def build(
-        kept: Any, directory: Directory, now: datetime, earlier: SavedSurvey | None
-    ) -> SavedSurvey:
-        parsed = parse_survey_definition(kept, directory)
-        return build_survey(parsed, directory, now, earlier)
-
-    return _save(surveys, SavedSurvey, "survey", account_id, definition, operator, build)
+    return _save(surveys, SavedSurvey, "survey", account_id, definition, operator, define_survey)
 
 
 def _save(
@@ -95,7 +76,7 @@ def _save(
         own = stored if stored and stored.account_id == account_id else None
         earlier = model.model_validate_json(own.document) if own else None
         now = clock.now()
-        form = build(with_kept_values(definition, earlier), directory, now, earlier)
+        form = build(definition, directory, now, earlier)
         if form == earlier:
             return form
         change = operator and AccountChange(

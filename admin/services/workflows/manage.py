@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from admin.domain.enabled import with_enabled
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.accounts.manage import require_account
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.settings import settings
 from chalicelib.storage import places, workflows
@@ -105,14 +105,10 @@ def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) ->
         NotFound: the workflow does not exist.
     """
 
-    def change(workflow: Workflow) -> Workflow:
-        if workflow.enabled == enabled:
-            return workflow
-        changed = {"enabled": enabled, "updated_at": format_timestamp(clock.now())}
-        return workflow.model_copy(update=changed)
-
     require_account(account_id)
-    workflow = workflows.change(account_id, workflow_id, change)
+    workflow = workflows.change(
+        account_id, workflow_id, lambda workflow: with_enabled(workflow, enabled)
+    )
     if workflow is None:
         raise NotFound("workflow")
     return workflow

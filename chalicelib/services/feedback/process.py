@@ -60,8 +60,10 @@ class FeedbackOutcome(StrEnum):
     SKIPPED = "skipped"
 
 
-def process_feedback(feedback_ids: Collection[str]) -> int:
-    """Process up to `MAX_BATCH_SIZE` feedback records. Return how many were pending.
+def process_feedback(feedback_ids: Collection[str]) -> dict[str, Sequence[Execution]]:
+    """Process up to `MAX_BATCH_SIZE` feedback records.
+
+    Return the executions of each record that was pending, by the id of the record.
 
     AWS requests: two, and one per account; one if there are respondents to find, or two to four if
     some of them are new customers (see `find_or_create`), and one per ten accounts whose new
@@ -80,12 +82,15 @@ def process_feedback(feedback_ids: Collection[str]) -> int:
     except Exception:
         _queue_executions(created, done)
         raise
-    _queue_executions(created, done)
-    return len(done)
+    return _queue_executions(created, done)
 
 
-def _queue_executions(created: Mapping[str, Sequence[Execution]], done: Iterable[str]) -> None:
-    send(WEBHOOKS, [execution.pointer for record_id in done for execution in created[record_id]])
+def _queue_executions(
+    created: Mapping[str, Sequence[Execution]], done: Iterable[str]
+) -> dict[str, Sequence[Execution]]:
+    queued = {record_id: created[record_id] for record_id in done}
+    send(WEBHOOKS, [execution.pointer for batch in queued.values() for execution in batch])
+    return queued
 
 
 def _attempt(
@@ -212,7 +217,10 @@ def _process_new_messages(
         logger.warning("feedback batch failed", error=type(error).__name__)
         return ()
     logger.info(
-        "feedback batch processed", **metric_fields("work", "feedback", parked=0, done=done)
+        "feedback batch processed",
+        feedback_ids=list(done),
+        execution_ids=[execution.id for batch in done.values() for execution in batch],
+        **metric_fields("work", "feedback", parked=0, done=len(done)),
     )
     return new
 

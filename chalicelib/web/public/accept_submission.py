@@ -33,8 +33,11 @@ def accept_submission(request: PublicRequest, *, is_survey: bool) -> Feedback:
         FeedbackError: see `submit_contact_form` and `submit_survey`.
     """
     if is_survey:
-        return submit_survey(*_read(request, SurveySubmission))
-    return submit_contact_form(*_read(request, ContactFormSubmission))
+        feedback = submit_survey(*_read(request, SurveySubmission))
+    else:
+        feedback = submit_contact_form(*_read(request, ContactFormSubmission))
+    log_fields(feedback_id=feedback.id)
+    return feedback
 
 
 def _read(

@@ -10,11 +10,8 @@ from admin.commands.definition_files import print_definition
 from admin.definitions.export import form_definition, workflow_definition
 from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.demo.contents import demo_definitions
-from admin.domain.forms.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
-from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.forms.contact_form import define_contact_form
+from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from tests.domain.forms import factories
@@ -53,15 +50,12 @@ def content_of(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def assert_form_is_unchanged(kind: str, definition: dict[str, Any], places: Directory) -> None:
-    parse: Any = parse_contact_form_definition
-    build: Any = build_contact_form
-    if kind == "survey":
-        parse, build = parse_survey_definition, build_survey
-    saved = build(parse(definition, places), places, NOW)
+    define: Any = define_survey if kind == "survey" else define_contact_form
+    saved = define(definition, places, NOW)
     exported = form_definition(BRAND, saved)
     assert exported["kind"] == kind
-    assert build(parse(content_of(exported), places), places, LATER, saved) == saved
-    assert build(parse(content_of(exported), places), places, NOW) == saved
+    assert define(content_of(exported), places, LATER, saved) == saved
+    assert define(content_of(exported), places, NOW) == saved
 
 
 @pytest.mark.parametrize(

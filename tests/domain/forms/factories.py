@@ -3,11 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from admin.domain.forms.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
-from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.forms.contact_form import define_contact_form
+from admin.domain.forms.survey import define_survey
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.contact_form import SavedContactForm
@@ -86,14 +83,12 @@ def survey(**overrides: Any) -> dict[str, Any]:
 
 def saved_contact_form(**overrides: Any) -> SavedContactForm:
     """Build the contact form that the service saves for the definition."""
-    return build_contact_form(
-        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), DIRECTORY, NOW
-    )
+    return define_contact_form(contact_form(**overrides), DIRECTORY, NOW)
 
 
 def saved_survey(**overrides: Any) -> SavedSurvey:
     """Build the survey that the service saves for the definition."""
-    return build_survey(parse_survey_definition(survey(**overrides), DIRECTORY), DIRECTORY, NOW)
+    return define_survey(survey(**overrides), DIRECTORY, NOW)
 
 
 def contact_form_errors(**overrides: Any) -> list[tuple[str, str]]:

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 from admin.domain.forms.build import MAX_FORM_BYTES
-from admin.domain.forms.contact_form import (
-    build_contact_form,
-    parse_contact_form_definition,
-)
-from admin.domain.forms.survey import build_survey, parse_survey_definition
+from admin.domain.forms.contact_form import define_contact_form
+from admin.domain.forms.survey import define_survey
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
@@ -24,6 +21,7 @@ from tests.domain.forms.factories import (
     FORM,
     LATER,
     LATER_TEXT,
+    NOW,
     NOW_TEXT,
     NOWHERE,
     OTHER_BRAND,
@@ -45,9 +43,7 @@ ID = "abcdef00-0000-4000-8000-000000000001"
 def replace_contact_form(
     earlier: SavedContactForm, now: datetime = LATER, **overrides: Any
 ) -> SavedContactForm:
-    return build_contact_form(
-        parse_contact_form_definition(contact_form(**overrides), DIRECTORY), DIRECTORY, now, earlier
-    )
+    return define_contact_form(contact_form(**overrides), DIRECTORY, now, earlier)
 
 
 def test_minimal_definition_is_valid() -> None:
@@ -108,7 +104,7 @@ def test_schema_error_is_reported(overrides: dict[str, Any], input_error: tuple[
 @pytest.mark.parametrize("definition", [None, [], "form", 3])
 def test_definition_that_is_not_object_is_rejected(definition: Any) -> None:
     with pytest.raises(InvalidInput) as raised:
-        parse_contact_form_definition(definition, DIRECTORY)
+        define_contact_form(definition, DIRECTORY, NOW)
 
     assert raised.value.errors[0].pointer == ""
 
@@ -247,8 +243,7 @@ def test_replaced_survey_keeps_timestamps_of_targets_and_support_email() -> None
     }
     before = saved_survey(**parts)
     parts["targets"].append({"type": "STORE", "targetId": STORE})
-    definition = parse_survey_definition(survey(**parts), DIRECTORY)
-    after = build_survey(definition, DIRECTORY, LATER, before)
+    after = define_survey(survey(**parts), DIRECTORY, LATER, before)
 
     assert [target.created_at for target in after.targets] == [NOW_TEXT, LATER_TEXT]
     assert after.support_email == before.support_email
@@ -705,8 +700,7 @@ def test_size_of_partner_view_includes_names_of_targets() -> None:
         ]
         targets = [{"type": "BRAND", "targetId": brand.id} for brand in brands]
         directory = Directory.of(brands)
-        definition = parse_survey_definition(survey(targets=targets), directory)
-        return build_survey(definition, directory, LATER)
+        return define_survey(survey(targets=targets), directory, LATER)
 
     saved("Lumen", 35)
     with pytest.raises(InputTooLarge):
