@@ -25,6 +25,7 @@ from admin.commands.demo import demo
 from admin.commands.doctor import doctor
 from admin.commands.form import form_commands
 from admin.commands.load import load, revert
+from admin.commands.new_definition import new
 from admin.commands.recount import recount
 from admin.commands.status import status
 from admin.definitions.definition import Kind
@@ -65,7 +66,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 definition_app = typer.Typer(
-    help="Load definitions, and go back to earlier ones.", no_args_is_help=True
+    help="Write and load definitions, and go back to earlier ones.", no_args_is_help=True
 )
 definition_app.command(
     "load", epilog=example("definition load places.yaml forms.yaml --account ACCOUNT")
@@ -73,6 +74,7 @@ definition_app.command(
 definition_app.command(
     "revert", epilog=example("definition revert ACCOUNT survey SURVEY --dry-run")
 )(revert)
+definition_app.command("new", epilog=example("definition new survey ACCOUNT > survey.yaml"))(new)
 demo_app = typer.Typer(help="Load the demo data.", no_args_is_help=True)
 demo_app.command(
     "load", epilog=example("demo-data load --base-url BASE_URL --output .local/demo.json")
@@ -81,7 +83,7 @@ demo_app.command(
 
 @definition_app.callback()
 def _definition() -> None:
-    """Load definitions, and go back to earlier ones."""
+    """Write and load definitions, and go back to earlier ones."""
 
 
 @demo_app.callback()

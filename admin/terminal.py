@@ -271,6 +271,21 @@ def confirm(question: Callable[[], str], *, is_confirmed: bool) -> None:
     typer.confirm(_escaped(question()), abort=True, err=True)
 
 
+def confirm_by_typing(expected: str, question: str, *, typed: str | None) -> None:
+    """Ask the operator to type a text, to confirm an operation that affects much.
+
+    Args:
+        typed: the text from the command line; None to ask.
+
+    Raises:
+        BadParameter: the text differs, or the operator cannot be asked.
+    """
+    if typed is None and can_ask():
+        typed = typer.prompt(_escaped(question), err=True)
+    if typed != expected:
+        raise typer.BadParameter(f"Must be {expected!r}.", param_hint="--confirm")
+
+
 @contextmanager
 def counter(description: str) -> Iterator[Callable[[int], None]]:
     """Show the number of processed records if standard error is a terminal.

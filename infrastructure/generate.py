@@ -2,7 +2,8 @@
 
 The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
 function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues, log groups
-and alarms of functions, and the dashboard.
+and alarms of functions, and the dashboard. The reference of definition files is generated from the
+models of definitions.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import yaml
 
 from chalicelib import __version__
 from chalicelib.queues import MAX_RECEIVES, Queue
+from infrastructure.definition_reference import definition_files
 from infrastructure.functions import FUNCTIONS, MAX_WORK_AGE_S, STAGES, Function, Stage
 
 _PROJECT: Final = Path(__file__).resolve().parent.parent
@@ -55,7 +57,7 @@ def generated_files() -> dict[Path, str]:
     }
     manual_part, marker, _ = TEMPLATE.read_text().partition(_MARKER)
     template = manual_part + marker + _yaml(function_resources())
-    return {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies}
+    return {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies, **definition_files()}
 
 
 def stale_files() -> list[Path]:

@@ -1,4 +1,4 @@
-"""The command ``account``: create and list accounts; show and change their settings."""
+"""The command ``account``: create, list and close accounts; show and change their settings."""
 
 import json
 import math
@@ -15,9 +15,12 @@ from admin.options import YesOption, example
 from admin.services.accounts import manage
 from admin.services.accounts.manage import last_changes, require_account
 from admin.services.accounts.stats import read_stats
+from admin.services.close_account import close_account
 from admin.terminal import (
     cell_text,
     confirm,
+    confirm_by_typing,
+    counter,
     notices,
     prints_json,
     results,
@@ -41,7 +44,7 @@ from chalicelib.services.accounts.settings import (
 from chalicelib.services.feedback.retention import MAX_COUNTED, count_old_feedback
 
 app = typer.Typer(
-    help="Create and list accounts; show their settings, counts and history; change settings.",
+    help="Create, list and close accounts; show settings, counts and history; change settings.",
     no_args_is_help=True,
 )
 
@@ -344,6 +347,39 @@ def _text(value: Any) -> str:
             hours = f"{value['start']}-{value['end']}"
             return hours if len(days) == len(Weekday) else f"{hours} {','.join(days)}"
     return json.dumps(value)
+
+
+@app.command(epilog=example('account close ACCOUNT --confirm "Maison Lumen"'))
+def close(
+    account: AccountArgument,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--confirm", help="The name of the account, instead of typing it.", metavar="NAME"
+        ),
+    ] = None,
+) -> None:
+    """Revoke all keys, disable all forms and workflows, and erase all customers of an account.
+
+    This cannot be undone. You confirm it by typing the name of the account. Feedback, purchases and
+    numbers stay, without personal data. If the command is interrupted, run it again to continue.
+
+    Cost: about ten AWS requests, two per key, form and workflow, and about 30 per customer.
+    """
+    expected = require_account(account).name
+    numbers = read_stats(account)
+    question = (
+        f"Close the account {expected} and erase its {numbers.customers:,} customers? Type its name"
+    )
+    confirm_by_typing(expected, question, typed=name)
+    with counter("Erasing customers") as advance:
+        closed = close_account(account, operator_identity(), advance)
+    for what, number in asdict(closed).items():
+        notices().print(f"{what.replace('_', ' ').capitalize()}: {number:,}")
+    show_record({"closed": closed})
+    if closed.remaining_customers:
+        notices().print("Customers were created in the meantime. Run the command again.")
+        raise typer.Exit(1)
 
 
 @app.command(epilog=example("account stats ACCOUNT --json"))

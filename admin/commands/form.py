@@ -1,4 +1,4 @@
-"""The commands ``form`` and ``survey``: list, check, export, compare, enable and disable.
+"""The commands ``form`` and ``survey``: list, check, export, compare, enable and archive.
 
 `form_page` contains the commands for their pages.
 """
@@ -21,7 +21,7 @@ from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example
 from admin.services.accounts.manage import require_account
-from admin.services.forms.manage import list_forms, require_form, set_form_enabled
+from admin.services.forms.manage import archive_form, list_forms, require_form, set_form_enabled
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.feedback.feedback import FormKind
 
@@ -38,7 +38,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         word: the singular noun for this kind of form, used in help texts and messages.
     """
     app = typer.Typer(
-        help=f"List, check, export, compare, enable and disable {word}s, and print their links.",
+        help=f"List, check, export, compare, enable and archive {word}s, and print their links.",
         no_args_is_help=True,
     )
 
@@ -48,10 +48,15 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     @command(
         "list",
         "ACCOUNT",
-        f"List the account's {word}s, oldest first.\n\nCost: one AWS request, and three per 100 "
-        f"{word}s.",
+        f"List the account's {word}s, oldest first, without archived ones.\n\nCost: one AWS "
+        f"request, and three per 100 {word}s.",
     )
-    def list_all(account: AccountArgument) -> None:
+    def list_all(
+        account: AccountArgument,
+        archived: Annotated[
+            bool, typer.Option("--archived", help="List only archived ones.")
+        ] = False,
+    ) -> None:
         require_account(account)
         show_table(
             ["Id", "Name", "Language", "Enabled", "Submissions"],
@@ -64,6 +69,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
                     form.submission_count,
                 ]
                 for form in list_forms(account, form_kind)
+                if form.saved.archived == archived
             ],
         )
 
@@ -110,6 +116,17 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
     )
     def disable(form: IdArgument) -> None:
         _set_enabled(form, is_enabled=False)
+
+    @command(
+        "archive",
+        "ID",
+        f"Disable a {word}, and hide it from the list. Its responses stay. To undo it, enable the"
+        f" {word}.\n\nCost: two AWS requests.",
+    )
+    def archive(form: IdArgument) -> None:
+        archived = archive_form(form_kind, form)
+        notices().print(f"Archived the {word} {archived.name}.")
+        show_record({"id": archived.id, "archived": True})
 
     def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
         form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)

@@ -1,7 +1,7 @@
 """The commands ``definition load`` and ``definition revert``."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -20,11 +20,13 @@ from admin.definitions.save import write
 from admin.identity import operator_identity
 from admin.options import YesOption, parse_utc_time
 from admin.services.accounts.manage import add_change, find_account
+from admin.services.forms.manage import list_forms
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import confirm, notices, prints_json, progress_bar, show_json, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.customers.read import find_customer
@@ -44,6 +46,15 @@ class StoredResources:
         return current_directory(account_id)
 
     @cache  # noqa: B019
+    def ids_by_key(self, account_id: str, kind: Kind) -> Mapping[str, str]:
+        """Return the ids of the account's resources of a kind that have a key, by key."""
+        if kind in _FORM_KINDS:
+            saved = (form.saved for form in list_forms(account_id, _FORM_KINDS[kind]))
+            return {form.key: form.id for form in saved if form.key}
+        places = self.directory(account_id).places
+        return {p.key: p.id for p in places if p.key and p.kind.value == kind.upper()}
+
+    @cache  # noqa: B019
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         """Return whether the account has a customer with this id."""
         return find_customer(account_id, customer_id) is not None
@@ -54,6 +65,7 @@ class StoredResources:
         return list_workflows(account_id)
 
 
+_FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
 _SHOWN_CHANGES: Final = 20
 """The maximum number of changed resources of a kind whose changes are shown."""
 

@@ -26,6 +26,7 @@ from admin.error_messages import one_line_message
 from admin.options import WideOption, example
 from admin.services.customers.activity import list_purchases
 from admin.services.purchases.compare import is_stored
+from admin.services.purchases.last import last_purchases
 from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.accounts.places import PlaceKind
@@ -110,9 +111,9 @@ def import_file(
 
     A CSV file has the columns source, externalId, storeId, date, startDate, endDate, customerId,
     customer.NAME for a field of the customer, such as customer.email, and metadata.NAME for any
-    metadata property. Empty cells are ignored. The column store contains the name of a store and
-    replaces storeId. Separators, dates (in the time zone of the account) and words for yes and no
-    are accepted as Excel writes them.
+    metadata property. Empty cells are ignored. The column store contains the key or the name of a
+    store and replaces storeId. Separators, dates (in the time zone of the account) and words for
+    yes and no are accepted as Excel writes them.
     """
     zone = ZoneInfo(current_settings(account).time_zone)
     reading = Reading(dates, encoding, zone, _stores(account))
@@ -136,13 +137,11 @@ def import_file(
 
 
 def _stores(account_id: str) -> dict[str, str | None]:
-    """Return the ids of stores by name; None for a name that several stores have."""
-    stores: dict[str, str | None] = {}
-    for place in current_directory(account_id).places:
-        if place.kind is PlaceKind.STORE:
-            name = place.name.casefold()
-            stores[name] = None if name in stores else place.id
-    return stores
+    """Return the ids of stores by name and by key; None for a name that several stores have."""
+    found = [p for p in current_directory(account_id).places if p.kind is PlaceKind.STORE]
+    names = Counter(place.name.casefold() for place in found)
+    by_name = {p.name.casefold(): p.id if names[p.name.casefold()] == 1 else None for p in found}
+    return by_name | {place.key.casefold(): place.id for place in found if place.key}
 
 
 def _import(account_id: str, file: Path, purchases: PurchaseFile, record: _Record) -> Counter[str]:
@@ -186,18 +185,34 @@ def _outcomes_of(account_id: str, window: Sequence[PurchaseLine]) -> dict[int, s
     return outcomes
 
 
-@app.command("list", epilog=example("purchase list ACCOUNT --customer CUSTOMER"))
-def list_purchases_of(
+@app.command(
+    "list",
+    epilog=example(
+        "purchase list ACCOUNT --limit 100", "purchase list ACCOUNT --customer CUSTOMER"
+    ),
+)
+def list_all(
     account: AccountArgument,
-    customer: Annotated[str, typer.Option(help="The customer's id.", parser=id_argument)],
+    customer: Annotated[
+        str | None,
+        typer.Option(help="List only the purchases of this customer.", parser=id_argument),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(help="The maximum number of purchases.", min=1, max=100_000, metavar="NUMBER"),
+    ] = 50,
     _wide: WideOption = False,
 ) -> None:
-    """List the purchases of a customer, the latest first.
+    """List purchases: the last recorded ones first; of a customer, the latest ones first.
 
-    Cost: three AWS requests, plus one per 100 purchases.
+    Cost: four AWS requests, plus one per 100 purchases.
     """
-    read_customer(account, customer)
-    show_purchases(current_directory(account), list_purchases(account, customer))
+    if customer:
+        read_customer(account, customer)
+        listed = list_purchases(account, customer)[:limit]
+    else:
+        listed = list(last_purchases(account, limit))
+    show_purchases(current_directory(account), listed)
 
 
 @app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))

@@ -24,6 +24,7 @@ _REASONS: Final = {
     "CANCELLED": "the partner cancelled it",
 }
 _HOLDS: Final = {
+    "SEND_AT": "the partner chose this time",
     "FUTURE_PURCHASE": "the date of the purchase is in the future",
     "SENDING_HOURS": "these are not the sending hours",
     "DAILY_LIMIT": "the daily limit of text messages is reached",

@@ -8,10 +8,12 @@ have.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.identify import KnownAccounts, identify_definition
+from admin.definitions.keys import KnownKeys, resolve_keys
 from admin.definitions.references import KnownResources, RunReferences
 from admin.domain.forms.appearance import appearance_warnings
 from admin.domain.forms.contact_form import ContactFormDefinition, define_contact_form
@@ -30,7 +32,7 @@ from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.settings import settings
 
 
-class Known(KnownAccounts, KnownResources, Protocol):
+class Known(KnownAccounts, KnownKeys, KnownResources, Protocol):
     """Look up stored accounts and their resources."""
 
 
@@ -50,14 +52,20 @@ def check(
         known: looks up stored accounts and resources.
         unreadable: the problems found while the files of this run were read.
     """
-    problems = [*unreadable]
+    problems = [*unreadable, *resolve_keys(raw_definitions, default_account, known)]
     definitions: list[Definition] = []
     for raw in raw_definitions:
         try:
             definitions.append(identify_definition(raw, default_account, known))
         except InvalidInput as error:
             problems += [Problem(raw.origin, input_error) for input_error in error.errors]
-    return definitions, problems or [*_rule_problems(definitions, known)]
+    lines = {raw.origin: raw.line_of for raw in raw_definitions}
+    return definitions, [
+        replace(problem, line=lines[problem.origin](problem.input_error.pointer))
+        if problem.origin in lines
+        else problem
+        for problem in problems or _rule_problems(definitions, known)
+    ]
 
 
 def warnings(definitions: Sequence[Definition]) -> list[Problem]:

@@ -1,5 +1,6 @@
 """Definitions that an operator loads, and the problems found in them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -30,10 +31,12 @@ class RawDefinition:
     Attributes:
         origin: the location of the definition in messages: ``places.yaml, definition 3``.
         content: the definition's parsed YAML, JSON or CSV data.
+        line_of: returns the line of a JSON pointer into the definition; None if it is not known.
     """
 
     origin: str
     content: Any
+    line_of: Callable[[str], int | None] = lambda _pointer: None
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,9 @@ class Problem:
 
     origin: str
     input_error: InputError
+    line: int | None = None
 
     def __str__(self) -> str:
-        where = (
-            f"{self.origin}, {self.input_error.pointer}"
-            if self.input_error.pointer
-            else self.origin
-        )
+        line = f"line {self.line}" if self.line else ""
+        where = ", ".join(filter(None, (self.origin, line, self.input_error.pointer)))
         return f"{where}: {self.input_error.detail} ({self.input_error.code})"

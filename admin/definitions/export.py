@@ -14,7 +14,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.schema import Input
 from chalicelib.domain.workflows.workflow import Workflow
 
-_DERIVED: Final = ("createdAt", "updatedAt", "dependencies", "dependencyOf")
+_DERIVED: Final = ("createdAt", "updatedAt", "dependencies", "dependencyOf", "archived")
 PLACE_MODELS: Final[dict[Kind, type[BrandDefinition]]] = {
     Kind.BRAND: BrandDefinition,
     Kind.STORE: StoreDefinition,

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
@@ -10,8 +11,9 @@ from typing import Any, Final
 import yaml
 
 from admin.definitions.definition import Problem, RawDefinition
-from admin.definitions.plain_yaml import read_yaml
+from admin.definitions.plain_yaml import PlainLoader, read_yaml
 from admin.definitions.purchase_row import purchase_of_row
+from admin.definitions.suggest import pointer_steps
 from chalicelib.domain.input_errors import InputError
 
 
@@ -28,11 +30,51 @@ def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem
         try:
             for content in _contents(path):
                 number += 1
-                definitions.append(RawDefinition(f"{path}, definition {number}", content))
+                origin = f"{path}, definition {number}"
+                definitions.append(RawDefinition(origin, content, partial(_line, path, number)))
         except _NotReadable as error:
             origin = f"{path}, after definition {number}" if number else str(path)
             problems.append(Problem(origin, InputError("", "not_readable", str(error))))
     return definitions, problems
+
+
+def _line(path: Path, number: int, pointer: str) -> int | None:
+    """Return the line of a JSON pointer into a definition of a YAML or JSON file.
+
+    If the property is missing, return the line of the object that lacks it.
+    """
+    nodes = _nodes(path)
+    if len(nodes) < number:
+        return None
+    node, line = nodes[number - 1], nodes[number - 1].start_mark.line
+    for step in pointer_steps(pointer):
+        if isinstance(node, yaml.SequenceNode):
+            node = node.value[int(step)]
+            line = node.start_mark.line
+        elif isinstance(node, yaml.MappingNode):
+            found = [(key, value) for key, value in node.value if key.value == step]
+            if not found:
+                break
+            line, node = found[-1][0].start_mark.line, found[-1][1]
+    return line + 1
+
+
+@cache
+def _nodes(path: Path) -> list[yaml.Node]:
+    """Parse a file again, and return the YAML node of each definition. JSON is YAML too."""
+    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+        return []
+    try:
+        documents = list(yaml.compose_all(path.read_bytes().decode("utf-8-sig"), PlainLoader))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return []
+    nodes: list[yaml.Node] = []
+    for document in documents:
+        if isinstance(document, yaml.SequenceNode):
+            nodes += document.value
+        elif document.tag != "tag:yaml.org,2002:null":
+            nodes.append(document)
+    return nodes
 
 
 def _contents(path: Path) -> Iterator[Any]:

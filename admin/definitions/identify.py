@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
 from admin.definitions.definition import Definition, Kind, RawDefinition
+from admin.definitions.suggest import with_suggestion
 from admin.domain.forms.contact_form import ContactFormDefinition
 from admin.domain.forms.survey import SurveyDefinition
 from admin.domain.workflows.definition import WorkflowDefinition
@@ -16,7 +17,7 @@ from chalicelib.domain.input_errors import InputError, not_allowed, unknown_refe
 from chalicelib.domain.purchases.purchase import PurchaseDefinition
 from chalicelib.domain.schema import Input
 
-_MODELS: Final[dict[Kind, type[Input]]] = {
+MODELS: Final[dict[Kind, type[Input]]] = {
     Kind.BRAND: BrandDefinition,
     Kind.STORE: StoreDefinition,
     Kind.CUSTOMER: CustomerDefinition,
@@ -55,9 +56,9 @@ def identify_definition(
     resource_id: str | None = None
     if kind in list(Kind):
         try:
-            resource_id = getattr(parse_definition(content, _MODELS[Kind(kind)]), "id", None)
+            resource_id = getattr(parse_definition(content, MODELS[Kind(kind)]), "id", None)
         except InvalidInput as error:
-            errors += error.errors
+            errors += [with_suggestion(each, MODELS[Kind(kind)]) for each in error.errors]
     if errors:
         raise InvalidInput(errors)
     return Definition(raw.origin, Kind(kind), account.lower(), resource_id, content)

@@ -73,7 +73,8 @@ class Reading:
         dates: the order of day and month, or None to determine it from the cells.
         encoding: the encoding, or None to recognize it.
         zone: the time zone of dates such as 20/11/2026.
-        stores: the ids of stores by name, in lower case; None for a name that several stores have.
+        stores: the ids of stores by key and by name, in lower case; None for a name that several
+            stores have.
     """
 
     dates: DateOrder | None = None
@@ -192,7 +193,7 @@ def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Ite
 
 
 def _find_store(row: dict[str, Any], reading: Reading) -> str:
-    """Replace the name of the store, in the column `store`, with its id. Return the error."""
+    """Replace the key or the name in the column `store` with the store's id. Return the error."""
     name = row.pop("store", None)
     if name is None:
         return ""

@@ -16,4 +16,4 @@ def with_enabled(record: Switched, is_enabled: bool) -> Switched:
     if record.enabled == is_enabled:
         return record
     changed = {"enabled": is_enabled, "updated_at": format_timestamp(clock.now())}
-    return record.model_copy(update=changed)
+    return record.model_copy(update=changed)  # type: ignore[return-value] # of the same class

@@ -1,6 +1,7 @@
 """Base classes and types of all models: camelCase names, immutable instances, strict input."""
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -121,6 +122,18 @@ def _email(text: str) -> str:
     return text
 
 
+_COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
+
+
+def _colour(text: str) -> str:
+    if text and not _COLOUR.fullmatch(text):
+        raise PydanticCustomError(
+            "invalid_colour",
+            'Must be a hexadecimal colour in quotes, such as "#0b7285", or empty.',
+        )
+    return text
+
+
 def _timestamp(value: Any) -> Any:
     if isinstance(value, datetime):
         return value
@@ -205,6 +218,13 @@ Timestamp = Annotated[
     ),
 ]
 """A timestamp, returned in UTC with milliseconds. The default time zone is UTC."""
+
+Colour = Annotated[
+    str,
+    AfterValidator(_colour),
+    WithJsonSchema({"type": "string", "pattern": f"^(?:{_COLOUR.pattern})?$"}),
+]
+"""A hexadecimal colour with 3, 4, 6 or 8 digits, or ``""``."""
 
 TimestampText = Annotated[
     str,

@@ -28,6 +28,7 @@ class PlaceRow(Table):
     place_id = UnicodeAttribute(range_key=True)
     kind = UnicodeAttribute()
     name = UnicodeAttribute()
+    key = UnicodeAttribute(null=True)
     color = UnicodeAttribute(null=True)
     brand_id = UnicodeAttribute(null=True)
     time_zone = UnicodeAttribute(null=True)
@@ -59,6 +60,7 @@ def save(
         place.id,
         kind=place.kind.value,
         name=place.name,
+        key=place.key or None,
         color=place.color or None,
         brand_id=place.brand_id,
         time_zone=place.time_zone,
@@ -83,6 +85,7 @@ def _place(row: PlaceRow) -> Place:
         id=row.place_id,
         kind=PlaceKind(row.kind),
         name=row.name,
+        key=row.key or "",
         color=row.color or "",
         brand_id=row.brand_id,
         time_zone=row.time_zone,

@@ -18,8 +18,12 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "kind: workflow",
             '"purchase"',
             "source,externalId",
+            "source;externalId",
             "def decode_cell",
         ),
+    },
+    "tests/docs/test_definitions_page.py": {
+        "docs/definitions.md": ("definition new survey", "key: lumen"),
     },
     "tests/docs/test_restore.py": {
         "docs/operating.md": ("restore-table-to-point-in-time",),
@@ -55,6 +59,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
 
 PAGES = (
     "README.md",
+    "docs/definitions.md",
     "docs/first-deployment.md",
     "docs/integrating.md",
     "docs/operating.md",
@@ -70,7 +75,8 @@ def executions(found: Block) -> list[str]:
         for file, pages in EXECUTED_BY.items()
         if any(part in found.text for part in pages.get(found.page, ()))
     ]
-    if len(found.admin_commands) == len(found.text.splitlines()):
+    has_only_commands = len(found.admin_commands) == len(found.text.splitlines())
+    if found.page == "docs/operating.md" and has_only_commands:
         files.append("tests/docs/test_operating_commands.py")
     return files
 

@@ -33,7 +33,7 @@ from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.webhooks import deliveries
-from tests.admin.command import run
+from tests.admin.command import new_account, run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks
 from tests.services.erasure.erasing import erase
@@ -115,6 +115,8 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
         "API_KEY": issue_key(seeded.account_id, "operator")[0].api_key,
         "FORM": seeded.contact_form_id,
         "SURVEY": defined["survey"],
+        "FIRST_SURVEY": defined["survey"],
+        "CLOSED_ACCOUNT": new_account("Old account"),
         "STORE": defined["store"],
         "CUSTOMER": seeded.customer_id,
         "WORKFLOW": defined["workflow"],
@@ -123,6 +125,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
         "PERSON": save_customer(seeded.account_id, customer_definition()).id,
         "ERASURE": erase(seeded.account_id, erased.id).id,
     }
+    (folder / "first-day.csv").write_text(block(PAGE, "source;externalId").text)
     (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
     send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
     bounced = email_hash(seeded.account_id, "bounced@example.com") or ""
@@ -156,8 +159,9 @@ def commands() -> list[list[str]]:
 
 
 def execution_order(words: list[str]) -> int:
-    """Return the rank of a command: definitions are loaded first, feedback is deleted last."""
-    return {("definition", "load"): 0, ("feedback", "delete"): 2}.get(tuple(words[:2]), 1)
+    """Return the rank of a command: definitions are first, feedback is deleted last."""
+    ranks = {("definition", "new"): -1, ("definition", "load"): 0, ("feedback", "delete"): 2}
+    return ranks.get(tuple(words[:2]), 1)
 
 
 def result_of(words: list[str], ids: dict[str, str], *options: str) -> Any:

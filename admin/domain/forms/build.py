@@ -66,6 +66,7 @@ def build_form(
                 dependencies, earlier.field_dependencies if earlier else ()
             ),
         }
+        | {"archived": bool(earlier and earlier.archived and not definition.enabled)}
         | extra_fields
     )
     (form,) = retain_timestamps([form], [earlier] if earlier else ())

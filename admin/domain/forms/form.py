@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination
-from chalicelib.domain.definitions import NormalizedInput
+from chalicelib.domain.definitions import Key, NormalizedInput
 from chalicelib.domain.forms.fields import MAX_INDEX, CombinationName, ExpectedValue, FieldTraits
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import (
@@ -68,6 +68,7 @@ class FormDefinition(NormalizedInput):
     """The properties that contact form and survey definitions share."""
 
     id: Identifier
+    key: Key = ""
     name: str = Field(min_length=1, max_length=255)
     description: str | None = Field(default=None, max_length=2000)
     language: LanguageName

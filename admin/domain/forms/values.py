@@ -3,16 +3,16 @@
 The name of a field determines whether its value is a colour or a URL. ``""`` means unset.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from chalicelib.domain.forms.web_url import is_https_url
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError, errors_of, json_pointer
+from chalicelib.domain.schema import Colour
 
-_COLOUR: Final = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+_COLOUR: Final = TypeAdapter[str](Colour)
 _URL_FIELDS: Final = frozenset(
     {"url", "sourceUrl", "newReviewUri"}
     | {"website", "twitter", "facebook", "instagram", "linkedin"}
@@ -38,11 +38,10 @@ def value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
 
 def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]:
     key = str(path[-1])
-    if key.lower().endswith("color") and not _COLOUR.fullmatch(text):
-        yield InputError(
-            json_pointer(*path),
-            "invalid_colour",
-            "Must be a hexadecimal colour, such as #0b7285, or empty.",
-        )
+    if key.lower().endswith("color"):
+        try:
+            _COLOUR.validate_python(text)
+        except ValidationError as error:
+            yield from errors_of(error, *path)
     if key in _URL_FIELDS and not is_https_url(text):
         yield InputError(json_pointer(*path), "invalid_url", "Must be an https URL, or empty.")

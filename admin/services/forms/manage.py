@@ -78,11 +78,30 @@ def list_forms(account_id: str, kind: FormKind) -> Iterator[AccountForm]:
 def set_form_enabled(kind: FormKind, form_id: str, *, is_enabled: bool) -> SavedForm:
     """Enable or disable a form. The change takes effect within a minute. Two AWS requests.
 
+    An enabled form is no longer archived.
+
     Raises:
         NotFound: the form does not exist.
     """
 
-    return change_form(kind, form_id, lambda form: with_enabled(form, is_enabled))
+    def change(form: SavedForm) -> SavedForm:
+        archived = form.archived and not is_enabled
+        return with_enabled(form, is_enabled).model_copy(update={"archived": archived})
+
+    return change_form(kind, form_id, change)
+
+
+def archive_form(kind: FormKind, form_id: str) -> SavedForm:
+    """Disable a form, and hide it from the operators' lists. Two AWS requests.
+
+    Raises:
+        NotFound: the form does not exist.
+    """
+
+    def change(form: SavedForm) -> SavedForm:
+        return with_enabled(form, False).model_copy(update={"archived": True})
+
+    return change_form(kind, form_id, change)
 
 
 def change_form(

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.regions import TimeZoneName
 from chalicelib.domain.accounts.tags import Tag
-from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.definitions import Key, parse_and_validate
 from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
-from chalicelib.domain.schema import Identifier, Input, Resource
+from chalicelib.domain.schema import Colour, Identifier, Input, Resource
 
 
 class PlaceKind(StrEnum):
@@ -26,6 +26,7 @@ class Place(Resource):
     """A brand, or a store of a brand.
 
     Attributes:
+        key: the name by which definitions refer to the place; ``""`` if unset.
         brand_id: the brand of a store; None for a brand.
         color: a hexadecimal colour, ``""`` if unset.
         time_zone: the time zone of a store. None means the time zone of the account.
@@ -36,6 +37,7 @@ class Place(Resource):
     id: str
     kind: PlaceKind
     name: str
+    key: str = ""
     color: str = ""
     brand_id: str | None = None
     time_zone: str | None = None
@@ -47,10 +49,9 @@ class BrandDefinition(Input):
     """The definition of a brand."""
 
     id: Identifier
+    key: Key = ""
     name: str = Field(min_length=1, max_length=255)
-    color: str = Field(
-        default="", pattern=r"^(#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
-    )
+    color: Colour = ""
 
 
 class StoreDefinition(BrandDefinition):

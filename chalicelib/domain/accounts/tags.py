@@ -8,7 +8,7 @@ from pydantic import Field
 
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import InputError, json_pointer
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+from chalicelib.domain.schema import Colour, Identifier, Input, Resource, Timestamp
 
 MAX_TAGS: Final = 1_000
 """Maximum number of tags of an account."""
@@ -28,7 +28,7 @@ class TagDefinition(Input):
     """A tag in a definition. Names that differ only in case are the same tag."""
 
     tag: str = Field(min_length=1, max_length=255)
-    color: str | None = Field(default=None, pattern=r"^#([0-9A-Fa-f]{3}){1,2}$")
+    color: Colour | None = None
 
 
 def tag_id(account_id: str, name: str) -> str:

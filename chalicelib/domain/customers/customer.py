@@ -307,7 +307,7 @@ class CustomerBody(_IdentifierInput):
 
 
 class CustomerDefinition(CustomerBody):
-    """A customer definition: the fields of `CustomerBody` and fields that only operators can set.
+    """The definition of a customer: the fields of the API, and fields that only operators set.
 
     Attributes:
         metadata: metadata by source, with one optional property for each of the 24 sources.

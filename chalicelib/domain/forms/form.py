@@ -97,9 +97,13 @@ class SavedForm(Images, Form):
     """Properties that saved contact forms and surveys share.
 
     Attributes:
+        key: the name by which definitions refer to the form; ``""`` if unset. No view contains it.
+        archived: whether the operators' lists hide the form, which is disabled.
         layout, thanks: properties of pages, which no view contains.
     """
 
+    key: str = ""
+    archived: bool = False
     layout: LayoutName = Layout.PAGE
     thanks: list[Thanks] = []
 

@@ -198,3 +198,21 @@ def test_unknown_form_is_reported_in_one_line(seeded: SeededAccount) -> None:
             assert result.stderr == f"Error: There is no {word} with this id.\n"
     assert run("form", "list", new_id()).exit_code == 1
     assert run("form", "list", new_account()).exit_code == 0
+
+
+def test_archived_survey_is_disabled_and_hidden_until_enabled(seeded: SeededAccount) -> None:
+    survey, account = seeded.survey_id, seeded.account_id
+
+    def listed(*options: str) -> dict[str, bool]:
+        rows = json.loads(run("survey", "list", account, "--json", *options).stdout)
+        return {row["id"]: row["enabled"] for row in rows}
+
+    run("survey", "export", survey, "--json")
+    assert run("survey", "archive", survey).exit_code == 0
+    assert survey not in listed()
+    assert listed("--archived") == {survey: False}
+    assert "enabled: false" in run("survey", "export", survey).stdout
+    assert run("survey", "disable", survey).exit_code == 0
+    assert survey in listed("--archived")
+    assert run("survey", "enable", survey).exit_code == 0
+    assert (listed()[survey], listed("--archived")) == (True, {})

@@ -131,14 +131,15 @@ kind: shop
     assert not result.stdout
     *errors, last = result.stderr.splitlines()
     assert [line.split(": ")[0] + line[line.rindex(" (") :] for line in errors] == [
-        f"{places_file}, definition 2, /id (invalid_uuid)",
-        f"{places_file}, definition 2, /name (required)",
-        f"{places_file}, definition 2, /colour (unknown_key)",
-        f"{places_file}, definition 3, /kind (not_allowed)",
-        f"{customers_file}, definition 1 (wrong_type)",
-        f"{customers_file}, definition 2, /account (invalid_uuid)",
-        f"{customers_file}, definition 2, /email (invalid_email)",
+        f"{places_file}, definition 2, line 7, /id (invalid_uuid)",
+        f"{places_file}, definition 2, line 6, /name (required)",
+        f"{places_file}, definition 2, line 8, /colour (unknown_key)",
+        f"{places_file}, definition 3, line 10, /kind (not_allowed)",
+        f"{customers_file}, definition 1, line 1 (wrong_type)",
+        f"{customers_file}, definition 2, line 1, /account (invalid_uuid)",
+        f"{customers_file}, definition 2, line 1, /email (invalid_email)",
     ]
+    assert "Unknown field. Did you mean color? (unknown_key)" in errors[2]
     assert last == "7 error(s); nothing was written."
     repeated = run(*command, "--json")
     assert json.loads(repeated.stdout) == {"loaded": {}, "rejected": 7}
@@ -343,3 +344,52 @@ def test_low_contrast_and_unusable_font_are_warnings(tmp_path: Path) -> None:
         assert result.exit_code == 0
         assert "/generalStyle/textColor: The contrast of #dddddd" in result.stderr
         assert "/generalStyle/font/url: Pages load only font files" in result.stderr
+
+
+def test_keys_find_stored_resources_and_colour_error_shows_colour(tmp_path: Path) -> None:
+    account = new_account()
+    file, more = tmp_path / "places.yaml", tmp_path / "more.yaml"
+    file.write_text(
+        "- {kind: brand, key: lumen, name: Lumen}\n"
+        "- {kind: store, key: lyon, brandId: lumen, name: Lyon}\n"
+        "- {kind: survey, key: visit, name: Visit, language: fr, publiclyAvailable: true}\n"
+    )
+    assert run("definition", "load", "--yes", file, "--account", account).exit_code == 0
+    assert "Nothing to change" in run("definition", "load", file, "--account", account).stderr
+    stored = {place.key: place for place in places.load_directory(account).places}
+    assert stored["lyon"].brand_id == stored["lumen"].id
+    more.write_text(
+        "kind: purchase\nsource: Opera\nexternalId: '1'\nstoreId: lyon\ndate: 2026-01-02\n"
+        "---\nkind: workflow\nid: 0c9cf5d6-4a5c-4c8b-9a55-0c4c1f4f7a06\nname: W\n"
+        "conditions: [{subject: survey, operator: $eq, value: visit}]\n"
+        "actions: [{key: crm, url: https://hooks.example.com}]\n"
+        "---\nkind: survey\nkey: visit\nname: Again\nlanguage: fr\npubliclyAvailable: true\n"
+    )
+    result = run("definition", "load", "--yes", more, "--account", account)
+    assert (result.exit_code, "Loaded: 1 survey, 1 workflow, 1 purchase" in result.stdout) == (
+        0,
+        True,
+    )
+    file.write_text("{kind: brand, key: lumen, name: Lumen, color: red}")
+    shown = run("definition", "load", "--yes", file, "--account", account).stderr
+    assert 'line 1, /color: Must be a hexadecimal colour in quotes, such as "#0b7285"' in shown
+
+
+@pytest.mark.parametrize(
+    ("field", "suggested"),
+    [
+        (
+            "fields: [{key: a, type: TEXT, requird: true}]",
+            "/fields/0/requird: Unknown field. Did you mean required?",
+        ),
+        ("translations: {fr: {header: {titel: A}}}", "Did you mean title?"),
+        ("tranlsations: {}", "Did you mean translations?"),
+        ("zzz: 1", "/zzz: Unknown field. (unknown_key)"),
+    ],
+)
+def test_unknown_field_suggests_similar_one(field: str, suggested: str, tmp_path: Path) -> None:
+    file = tmp_path / "survey.yaml"
+    file.write_text(f"kind: survey\nkey: visit\nname: V\nlanguage: en\n{field}\n")
+    shown = run("definition", "load", "--dry-run", file, "--account", new_account()).stderr
+    assert f"{file}, definition 1, line 5, " in shown
+    assert suggested in shown

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from admin.commands import purchase as purchase_commands
 from admin.main import app
+from admin.services.accounts.save_places import save_store
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -123,13 +124,18 @@ def test_import_accepts_files_of_excel(
     shop: Shop, tmp_path: Path, encoding: str, separator: str
 ) -> None:
     change_account_settings(shop.account_id, {"timeZone": "Europe/Paris"}, "operator")
-    store = current_directory(shop.account_id).name_of(shop.store_id)
+    place = current_directory(shop.account_id).by_id[shop.store_id]
+    save_store(
+        shop.account_id,
+        {"id": place.id, "brandId": place.brand_id, "name": place.name, "key": "LYO-1"},
+    )
+    store = place.name
     path = excel_file(
         tmp_path,
         encoding,
         separator,
         f"Site|1|{store.upper()}|20/11/2026 14:30|a@example.test|OUI|Zoé",
-        f"Site|2|{store}|3/2/2026|b@example.test|faux|Ana",
+        "Site|2|lyo-1|3/2/2026|b@example.test|faux|Ana",
         f"Site|3|{shop.store_id}|3/2/26|c@example.test|nie|Ana",
     )
     result = run("purchase", "import", path, "--account", shop.account_id)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
@@ -109,3 +110,18 @@ def test_tags_are_added_and_removed_by_name(shop: Shop, provider: Provider) -> N
     assert run(*command, "remove", shop.account_id, customer, "vip").stdout == "Tags: none.\n"
     assert run(*command, "add", shop.account_id, customer, " ").exit_code == 2
     assert run(*command, "add", shop.account_id, new_id(), "VIP").exit_code == 1
+
+
+def test_purchase_list_shows_last_purchases_of_account(
+    shop: Shop, time: Time, provider: Provider
+) -> None:
+    for number in ("1", "2", "3"):
+        buy(shop, number, customer={"email": f"{number}@example.test"})
+        time.ahead += timedelta(seconds=1)
+    with counted_calls() as calls:
+        listed = json.loads(run("purchase", "list", shop.account_id, "--json").stdout)
+    assert [row["externalId"] for row in listed] == ["3", "2", "1"]
+    assert calls.total() <= 4
+    limited = json.loads(run("purchase", "list", shop.account_id, "--json", "--limit", "2").stdout)
+    assert limited == listed[:2]
+    assert run("purchase", "list", new_id()).exit_code == 1

@@ -33,6 +33,9 @@ class EmptyService:
         assert account_id == ACCOUNT
         return Directory.of([])
 
+    def ids_by_key(self, account_id: str, kind: str) -> dict[str, str]:
+        return {}
+
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         assert account_id == ACCOUNT
         return False
@@ -87,6 +90,63 @@ def errors_of(
         (int(problem.origin), problem.input_error.pointer, problem.input_error.code)
         for problem in problems
     ]
+
+
+def test_keys_replace_ids_and_references() -> None:
+    definitions = [
+        {
+            "kind": "workflow",
+            "id": new_id(),
+            "name": "W",
+            "actions": [factories.action_definition()],
+        },
+        {"kind": "survey", "key": "visit", "name": "Visit", "language": "fr"},
+        contact_form(id=None, key="contact", brandId="lumen"),
+        purchase(storeId="lyon"),
+        store(id=None, key="lyon", brandId="lumen"),
+        brand(id=None, key="lumen"),
+        customer(),
+    ]
+    definitions[0]["conditions"] = [
+        {
+            "operator": "$or",
+            "conditions": [{"subject": "store", "operator": "$eq", "value": "lyon"}],
+        },
+        {"subject": "form", "operator": "$in", "value": f"contact,{CUSTOMER}"},
+    ]
+    definitions[1] |= {
+        "publiclyAvailable": True,
+        "sendingChannels": ["EMAIL"],
+        "targets": [{"type": "STORE", "targetId": "lyon"}, {"type": "BRAND", "targetId": "lumen"}],
+    }
+    assert errors_of(*definitions) == []
+    workflow, survey, form, bought, place, maison, _ = definitions
+    assert len({survey["id"], form["id"], place["id"], maison["id"]}) == 4
+    assert (form["brandId"], place["brandId"], bought["storeId"]) == (
+        maison["id"],
+        maison["id"],
+        place["id"],
+    )
+    assert [t["targetId"] for t in survey["targets"]] == [place["id"], maison["id"]]
+    group, condition = workflow["conditions"]
+    assert group["conditions"][0]["value"] == place["id"]
+    assert condition["value"] == f"{form['id']},{CUSTOMER}"
+
+
+def test_unknown_and_repeated_keys_are_reported_once() -> None:
+    condition = {"subject": "survey", "operator": "$eq", "value": "visit"}
+    assert errors_of(
+        brand(key="a"),
+        brand(id=NOWHERE, key="a"),
+        store(brandId="b", key="x" * 33),
+        workflow(new_id(), new_id()) | {"conditions": [condition]},
+    ) == [
+        (1, "/key", "duplicate"),
+        (2, "/brandId", "unknown_reference"),
+        (3, "/conditions/0/value", "unknown_reference"),
+        (2, "/key", "invalid"),
+    ]
+    assert errors_of(brand(key="x" * 32)) == []
 
 
 def test_definitions_with_resolvable_references_have_no_errors() -> None:

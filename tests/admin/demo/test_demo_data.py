@@ -33,6 +33,9 @@ class EmptyService:
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])
 
+    def ids_by_key(self, account_id: str, kind: str) -> dict[str, str]:
+        return {}
+
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         return False
 
@@ -114,7 +117,7 @@ def test_demo_has_form_without_images_and_disabled_contact_form() -> None:
     ids=lambda form: form["name"],
 )
 def test_complete_demo_form_sets_every_field(form: dict[str, Any]) -> None:
-    shared = {"translations", "postRedirectThreshold"}
+    shared = {"key", "translations", "postRedirectThreshold"}
     model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
         if field.alias not in shared:
