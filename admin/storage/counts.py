@@ -9,6 +9,7 @@ from admin.domain.customers.counts import CustomerCounts
 from admin.storage.list_positions import customer_positions
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.solicitation import (
@@ -48,7 +49,7 @@ def correct_customer(account_id: str, seen: Customer, counts: CustomerCounts) ->
     return try_write(lambda: row.update(actions, condition=unchanged))
 
 
-def counted_feedback(account_id: str, until: datetime) -> Iterator[Feedback]:
+def counted_feedback(account_id: str, until: datetime) -> Iterator[StoredFeedback]:
     """Yield the account's counted feedback that was created at ``until`` or earlier.
 
     Two requests per 100 records.
@@ -62,17 +63,17 @@ def counted_feedback_of_customer(account_id: str, customer_id: str) -> Iterator[
 
     One request for the ids, and one per 100 records.
     """
-    for record in _counted(FeedbackRow.by_customer.query(customer_id)):
-        if record.account_id == account_id:
-            yield record
+    for stored in _counted(FeedbackRow.by_customer.query(customer_id)):
+        if stored.feedback.account_id == account_id:
+            yield stored.feedback
 
 
-def _counted(entries: Iterable[FeedbackRow]) -> Iterator[Feedback]:
+def _counted(entries: Iterable[FeedbackRow]) -> Iterator[StoredFeedback]:
     ids = (entry.feedback_id for entry in entries)
     for group in in_groups(ids, MAX_LIMIT):
-        for record in find_many(group).values():
-            if record.is_counted:
-                yield record.feedback
+        for stored in find_many(group).values():
+            if stored.is_counted:
+                yield stored
 
 
 def count_purchases_of_customer(account_id: str, customer_id: str) -> int:

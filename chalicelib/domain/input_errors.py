@@ -17,6 +17,7 @@ CODES: Final = {
     "invalid": "The value does not have the required form.",
     "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
     " restored. Start again.",
+    "invalid_date": "The value is not a date of the form 2026-11-20.",
     "invalid_email": "The value is not an e-mail address of at most 254 characters.",
     "invalid_timestamp": "The value is not a time of the required form.",
     "invalid_uuid": "The value is not a UUID.",
@@ -30,6 +31,7 @@ CODES: Final = {
     "too_large": "The record would exceed its maximum size.",
     "too_long": "The text is too long.",
     "too_many": "The array, object or body has too many items.",
+    "too_much": "The statistics have more than 20 MB to read or more than 10,000 groups.",
     "too_short": "The text is too short.",
     "unknown_key": "The field or part is not known.",
     "unknown_reference": "The id does not belong to a record of the account.",
@@ -196,6 +198,7 @@ def _printable(key: str) -> str:
 _DOMAIN_CODES: Final = frozenset(
     {
         "too_many",
+        "invalid_date",
         "invalid_email",
         "invalid_uuid",
         "invalid_timestamp",

@@ -85,6 +85,8 @@ class FeedbackRow(WorkRow):
     contact_hash = UnicodeAttribute(null=True)
     anonymized_at = UnicodeAttribute(null=True)
     marked_at = UnicodeAttribute(null=True)
+    counted_as = UnicodeAttribute(null=True)
+    answered_as = UnicodeAttribute(null=True)
     by_account = _ByAccount()
     by_customer = _ByCustomer()
     by_contact = _ByContact()
@@ -206,31 +208,45 @@ def time_before_create(feedback_id: str) -> datetime:
 
 
 def finish(
-    write: TransactWrite, feedback: Feedback, customer_id: str | None, now: datetime
+    write: TransactWrite,
+    stored: StoredFeedback,
+    customer_id: str | None,
+    now: datetime,
 ) -> None:
     """Mark a feedback record as processed in this transaction.
 
     The transaction fails if the record is not pending, or was anonymized since it was loaded.
 
     Args:
+        stored: the record, with the groups in which the statistics count it.
         customer_id: the id of the respondent's customer, or None if there is no such customer.
     """
     actions: list[Action] = [
         FeedbackRow.state.set(FeedbackState.DONE.value),
         FeedbackRow.ended_at.set(format_timestamp(now)),
         *leave_index(FeedbackRow),
+        *count_in(stored),
     ]
     if customer_id:
         actions.append(FeedbackRow.customer_id.set(customer_id))
     anonymized_at = FeedbackRow.anonymized_at
     is_unchanged = (
-        anonymized_at.exists() if feedback.is_anonymized else anonymized_at.does_not_exist()
+        anonymized_at.exists() if stored.feedback.is_anonymized else anonymized_at.does_not_exist()
     )
     write.update(
-        FeedbackRow(feedback.id),
+        FeedbackRow(stored.feedback.id),
         actions=actions,
         condition=FeedbackRow.is_pending() & is_unchanged,
     )
+
+
+def count_in(stored: StoredFeedback) -> list[Action]:
+    """Return the actions that store the groups in which the statistics count a record."""
+    groups = (
+        (FeedbackRow.counted_as, stored.counted_as),
+        (FeedbackRow.answered_as, stored.answered_as),
+    )
+    return [attribute.set(group) for attribute, group in groups if group]
 
 
 def of_person(
@@ -314,8 +330,10 @@ def delete(write: TransactWrite, stored: StoredFeedback) -> None:
 
 def _is_unchanged(stored: StoredFeedback) -> Condition:
     is_test = FeedbackRow.is_test
-    condition: Condition = (FeedbackRow.state == stored.state.value) & (
-        is_test.exists() if stored.is_test else is_test.does_not_exist()
+    condition: Condition = (
+        (FeedbackRow.state == stored.state.value)
+        & (is_test.exists() if stored.is_test else is_test.does_not_exist())
+        & is_unchanged(FeedbackRow.counted_as, stored.counted_as)
     )
     return condition
 
@@ -346,4 +364,6 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
         FeedbackState(row.state),
         bool(row.is_test),
         datetime.fromisoformat(changed_at) if changed_at else None,
+        row.counted_as,
+        row.answered_as,
     )

@@ -20,6 +20,7 @@ from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.trackers import TrackerRow
 
 HEAD: Final = "head"
 EPOCH: Final = "epoch"
@@ -86,22 +87,31 @@ def load_head(account_id: str) -> Head:
     return head_of(read_together(head_key(account_id))[0])
 
 
-def load_heads_and_customers(
-    account_ids: Collection[str], customer_keys: Collection[tuple[str, str]]
-) -> tuple[dict[str, Head], set[tuple[str, str]]]:
-    """Return the heads of the accounts, and the keys of the customers that exist.
+def load_heads_and_related(
+    account_ids: Collection[str],
+    customer_keys: Collection[tuple[str, str]],
+    tracker_ids: Collection[str] = (),
+) -> tuple[dict[str, Head], set[tuple[str, str]], dict[str, str]]:
+    """Return the heads of the accounts, the keys of the customers that exist, and sent surveys.
 
-    One consistent request.
+    The surveys are the keys of the groups in which they are counted as sent, by id of the tracker.
+    One consistent request for up to 100 keys.
 
     Args:
         customer_keys: pairs of an account id and a customer id.
     """
-    heads, keys = list(account_ids), list(customer_keys)
-    rows = read_together(*map(head_key, heads), *((CustomerRow, account_key(*key)) for key in keys))
-    found = zip(keys, rows[len(heads) :], strict=True)
+    heads, keys, trackers = list(account_ids), list(customer_keys), list(tracker_ids)
+    rows = iter(
+        read_together(
+            *map(head_key, heads),
+            *((CustomerRow, account_key(*key)) for key in keys),
+            *((TrackerRow, tracker_id) for tracker_id in trackers),
+        )
+    )
     return (
-        {account_id: head_of(row) for account_id, row in zip(heads, rows, strict=False)},
-        {key for key, row in found if row},
+        {account_id: head_of(next(rows)) for account_id in heads},
+        {key for key in keys if next(rows)},
+        {row.tracker_id: row.counted_as for row in rows if row and row.counted_as},
     )
 
 

@@ -30,7 +30,7 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
 from chalicelib.domain.work import due_after_deferral, first_due
-from chalicelib.storage import counters, messages
+from chalicelib.storage import counters, messages, statistics
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, is_unchanged
@@ -123,6 +123,7 @@ class SolicitationRow(WorkRow):
     sent_at = UnicodeAttribute(null=True)
     send_at = UnicodeAttribute(null=True)
     cancelled_at = UnicodeAttribute(null=True)
+    counted_as = UnicodeAttribute(null=True)
     by_account = _ByAccount()
     by_customer = _ByCustomer()
 
@@ -359,8 +360,10 @@ def _decide_later(solicitation: Solicitation, reason: str, now: datetime, *also:
         raise Contention(condition_failed=True)
 
 
-def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
-    """Claim a solicitation in this transaction.
+def claim(
+    write: TransactWrite, claimed: Solicitation, counted_before: str | None, now: datetime
+) -> None:
+    """Claim a solicitation in this transaction, and count its survey as sent.
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
 
@@ -368,12 +371,14 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
         claimed: the solicitation as loaded, with the new fencing token, survey, channel and
             tracker, and with the customer who receives the survey. An update of the purchase
             changes the customer of the purchase, but not the customer of a claimed solicitation.
+        counted_before: the group in which an earlier claim counted the survey as sent, if any.
     """
     lease_end = ceil((now + LEASE).timestamp())
     assert claimed.customer_id  # noqa: S101 - every claim has a customer, survey, channel, tracker
     assert claimed.survey_id  # noqa: S101
     assert claimed.channel  # noqa: S101
     assert claimed.tracker_id  # noqa: S101
+    assert claimed.counted_as  # noqa: S101
     write.update(
         SolicitationRow(claimed.id),
         actions=[
@@ -389,10 +394,12 @@ def claim(write: TransactWrite, claimed: Solicitation, now: datetime) -> None:
             SolicitationRow.survey_id.set(claimed.survey_id),
             SolicitationRow.channel.set(claimed.channel.value),
             SolicitationRow.tracker_id.set(claimed.tracker_id),
+            SolicitationRow.counted_as.set(claimed.counted_as),
             *([SolicitationRow.text_day.set(claimed.text_day)] if claimed.text_day else ()),
         ],
         condition=_is_unchanged(claimed),
     )
+    statistics.count_sent(write, claimed.account_id, claimed.id, counted_before, claimed.counted_as)
 
 
 def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
@@ -571,6 +578,7 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         message_id=row.message_id,
         deferrals=row.deferrals or 0,
         due_at=row.due_at,
+        counted_as=row.counted_as,
         **times,
     )
 
@@ -614,9 +622,15 @@ def _settle(
 ) -> bool:
     """End a claim and return True, or False if the claim has expired.
 
+    A survey whose message was not sent is no longer counted as sent.
+
     A request without a response is repeated as long as the function has time, because a message
     without a stored outcome becomes UNKNOWN.
     """
+
+    is_sent = state in (SolicitationState.SENT, SolicitationState.UNKNOWN)
+    if not is_sent:
+        actions = [*actions, SolicitationRow.counted_as.remove()]
 
     def save() -> bool:
         try:
@@ -628,6 +642,9 @@ def _settle(
                 )
                 if state in OUTCOMES:
                     _count(write, claimed, state)
+                if not is_sent:
+                    account_id, counted_as = claimed.account_id, claimed.counted_as
+                    statistics.count_sent(write, account_id, claimed.id, counted_as, None)
                 if sent:
                     messages.add(write, sent)
         except Contention as contention:

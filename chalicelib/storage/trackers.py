@@ -38,6 +38,7 @@ class TrackerRow(Table):
     created_at = UnicodeAttribute()
     used_at = UnicodeAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
+    counted_as = UnicodeAttribute(null=True)
     by_customer = _ByCustomer()
 
 
@@ -101,6 +102,7 @@ def _row(tracker: Tracker) -> TrackerRow:
         store_id=tracker.store_id,
         send_mode=tracker.send_mode,
         created_at=format_timestamp(tracker.created_at),
+        counted_as=tracker.counted_as,
     )
 
 
@@ -117,4 +119,5 @@ def build_tracker(row: TrackerRow) -> Tracker:
         created_at=datetime.fromisoformat(row.created_at),
         used_at=datetime.fromisoformat(row.used_at) if row.used_at else None,
         feedback_id=row.feedback_id,
+        counted_as=row.counted_as,
     )

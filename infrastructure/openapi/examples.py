@@ -107,6 +107,15 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "Low ratings of contact forms": {"kind": "CONTACT_FORM", "maxRating": 6},
         "The start of the feed": {},
     },
+    "getStatistics": {
+        "A year by month": {"since": "2026-01-01", "until": "2026-12-31", "interval": "MONTH"},
+        "Stores of a quarter": {
+            "since": "2026-10-01",
+            "until": "2026-12-31",
+            "groupBy": ["STORE"],
+            "kind": "SURVEY",
+        },
+    },
     "createCustomer": {"Only a name": {"firstName": "Tom"}, "A customer": _ROWS[6]},
     "reportPurchase": {
         "A booking whose survey is sent after the stay": {
@@ -157,6 +166,7 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listPlaces", 400): _BAD_PAGE,
     ("listWorkflows", 400): _BAD_PAGE,
     ("listFeedback", 400): {"cursor": "x"},
+    ("getStatistics", 400): {"since": "2026-11-30", "until": "30 November"},
     ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
     ("reportPurchase", 400): {"source": "Site", "storeID": _STORE, "date": "yesterday"},
     ("reportPurchases", 400): {"batch": []},

@@ -2,13 +2,16 @@
 
 Usage: ``python -m tests.campaign.feed NUMBER [SEED]``. It submits this number of feedback records
 to two accounts, with faults. Operators mark and delete records, the sweeper anonymizes old ones,
-and customers are erased. In the end, each copy must be equal to the store.
+and customers are erased. In the end, each copy and the statistics must be equal to
+the store.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -16,12 +19,15 @@ import pytest
 import tests.conftest  # noqa: F401 - sets the environment before the project is imported
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.feedback.daily import RATINGS
 from chalicelib.domain.feedback.feed import FeedRequest
 from chalicelib.domain.feedback.feedback import FeedbackState
+from chalicelib.domain.feedback.statistics import MAX_DAYS, StatisticsRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.feedback.feed import read_feed
 from chalicelib.services.feedback.partner import partner_views
+from chalicelib.services.feedback.statistics import read_statistics
 from chalicelib.services.webhooks import send as webhooks
 from chalicelib.storage import feedback
 from tests.campaign import invariants
@@ -127,6 +133,8 @@ def differences(world: FeedWorld, simulation: Simulation) -> Iterator[str]:
     ]
     yield from world.record.violations
     yield from invariants.broken(simulation, world)
+    for account in world.accounts:
+        yield from wrong_statistics(account.id, simulation)
     for reader in world.readers:
         while reader.read(100):
             pass
@@ -148,6 +156,28 @@ def differences(world: FeedWorld, simulation: Simulation) -> Iterator[str]:
             if reader.copy.get(feedback_id) != expected.get(feedback_id):
                 known = feedback_id in reader.copy, feedback_id in expected
                 yield f"{feedback_id} differs for {reader.body}: copied, stored = {known}"
+
+
+def wrong_statistics(account_id: str, simulation: Simulation) -> Iterator[str]:
+    """Compare the statistics of an account with the feedback in the store."""
+    ids = [
+        key
+        for (key,), row in simulation.tables.rows("feedback").items()
+        if row["account_id"]["S"] == account_id
+    ]
+    counted = [stored for key in ids if (stored := feedback.find(key)) and stored.is_counted]
+    expected = Counter(
+        (str(stored.feedback.created_at.date()), stored.feedback.store_id) for stored in counted
+    )
+    until = max(stored.feedback.created_at.date() for stored in counted)
+    body = {"since": str(until - timedelta(days=MAX_DAYS - 1)), "until": str(until)}
+    request = parse({**body, "interval": "DAY", "groupBy": ["STORE"]}, StatisticsRequest)
+    items = read_statistics(account_id, request).items
+    found = Counter({(str(i.first_day), i.store_id): i.feedback_count for i in items})
+    ratings = Counter(stored.feedback.rating for stored in counted)
+    found_ratings = [sum(item.rating_counts[value] for item in items) for value in RATINGS]
+    if found != expected or found_ratings != [ratings[value] for value in RATINGS]:
+        yield f"statistics of {account_id}: {found} {found_ratings}, not {expected} {ratings}"
 
 
 def run(number: int, seed: int) -> tuple[list[str], FeedWorld, Simulation]:

@@ -8,7 +8,14 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.storage import account_changes, counters, customers, feedback, feedback_changes
+from chalicelib.storage import (
+    account_changes,
+    counters,
+    customers,
+    feedback,
+    feedback_changes,
+    statistics,
+)
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.forms import TABLES
@@ -17,8 +24,8 @@ from chalicelib.storage.forms import TABLES
 def mark_test(feedback_id: str, *, is_test: bool) -> bool:
     """Mark a feedback record as a test, or remove the mark. Return False if nothing changes.
 
-    The counts of the account, the form and the customer change in the same transaction. Three
-    AWS requests.
+    The statistics, and the counts of the account, the form and the customer, change in the same
+    transaction. Three AWS requests.
 
     Raises:
         NotFound: the feedback record does not exist.
@@ -47,8 +54,8 @@ def mark_test(feedback_id: str, *, is_test: bool) -> bool:
 def delete_feedback(feedback_id: str, operator: str) -> bool:
     """Delete a feedback record. Return False if it does not exist.
 
-    The counts of the account, the form and the customer change in the same transaction, which also
-    stores the change for the audit. Three AWS requests.
+    The statistics, and the counts of the account, the form and the customer, change in the same
+    transaction, which also stores the change for the audit. Three AWS requests.
 
     Args:
         operator: the identity of the operator, for the audit.
@@ -75,7 +82,7 @@ def delete_feedback(feedback_id: str, operator: str) -> bool:
 
 
 def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -> None:
-    """Change a record, and the counts of its account, form and customer, in one transaction.
+    """Change a record, its counts and the statistics in one transaction.
 
     Args:
         change: adds the change of the record to the transaction.
@@ -83,7 +90,7 @@ def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -
     """
     record = stored.feedback
     counted_for = [(record.account_id, record.customer_id)] if by and record.customer_id else []
-    heads, existing = feedback_changes.load_heads_and_customers([record.account_id], counted_for)
+    heads, existing, _ = feedback_changes.load_heads_and_related([record.account_id], counted_for)
     now = clock.now()
     with transaction() as write:
         change(write)
@@ -91,6 +98,7 @@ def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)
             counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)
+            statistics.add(write, record.account_id, stored.numbers, by)
         for account_id, customer_id in existing:
             customers.count_feedback(
                 write, account_id, customer_id, [record.rating], [record.source], now, by=by

@@ -9,11 +9,13 @@ from typing import Final
 
 from admin.domain.customers.counts import CustomerCounts
 from admin.services.recount.difference import Difference
+from admin.services.recount.statistics import StatisticsCheck
 from admin.storage import counts as records
 from admin.storage.list_positions import form_positions
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.storage import counters, customers, solicitations
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.forms import TABLES
@@ -52,18 +54,25 @@ def load_counts(account_id: str) -> StoredCounts:
     return StoredCounts(forms, {kind: counts[kind] for kind in Counted})
 
 
-def check_submissions(
-    account_id: str, stored: StoredCounts, until: datetime, fix: bool, advance: Advance
+def check_feedback(
+    account_id: str,
+    stored: StoredCounts,
+    statistics: StatisticsCheck,
+    until: datetime,
+    fix: bool,
+    advance: Advance,
 ) -> Iterator[Difference]:
-    """Yield the wrong submission counts of forms, and the account's feedback count if it is wrong.
+    """Yield the wrong counts of forms, the account's feedback count and the wrong statistics.
 
     Args:
         stored: the counts at the time ``until``.
+        statistics: the statistics at this time.
     """
     counted: Counter[tuple[FormKind, str]] = Counter()
-    for record in records.counted_feedback(account_id, until):
-        counted[record.kind, record.form_id] += 1
-        advance(1)
+    for group in in_groups(records.counted_feedback(account_id, until), MAX_LIMIT):
+        statistics.add_feedback(group)
+        counted.update((each.feedback.kind, each.feedback.form_id) for each in group)
+        advance(len(group))
     for (kind, form_id), count in stored.forms.items():
         expected = counted[kind, form_id]
         if count == expected:
@@ -73,6 +82,7 @@ def check_submissions(
         subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
         yield Difference(subject, "submissions", count, expected, is_repaired)
     yield from check_total(account_id, Counted.FEEDBACK, stored, counted.total(), fix)
+    yield from statistics.differences()
 
 
 def check_purchases(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:

@@ -8,6 +8,7 @@ from admin.services.accounts.manage import require_account
 from admin.services.recount import counts
 from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
+from admin.services.recount.statistics import StatisticsCheck
 from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.domain import clock
 from chalicelib.storage.forms import TABLES
@@ -19,7 +20,7 @@ INDEX_LAG_S: Final = 5
 def recount(
     account_id: str, *, fix: bool, advance: Callable[[int], None] = lambda _: None
 ) -> Iterator[Difference]:
-    """Check all counts and list positions of the account. Yield the differences.
+    """Check all counts, statistics and list positions of the account. Yield the differences.
 
     Every repair is conditional: if a record changes during the check, it is not repaired. The
     needed memory does not depend on the number of customers, purchases and feedback records.
@@ -38,11 +39,13 @@ def recount(
     ]
     totals = [positions.load_total() for positions in lists]
     stored = counts.load_counts(account_id)
+    statistics = StatisticsCheck(account_id, fix=fix)
     started_at = clock.now()
     time.sleep(INDEX_LAG_S)
     for positions, total in zip(lists, totals, strict=True):
         yield from check_positions(positions, total, fix, advance)
-    yield from counts.check_submissions(account_id, stored, started_at, fix, advance)
+    statistics.add_surveys()
+    yield from counts.check_feedback(account_id, stored, statistics, started_at, fix, advance)
     yield from counts.check_purchases(account_id, stored, fix)
     yield from counts.check_solicitations(account_id, stored, fix)
     yield from counts.check_customers(account_id, started_at, fix, advance)

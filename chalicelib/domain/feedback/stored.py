@@ -1,8 +1,10 @@
 """Stored feedback records: the feedback and the state of its record."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib.domain.feedback.daily import ANSWERED, Numbers, numbers_of
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
 
 
@@ -16,6 +18,10 @@ class StoredFeedback:
         state: the state of processing.
         is_test: whether an operator marked the feedback as a test.
         changed_at: the time of the last change; None if the record was not changed.
+        counted_as: the key of the group in which the statistics count the feedback. It stays the
+            same after a change of the account's time zone. None before the feedback is processed,
+            or if an earlier release processed it.
+        answered_as: the key of the group in which the statistics count the survey that it answers.
     """
 
     feedback: Feedback
@@ -23,6 +29,8 @@ class StoredFeedback:
     state: FeedbackState
     is_test: bool = False
     changed_at: datetime | None = None
+    counted_as: str | None = None
+    answered_as: str | None = None
 
     @property
     def updated_at(self) -> datetime:
@@ -33,3 +41,13 @@ class StoredFeedback:
     def is_counted(self) -> bool:
         """Whether the counts of the form and of the customer include the feedback."""
         return self.state is FeedbackState.DONE and not self.is_test
+
+    @property
+    def numbers(self) -> dict[str, Numbers]:
+        """The numbers of the feedback in the statistics, by key of the group, while it counts."""
+        numbers: dict[str, Numbers] = defaultdict(Numbers)
+        if self.counted_as:
+            numbers[self.counted_as] += numbers_of(self.feedback)
+        if self.answered_as:
+            numbers[self.answered_as][ANSWERED] += 1
+        return numbers

@@ -12,6 +12,7 @@ class Tracker:
         send_mode: the channel through which the survey was sent: ``EMAIL`` or ``SMS``.
         used_at: the time of the submission; None before the submission.
         feedback_id: the id of the submitted feedback; None before the submission.
+        counted_as: the key of the group in which the survey is counted as sent; None if it is not.
     """
 
     id: str
@@ -24,3 +25,4 @@ class Tracker:
     created_at: datetime
     used_at: datetime | None = None
     feedback_id: str | None = None
+    counted_as: str | None = None

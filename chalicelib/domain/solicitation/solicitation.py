@@ -59,6 +59,8 @@ class Solicitation:
         cancelled_at: the time at which the partner cancelled the survey. Then, no message is sent
             any more.
         deferrals: how often the message was deferred because it could not be sent.
+        counted_as: the key of the group in which the statistics count the survey as sent: while it
+            is claimed, if it was sent, and if it may have been sent.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Solicitation:
     cancelled_at: datetime | None = None
     deferrals: int = 0
     due_at: int | None = None
+    counted_as: str | None = None
 
     @property
     def pointer(self) -> SolicitationPointer:

@@ -2,8 +2,8 @@
 
 1. Create the webhook executions and the customer. The ids of these records are derived from the
    feedback, so repeating this step creates no duplicates.
-2. Update the counts, add the feedback to the partners' feed and mark it as done, in one transaction
-   per account. Later messages for this feedback are skipped.
+2. Update the counts and the statistics, add the feedback to the partners' feed and mark it as
+   done, in one transaction per account. Later messages for this feedback are skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
@@ -17,7 +17,9 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
+from chalicelib.domain.feedback.daily import Numbers, group_of
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.work import Interruption
 from chalicelib.domain.workflows.workflow import new_execution, reactions
@@ -37,16 +39,17 @@ from chalicelib.storage import (
     executions,
     feedback,
     feedback_changes,
+    statistics,
 )
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.feedback_changes import Head
 from chalicelib.storage.forms import TABLES
 
-MAX_BATCH_SIZE: Final = 25
+MAX_BATCH_SIZE: Final = 19
 """Maximum number of feedback records that are processed together.
 
-A DynamoDB transaction allows 100 writes, and each feedback record needs up to four.
+A DynamoDB transaction allows 100 writes, and each feedback record needs up to five.
 """
 
 
@@ -110,12 +113,14 @@ def _attempt(
     for record in identified:
         by_account[record.account_id].append(record)
     # If the customer was deleted in the meantime, only the form's submission count is increased.
-    heads, existing = feedback_changes.load_heads_and_customers(
-        by_account, {(r.account_id, r.customer_id) for r in identified if r.customer_id}
+    heads, existing, surveys = feedback_changes.load_heads_and_related(
+        by_account,
+        {(r.account_id, r.customer_id) for r in identified if r.customer_id},
+        {r.tracker_id for r in identified if r.tracker_id},
     )
 
     def finish(account_id: str) -> None:
-        _count(by_account[account_id], heads[account_id], existing)
+        _count(by_account[account_id], heads[account_id], existing, surveys)
         done.update(dict.fromkeys(record.id for record in by_account[account_id]))
 
     map_concurrently(finish, list(by_account), _MAX_CONCURRENCY)
@@ -170,11 +175,29 @@ def _pair_to_identify(record: Feedback) -> CustomerPair | None:
 
 
 def _count(
-    identified: Sequence[Feedback], head: Head, existing: Collection[tuple[str, str]]
+    identified: Sequence[Feedback],
+    head: Head,
+    existing: Collection[tuple[str, str]],
+    surveys: Mapping[str, str],
 ) -> None:
     """Count the feedback records of an account, and mark them as done, in one transaction."""
     now = clock.now()
     account_id = identified[0].account_id
+    time_zone = account_settings(account_id).time_zone
+    counted = [
+        StoredFeedback(
+            record,
+            None,
+            FeedbackState.DONE,
+            counted_as=group_of(record, time_zone).key,
+            answered_as=surveys.get(record.tracker_id or ""),
+        )
+        for record in identified
+    ]
+    numbers: dict[str, Numbers] = defaultdict(Numbers)
+    for stored in counted:
+        for group, added in stored.numbers.items():
+            numbers[group].update(added)
     by_form = Counter((record.kind, record.form_id) for record in identified)
     by_customer: dict[str, list[Feedback]] = defaultdict(list)
     for record in identified:
@@ -186,6 +209,7 @@ def _count(
             TABLES[kind].count_submissions(write, form_id, submissions)
         counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
         feedback_changes.add(write, account_id, head, ids, now)
+        statistics.add(write, account_id, numbers)
         for customer_id, records in by_customer.items():
             customers.count_feedback(
                 write,
@@ -195,9 +219,9 @@ def _count(
                 {record.source for record in records},
                 now,
             )
-        for record in identified:
-            has_customer = record.customer_id in by_customer
-            feedback.finish(write, record, record.customer_id if has_customer else None, now)
+        for stored in counted:
+            customer = stored.feedback.customer_id
+            feedback.finish(write, stored, customer if customer in by_customer else None, now)
 
 
 def _process_new_messages(

@@ -14,6 +14,8 @@ from typing import Final
 from chalicelib.backoff import MAX_PAUSE_S, Backoff
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.feedback.daily import DailyGroup, day_of
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
@@ -36,6 +38,7 @@ from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import SOLICITATIONS
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
@@ -224,6 +227,13 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
     assert recipient  # noqa: S101 - `decide` sends nothing without a recipient and a store
     assert store  # noqa: S101
     account_id, purchase = case.solicitation.account_id, facts.purchase
+    group = DailyGroup(
+        day_of(facts.now, account_settings(account_id).time_zone),
+        FormKind.SURVEY,
+        decision.survey.id,
+        store.brand_id,
+        store.id,
+    )
     tracker = Tracker(
         id=case.solicitation.tracker_id or new_id(),
         account_id=account_id,
@@ -233,6 +243,7 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
         store_id=store.id,
         send_mode=decision.channel.value,
         created_at=facts.now,
+        counted_as=group.key,
     )
     claimed = replace(
         case.solicitation,
@@ -241,6 +252,7 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
         survey_id=decision.survey.id,
         channel=decision.channel,
         tracker_id=tracker.id,
+        counted_as=group.key,
     )
     # A retry on the same day uses the text message that the solicitation has reserved.
     text_limit = facts.text_limit if decision.channel is Channel.SMS else None
@@ -254,7 +266,7 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
     )
     claims[claimed.claim_token] = invitation
     with transaction() as write:
-        solicitations.claim(write, claimed, facts.now)
+        solicitations.claim(write, claimed, case.solicitation.counted_as, facts.now)
         trackers.put(write, tracker)
         if text_limit and not facts.has_reserved_text:
             rate_limits.reserve_text(write, account_id, text_limit, facts.now)

@@ -54,3 +54,30 @@ def post_feedback_list(request: PartnerRequest) -> Response:
 
     page = request.optional_body(FeedRequest)
     return json_response(read_feed(request.account_id, page), status=201)
+
+
+@routes.route("/partners/statistics", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="getStatistics",
+    tag="Feedback",
+    summary="Get statistics",
+    description="Returns exact numbers of feedback, ratings, answers to the first question of type"
+    " `NPS`, and surveys, by period and by up to two properties. Feedback counts on the day of its"
+    " creation, without tests and deleted feedback; anonymizing changes nothing. A survey counts on"
+    " the day on which it was sent, and its answer counts on this day too, so the response rate is"
+    " never above 1. The account's time zone determines the days; a new time zone applies to"
+    " feedback and surveys from then on. If there is too much to read, the code is `too_much`:"
+    " request a shorter period or fewer groups.",
+    body="feedback.statistics.StatisticsRequest",
+    body_description="The period, the groups and the filters.",
+    response="feedback.statistics.Statistics",
+    returns="The statistics.",
+)
+def post_statistics(request: PartnerRequest) -> Response:
+    """Return statistics."""
+    from chalicelib.domain.feedback.statistics import StatisticsRequest
+    from chalicelib.services.feedback.statistics import read_statistics
+
+    body = request.body(StatisticsRequest)
+    return json_response(read_statistics(request.account_id, body), status=201)

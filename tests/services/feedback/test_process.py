@@ -168,6 +168,7 @@ def test_processing_batch_of_feedback_sends_three_aws_requests(seeded: SeededAcc
     messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
     assert len(messages) == 24
     assert workflows_of(seeded.account_id) == ()
+    account_settings(seeded.account_id)
     with counted_calls() as calls:
         FEEDBACK_QUEUE.deliver(messages)
     assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1}

@@ -1,0 +1,39 @@
+"""Read the statistics about feedback and surveys: ``POST /partners/statistics``."""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback.daily import DailyGroup, Numbers
+from chalicelib.domain.feedback.statistics import (
+    Statistics,
+    StatisticsRequest,
+    build_statistics,
+    too_much,
+)
+from chalicelib.storage import statistics
+
+MAX_REQUESTS: Final = 20
+"""Maximum number of AWS requests, each of which reads up to 1 MB."""
+
+
+def read_statistics(account_id: str, request: StatisticsRequest) -> Statistics:
+    """Return the account's statistics. One AWS request per MB.
+
+    Raises:
+        InvalidInput: the fields contradict each other, or the statistics would be too large.
+    """
+    errors = list(request.rule_errors())
+    if errors:
+        raise InvalidInput(errors)
+    return build_statistics(request, _read(account_id, request.since, request.until))
+
+
+def _read(account_id: str, since: date, until: date) -> Iterator[tuple[DailyGroup, Numbers]]:
+    pages = statistics.load_pages(account_id, since.isoformat(), until.isoformat())
+    for number, page in enumerate(pages, 1):
+        if number > MAX_REQUESTS:
+            raise too_much(f"The period has more than {MAX_REQUESTS} MB of numbers.")
+        for key, numbers in page:
+            yield DailyGroup.parse(key), numbers
