@@ -115,8 +115,9 @@ def increment_total(
     Args:
         read: the total that the caller has read. The transaction fails if the stored total is
             different.
-        erasures: the number of changes by erasures that the caller has read. The transaction fails
-            if the stored number is different. None if the caller does not depend on it.
+        erasures: how often erasures have changed the list, as the caller has read it. The
+            transaction fails if the stored number is different. None if the caller does not depend
+            on erasures.
     """
     unchanged = is_number(CounterRow.total, read)
     if erasures is not None:

@@ -299,7 +299,10 @@ def find(execution_id: str) -> Execution | None:
 
 
 def find_many(execution_ids: Sequence[str]) -> list[Execution]:
-    """Load the executions with these ids that exist. One consistent request per 100 ids."""
+    """Load the executions with these ids, and ignore unknown ids.
+
+    One consistent request per 100 ids.
+    """
     rows = read_together(*((ExecutionRow, execution_id, PART) for execution_id in execution_ids))
     return [_execution(row) for row in rows if row]
 

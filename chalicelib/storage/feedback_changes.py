@@ -73,7 +73,7 @@ def load_epoch() -> str:
 
 
 def head_key(account_id: str) -> tuple[type[FeedbackChangeRow], str, str]:
-    """Return the key of the head, to read it together with other rows."""
+    """Return the key of an account's head, so that one request can read it and other rows."""
     return FeedbackChangeRow, account_id, HEAD
 
 

@@ -77,7 +77,7 @@ def _generated(catalogues: dict[str, Catalog]) -> dict[Path, bytes]:
 
 
 def _dates(language: str) -> list[str]:
-    """Return the format of a date in each month. English dates have the order of most countries."""
+    """Return the format of a date in each month. In English, the day precedes the month."""
     locale = Locale.parse({"en": "en-GB"}.get(language, language), sep="-")
     days = (date(2001, month, 22) for month in range(1, 13))
     texts = (format_date(day, "long", locale) for day in days)

@@ -298,7 +298,7 @@ def recorder() -> Iterator[Recorder]:
     """Run the app in process, with moto instead of AWS and with part of the demo data."""
     from app import app
 
-    # The ids of examples are public.
+    # Ids in examples must be the same in every run, and need not be secret.
     random, keys = Random("openapi"), Random("keys")  # noqa: S311
     with (
         mock_aws(),

@@ -16,11 +16,12 @@ def thanks_for(
     rating: int | None,
     names: Mapping[str, str],
 ) -> Submission:
-    """Return the submission texts of a view with those for the rating.
+    """Replace the thank-you texts in a view by the form's texts for this rating.
 
-    Texts that the form does not set for the rating are unchanged.
+    A text that the form does not define for the rating stays unchanged.
 
     Args:
+        submission: the view's texts, which are shown after the submission.
         names: the values of the placeholders in the texts.
     """
     if rating is None:

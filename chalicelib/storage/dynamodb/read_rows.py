@@ -16,9 +16,9 @@ _READS: Final = frozenset({"BatchGetItem", "GetItem"})
 
 
 class ReadRows:
-    """The rows that the attempts of one operation read.
+    """The rows that an operation has read, in its current attempt and in failed ones.
 
-    An index and a projection return only parts of a row, so their results are not remembered.
+    Only reads by key count. Queries can return parts of rows, so they are ignored.
     """
 
     def __init__(self) -> None:

@@ -251,8 +251,9 @@ class WorkRecords(Generic[Pointer]):
     def interrupt(self, owner_id: str, part: str, error: Exception, now: datetime) -> Interruption:
         """Reschedule or park a record whose attempt raised an exception.
 
-        Contention, throttling and too little time do not count as failures. A state that blocks
-        the work counts, for some states only after the record has waited long enough.
+        Contention, throttling and too little time do not count as failures. Blocked work
+        (`Blocked`) is deferred until it has waited for ``counts_after``; after that, each attempt
+        counts as a failure.
         """
         blocked = error if isinstance(error, Blocked) else None
         reason = str(blocked) if blocked else type(error).__name__
