@@ -19,7 +19,6 @@ from chalicelib.domain.work import DueWork, Swept, open_shards
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.sweep import sweep
 from chalicelib.services.work.kinds import ALL_WORK
-from chalicelib.services.work.sweep import LISTED_PER_SHARD
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import customer_creation, executions
 from chalicelib.storage.dynamodb import work_records
@@ -31,9 +30,17 @@ from tests.services.kinds import WEBHOOKS
 from tests.services.moved_time import Time, move_time
 from tests.services.queues import WEBHOOK_QUEUE
 
+LISTED_PER_SHARD = 20
+"""The tests reduce the number of listed records, because moto needs milliseconds for each."""
+
 EVENT = dict.fromkeys(
     ("version", "account", "region", "detail-type", "source", "time", "id", "detail", "resources")
 )
+
+
+@pytest.fixture(autouse=True)
+def _few_listed_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chalicelib.services.work.sweep.LISTED_PER_SHARD", LISTED_PER_SHARD)
 
 
 class Context:

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.webhooks.public_address import is_public
@@ -43,6 +43,7 @@ def embeds_ipv4(address: IPv4Address | IPv6Address) -> bool:
 
 
 @pytest.mark.parametrize("network", NOT_PUBLIC, ids=str)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_addresses_in_reserved_ranges_are_not_public(
     network: IPv4Network | IPv6Network, data: st.DataObject

@@ -30,6 +30,7 @@ from infrastructure.deployment import (
     permissions,
     public_address,
     stacks,
+    trim,
 )
 from infrastructure.deployment.lock import deployment_lock
 from infrastructure.deployment.progress import DeploymentError
@@ -72,8 +73,13 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(TypedAWSClient, "import_rest_api", create_api)
     monkeypatch.setattr(TypedAWSClient, "update_api_from_swagger", lambda *_, **__: None)
-    # The packages do not affect these tests, and to install them takes seconds.
+    # Chalice reads the app of this process. The packages and modules of the archive do not affect
+    # these tests, and to install, compile and compress them takes seconds.
     monkeypatch.setattr(dependencies, "install", lambda *_: None)
+    files = tuple(name for name in code_package._DEPLOYED_FILES if name != "chalicelib")
+    monkeypatch.setattr(code_package, "_DEPLOYED_FILES", files)
+    monkeypatch.setattr(trim, "compile_modules", lambda *_: None)
+    monkeypatch.setattr(trim, "compile_templates", lambda *_: None)
     monkeypatch.setattr(code_package, "run_chalice", run)
     monkeypatch.setattr(deploy, "STAGES", (STAGE,))
 
