@@ -1,12 +1,12 @@
 """Check files of definitions, and compare them with saved definitions, without saving anything."""
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from admin.commands.account import id_argument
-from admin.commands.load import StoredResources, show_warnings
+from admin.commands.load import StoredResources, number_of, show_warnings
 from admin.definitions.check import check
 from admin.definitions.compare import differences
 from admin.definitions.definition import Definition, Kind
@@ -31,11 +31,6 @@ AccountOption = Annotated[
         parser=id_argument,
     ),
 ]
-_WORDS: Final = {
-    Kind.CONTACT_FORM: "contact form",
-    Kind.SURVEY: "survey",
-    Kind.WORKFLOW: "workflow",
-}
 
 
 def check_file(kind: Kind, file: Path, account: str | None) -> None:
@@ -43,7 +38,7 @@ def check_file(kind: Kind, file: Path, account: str | None) -> None:
     definitions = _valid_definitions(kind, file, account, StoredResources())
     show_warnings(definitions)
     count = sum(definition.kind is kind for definition in definitions)
-    notices().print(f"Valid: {count} {_WORDS[kind]}{'' if count == 1 else 's'}. Nothing was saved.")
+    notices().print(f"Valid: {number_of(count, kind.word)}. Nothing was saved.")
     show_record({"valid": count, "errors": []})
 
 

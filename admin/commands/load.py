@@ -215,7 +215,7 @@ def load_definitions(
     for line in _effect_lines(found):
         notices().print(line)
     confirm(
-        lambda: f"Load {_number(len(changing), 'definition')}?", is_confirmed=options.is_confirmed
+        lambda: f"Load {number_of(len(changing), 'definition')}?", is_confirmed=options.is_confirmed
     )
     _save(changing)
 
@@ -293,11 +293,12 @@ def _effect_lines(found: Sequence[Effect]) -> Iterable[str]:
         kind = effect.definition.kind
         shown[kind] += 1
         if shown[kind] <= _SHOWN_CHANGES:
-            yield f"{_WORDS.get(kind, kind.value)} {effect.name} ({effect.definition.resource_id})"
+            yield f"{kind.word} {effect.name} ({effect.definition.resource_id})"
             yield from (f"  {line}" for line in effect.diff)
     for kind, count in shown.items():
         if count > _SHOWN_CHANGES:
-            yield f"The changes of {_number(count - _SHOWN_CHANGES, 'more ' + kind)} are not shown."
+            more = number_of(count - _SHOWN_CHANGES, f"more {kind.word}")
+            yield f"The changes of {more} are not shown."
 
 
 def _shown(found: Sequence[Effect]) -> list[Effect]:
@@ -311,17 +312,13 @@ def _counts(found: Sequence[Effect]) -> dict[Outcome, Counter[Kind]]:
     return counts
 
 
-_WORDS: Final = {Kind.CONTACT_FORM: "contact form"}
-
-
 def count_list(counts: Counter[Kind]) -> str:
     """Format the number of definitions of each kind: ``2 stores, 1 survey``."""
-    return ", ".join(
-        _number(counts[kind], _WORDS.get(kind, kind.value)) for kind in Kind if counts[kind]
-    )
+    return ", ".join(number_of(counts[kind], kind.word) for kind in Kind if counts[kind])
 
 
-def _number(count: int, word: str) -> str:
+def number_of(count: int, word: str) -> str:
+    """Format a number with its noun in the singular or plural: ``2 stores``."""
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 

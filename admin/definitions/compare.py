@@ -21,7 +21,7 @@ from admin.domain.customers.merge import merge_customer
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
-from admin.services.feedback.answered import count_answers
+from admin.services.feedback.answered import MAX_READ, count_answers
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.compare import is_stored
 from admin.services.workflows.manage import find_workflow
@@ -185,11 +185,11 @@ def _field_problems(
         if replacing.type is not field.type:
             count, is_exact = count_answers(form, field.id)
             if count or not is_exact:
-                responses = f"{'' if is_exact else 'at least '}{count:,} responses"
+                of_newest = "" if is_exact else f" of the newest {MAX_READ:,}"
                 detail = (
                     f"Changes the type of the field {field.key} from {field.type} to"
-                    f" {replacing.type}, but {responses} answer it. Use another key for the new"
-                    " question, or add --retype-answered-fields."
+                    f" {replacing.type}, but responses{of_newest} answer it: {count:,}. Use another"
+                    " key for the new question, or add --retype-answered-fields."
                 )
                 refusals.append(_problem(definition, "answered_field", detail))
     return warnings, refusals

@@ -23,6 +23,11 @@ class Kind(StrEnum):
     WORKFLOW = "workflow"
     PURCHASE = "purchase"
 
+    @property
+    def word(self) -> str:
+        """The kind in messages."""
+        return "contact form" if self is Kind.CONTACT_FORM else self.value
+
 
 @dataclass(frozen=True)
 class RawDefinition:

@@ -88,7 +88,7 @@ class _Keys:
         resource_id = str(raw.content["id"]).lower()
         first = self.defined.setdefault((account_id, kind, key), resource_id)
         if resource_id not in (first, stored) or (stored and stored != resource_id):
-            detail = f"Another {kind.value} of the account has this key."
+            detail = f"Another {kind.word} of the account has this key."
             self.problems.append(Problem(raw.origin, InputError("/key", "duplicate", detail)))
 
     def resolve(self, raw: RawDefinition, account_id: str, reference: _Reference) -> None:
@@ -106,7 +106,7 @@ class _Keys:
         found = self.defined.get((account_id, reference.kind, text))
         found = found or self.known.ids_by_key(account_id, reference.kind).get(text)
         if found is None:
-            error = unknown_reference(reference.kind.value, *reference.path)
+            error = unknown_reference(reference.kind.word, *reference.path)
             self.problems.append(Problem(raw.origin, error))
         # An unknown id avoids a second error about the same text.
         return found or derived_id(account_id, reference.kind, text)

@@ -37,9 +37,9 @@ def previous_definition(
     else:
         change = next((c for c in reversed(changes) if c.changed_at > at), None)
     if change is None:
-        raise Conflict(f"The history contains no such change of this {kind.value}.")
+        raise Conflict(f"The history contains no such change of this {kind.word}.")
     if change.old is None:
-        raise Conflict(f"The {kind.value} did not exist before {change.changed_at:%Y-%m-%d %H:%M}.")
+        raise Conflict(f"The {kind.word} did not exist before {change.changed_at:%Y-%m-%d %H:%M}.")
     return _definition(account_id, kind, resource_id, change)
 
 

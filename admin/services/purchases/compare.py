@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.purchase import PurchaseDefinition, purchase_id
 from chalicelib.services.purchases.record import input_hash_of
 from chalicelib.storage import purchases
@@ -17,10 +18,9 @@ def is_stored(account_id: str, definitions: Sequence[PurchaseDefinition]) -> lis
     One AWS request per 100 purchases.
     """
     ids = [purchase_id(account_id, d.source, d.external_id) for d in definitions]
-    unique = list(dict.fromkeys(ids))
     stored: dict[str, str | None] = {}
-    for start in range(0, len(unique), _READ_AT_ONCE):
-        stored |= purchases.find_input_hashes(account_id, unique[start : start + _READ_AT_ONCE])
+    for group in in_groups(dict.fromkeys(ids), _READ_AT_ONCE):
+        stored |= purchases.find_input_hashes(account_id, group)
     return [
         stored[id_] == input_hash_of(definition) if id_ in stored else None
         for id_, definition in zip(ids, definitions, strict=True)

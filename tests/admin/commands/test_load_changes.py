@@ -98,7 +98,8 @@ def test_loaded_survey_keeps_verified_support_address(seeded: SeededAccount, fil
     kept = stored_survey(seeded).support_email
     assert kept
     assert (kept.dkim_verified, kept.external_dns_config) == (True, verified.external_dns_config)
-    load(file, definition | {"supportEmail": None}, seeded, "--yes")
+    removed = load(file, definition | {"supportEmail": None}, seeded, "--yes")
+    assert "  -  email: help@example.com" in removed.stderr.splitlines()
     assert stored_survey(seeded).support_email is None
 
 
@@ -136,7 +137,7 @@ def test_changed_type_of_answered_field_is_refused(seeded: SeededAccount, file: 
     FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     refused = load(file, changed, seeded, "--yes")
     assert refused.exit_code == 1
-    assert "from LONG_TEXT to TEXT, but 1 responses answer it." in refused.stderr
+    assert "from LONG_TEXT to TEXT, but responses answer it: 1." in refused.stderr
     assert exported("form", seeded.contact_form_id) == definition
     assert load(file, changed, seeded, "--yes", "--retype-answered-fields").exit_code == 0
     assert exported("form", seeded.contact_form_id) == changed
