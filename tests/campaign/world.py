@@ -652,7 +652,7 @@ class World:
 
     def _receive_mail(self, mail: Mail) -> None:
         self.record.violations += self._violations_of(mail)
-        if mail.channel == "EMAIL" and self.random.random() < 0.15:
+        if mail.channel == "EMAIL" and self.random.random() < 0.2:
             self._bounce(mail)
 
     def _violations_of(self, mail: Mail) -> Iterator[str]:
@@ -694,7 +694,7 @@ class World:
 
     def _bounce(self, mail: Mail) -> None:
         headers = [{"name": name, "value": value} for name, value in mail.headers]
-        if mail.is_known and self.random.random() < 0.5:
+        if mail.is_known and self.random.random() < 0.7:
             headers = []  # Only the message id names the survey.
         body = {
             "notificationType": "Bounce",
