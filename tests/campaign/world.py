@@ -525,6 +525,10 @@ class World:
     def _react(self, invocation: Invocation, arguments: Any) -> Invocation | None:
         if invocation.name in ("erase", "erasures"):
             self._judge_erasures()
+        if invocation.name == "answer survey" and "feedback-test-trackers" in str(arguments):
+            # Another answer is stored after the service has read that the tracker is unused.
+            others = (each for each in self.simulation.invocations if each is not invocation)
+            return next((each for each in others if each.name == invocation.name), None)
         if invocation.name != "solicitations":
             return None
         if "RawMessage" in arguments or "PhoneNumber" in arguments:
