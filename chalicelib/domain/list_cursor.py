@@ -2,6 +2,7 @@
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import Field
@@ -53,6 +54,26 @@ class CursorRequest(Input):
         """Return the cursor after the record with this creation time and id."""
         position = json.dumps([created_at, record_id, self._filter_hash()])
         return urlsafe_b64encode(position.encode()).decode()
+
+    def page_meta(
+        self,
+        item_count: int,
+        examined: Sequence[tuple[str, str]],
+        end: tuple[str, str] | None,
+        *,
+        is_end: bool,
+    ) -> "CursorMeta":
+        """Return the metadata of a page.
+
+        Args:
+            examined: the positions of the records that were read.
+            end: the position of the last of these records that belongs to the page or does not
+                match the filters; None if there is none.
+            is_end: whether the list ends with the records that were read.
+        """
+        has_more = not is_end or end != (examined[-1] if examined else None)
+        cursor = self.cursor_at(*end) if end and has_more else None
+        return CursorMeta(item_count=item_count, cursor=cursor, has_more=cursor is not None)
 
     def _filter_hash(self) -> str:
         filters = self.model_dump(mode="json", exclude={"limit", "cursor"}, exclude_none=True)

@@ -40,6 +40,12 @@ def confirm_recipient(
         write.condition_check(CustomerRow, account_key(account_id, customer.id), condition=accepts)
 
 
+def confirm_addresses(write: TransactWrite, account_id: str, customer: Customer) -> None:
+    """Check in this transaction that a customer exists and that no address has changed."""
+    key = account_key(account_id, customer.id)
+    write.condition_check(CustomerRow, key, condition=has_same_addresses(customer))
+
+
 def turn_optins_off(
     write: TransactWrite,
     account_id: str,

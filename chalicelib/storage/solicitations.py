@@ -6,7 +6,7 @@ stored outcome, the message may have been sent, so the outcome is UNKNOWN.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -19,6 +19,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.forms.survey import Channel as SendMode
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
@@ -256,18 +257,6 @@ def find_with_purchase(
     return build_solicitation(row), purchase, customer
 
 
-def find_with_store(pointer: SolicitationPointer) -> tuple[Solicitation | None, str | None]:
-    """Load a solicitation of the account, and the store of its purchase. One consistent request."""
-    account_id = pointer.account_id
-    row, purchase = read_together(
-        (SolicitationRow, pointer.solicitation_id),
-        (PurchaseRow, account_key(account_id, pointer.solicitation_id)),
-    )
-    if row is None or row.account_id != account_id or purchase is None:
-        return None, None
-    return build_solicitation(row), purchase.store_id
-
-
 def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: datetime) -> None:
     """End a solicitation without a message, in this transaction.
 
@@ -283,6 +272,46 @@ def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: dat
         condition=_is_unchanged(solicitation),
     )
     _count(write, solicitation, SolicitationState.SKIPPED)
+
+
+def link(write: TransactWrite, loaded: Solicitation, linked: Solicitation, now: datetime) -> None:
+    """Give the survey to the partner as a link, and count it as sent, in this transaction.
+
+    The transaction fails if the solicitation has changed since it was loaded.
+
+    Args:
+        linked: the solicitation with its new outcome, the survey, the tracker and the customer.
+    """
+    row, customer = SolicitationRow, SolicitationRow.customer_id
+    assert linked.channel  # noqa: S101 - every link has a channel, a survey and a tracker
+    assert linked.survey_id  # noqa: S101
+    assert linked.tracker_id  # noqa: S101
+    assert linked.counted_as  # noqa: S101
+    write.update(
+        row(loaded.id),
+        actions=[
+            row.channel.set(linked.channel.value),
+            row.survey_id.set(linked.survey_id),
+            row.tracker_id.set(linked.tracker_id),
+            row.counted_as.set(linked.counted_as),
+            customer.set(linked.customer_id) if linked.customer_id else customer.remove(),
+            row.sent_at.set(format_timestamp(now)),
+            row.held_until.remove(),
+            row.reason.remove(),
+            *_ending(linked.state, now),
+        ],
+        condition=(row.state == loaded.state.value)
+        & is_unchanged(row.reason, loaded.reason or None)
+        & is_unchanged(row.revision, loaded.revision or None)
+        & is_unchanged(customer, loaded.customer_id)
+        & row.leased_until.does_not_exist()
+        & row.cancelled_at.does_not_exist(),
+    )
+    if loaded.outcome_is_final:
+        counters.count(write, loaded.account_id, OUTCOMES[loaded.state], loaded.id, -1)
+    _count(write, loaded, linked.state)
+    account_id, counted_before = loaded.account_id, loaded.counted_as
+    statistics.count_sent(write, account_id, loaded.id, counted_before, linked.counted_as)
 
 
 def cancel(solicitation: Solicitation, now: datetime) -> None:
@@ -434,7 +463,7 @@ def save_sent(claimed: Solicitation, message_id: str, contact_key: str, now: dat
         account_id=claimed.account_id,
         solicitation_id=claimed.id,
         customer_id=claimed.customer_id,
-        channel=claimed.channel,
+        channel=Channel(claimed.channel),
         contact_key=contact_key,
         sent_at=now,
     )
@@ -462,26 +491,53 @@ def expire(solicitation: Solicitation, now: datetime) -> bool:
     return save_end(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
 
 
-def list_page(
-    account_id: str, after: Position | None, at_most: int
-) -> tuple[list[Solicitation], bool]:
-    """Load solicitations of the account by creation time, and whether the list ends with them.
+def list_page(account_id: str, after: Position | None, at_most: int) -> tuple[list[Position], bool]:
+    """Load positions of the account's solicitations, and whether the list ends with them.
 
-    One request. The index is eventually consistent, and contains only part of the attributes.
+    One request. The index is eventually consistent.
 
     Args:
         after: the position of the last solicitation of the preceding page.
     """
+    return _list_page(SolicitationRow.by_account, ("account_id", account_id), after, at_most)
+
+
+def list_page_of_customer(
+    customer_id: str, after: Position | None, at_most: int
+) -> tuple[list[Position], bool]:
+    """Load positions of a customer's solicitations; see `list_page`.
+
+    The customer can belong to any account, so the caller checks the account of the solicitations.
+    """
+    return _list_page(SolicitationRow.by_customer, ("customer_id", customer_id), after, at_most)
+
+
+def _list_page(
+    index: Any, key: tuple[str, str], after: Position | None, at_most: int
+) -> tuple[list[Position], bool]:
     created_at, record_id = after or ("", None)
-    rows, is_end = read_index_page(
-        SolicitationRow.by_account,
-        ("account_id", account_id),
-        "solicitation_id",
-        record_id,
-        created_at,
-        at_most,
-    )
-    return [build_solicitation(row) for row in rows], is_end
+    rows, is_end = read_index_page(index, key, "solicitation_id", record_id, created_at, at_most)
+    return [(row.created_at, row.solicitation_id) for row in rows], is_end
+
+
+def find_many_with_stores(
+    account_id: str, solicitation_ids: Collection[str]
+) -> dict[str, tuple[Solicitation, str]]:
+    """Load solicitations of the account by id, each with the store of its purchase.
+
+    Omit missing ones and those of other accounts. One consistent request per 50 solicitations.
+    """
+    keys = [
+        key
+        for each in solicitation_ids
+        for key in ((SolicitationRow, each), (PurchaseRow, account_key(account_id, each)))
+    ]
+    rows = read_together(*keys)
+    return {
+        row.solicitation_id: (build_solicitation(row), purchase.store_id)
+        for row, purchase in zip(rows[::2], rows[1::2], strict=True)
+        if row and purchase and row.account_id == account_id
+    }
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
@@ -498,8 +554,8 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
     """Remove the customer, the tracker and the message of a solicitation, in this transaction.
 
     A pending solicitation ends: SKIPPED, or UNKNOWN if a worker may be sending the message.
-    `count_erased` counts this outcome. The transaction fails if the solicitation has changed since
-    it was loaded.
+    `count_erased` counts this outcome. A skipped solicitation can no longer get a link. The
+    transaction fails if the solicitation has changed since it was loaded.
     """
     row = SolicitationRow
     actions: list[Action] = [
@@ -513,6 +569,8 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
             row.reason.set(SkipReason.ERASED.value),
             *_ending(outcome, now),
         ]
+    elif solicitation.can_be_linked:
+        actions.append(row.reason.set(SkipReason.ERASED.value))
     write.update(
         SolicitationRow(solicitation.id),
         actions=actions,
@@ -571,7 +629,7 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         claim_token=row.claim_token or "",
         leased_until=row.leased_until,
         reason=row.reason or "",
-        channel=Channel(row.channel) if row.channel else None,
+        channel=SendMode(row.channel) if row.channel else None,
         survey_id=row.survey_id,
         tracker_id=row.tracker_id,
         text_day=row.text_day,

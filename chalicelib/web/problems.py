@@ -34,6 +34,7 @@ CODES: Final = {
     "not_found": "The account has no such record, or there is no such path.",
     "method_not_allowed": "The path does not support the method.",
     "conflict": "The current state of the record does not allow the request.",
+    "no_link": "There is no link to a survey about the purchase; `detail` ends with the reason.",
     "form_disabled": "The contact form or survey is disabled.",
     "tracker_used": "The tracker was already used for a submission.",
     "too_large": "The request body, or the record built from it, is too large.",

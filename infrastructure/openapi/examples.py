@@ -71,6 +71,9 @@ _PURCHASE: Final = {
     "date": "2026-11-20T09:30:00Z",
     "customer": {"firstName": "Lou", "email": "lou.blanc@example.com", "emailOptin": True},
 }
+_OLD_KEY: Final = {"source": "Site", "externalId": "ORDER-20417"}
+_OLD: Final = id_of(MAIN_ACCOUNT, _OLD_KEY)
+_CANCELLED: Final = id_of(MAIN_ACCOUNT, _PURCHASE_KEY)
 
 QUERIES: Final = {
     "getPurchase": {"id": SHOWN_PURCHASE},
@@ -129,7 +132,7 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "reportPurchases": {
         "Two old purchases, one of them invalid": {
             "batch": [
-                {**_PURCHASE, "externalId": "ORDER-20417"},
+                {**_PURCHASE, **_OLD_KEY},
                 {**_PURCHASE, "externalId": "ORDER-20416", "storeId": _UNKNOWN},
             ],
             "solicit": False,
@@ -141,6 +144,11 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "Purchases in a store": {"limit": 2, "storeIds": [_STORE]},
     },
     "cancelPurchase": {"By order number": _PURCHASE_KEY},
+    "createSurveyLink": {"A link to print on a receipt": {"purchaseId": _OLD}},
+    "listSurveyTrackers": {
+        "The first page": {},
+        "Surveys that were not sent": {"limit": 2, "state": "SKIPPED"},
+    },
     "eraseCustomer": {"A customer": {"id": _ERASED_CUSTOMER}},
     "changeCustomer": {
         "A new phone number": {"phoneNumber": "+33 6 98 76 54 32", "description": None},
@@ -175,6 +183,10 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("listPurchases", 400): {"cursor": "x"},
     ("cancelPurchase", 400): {"externalId": "ORDER-20418"},
     ("cancelPurchase", 404): {**_PURCHASE_KEY, "externalId": "UNKNOWN"},
+    ("createSurveyLink", 400): {"purchase": _OLD},
+    ("createSurveyLink", 404): {"purchaseId": _UNKNOWN},
+    ("createSurveyLink", 409): {"purchaseId": _CANCELLED},
+    ("listSurveyTrackers", 400): {"state": "OPEN"},
     ("eraseCustomer", 400): {"id": "zoe@example.com"},
     ("changeCustomer", 400): {"emailOptin": None},
     ("findCustomers", 400): {"email": "nobody"},
@@ -319,6 +331,9 @@ def recorder() -> Iterator[Recorder]:
         # Moto does not create secrets from templates.
         boto3.client("secretsmanager").create_secret(
             Name="feedback-test-stage-secret", SecretString="example"
+        )
+        boto3.client("ssm").put_parameter(
+            Name="feedback-test-public-base-url", Value="https://api.example.com", Type="String"
         )
         create_account(ACCOUNTS[MAIN_ACCOUNT], MAIN_ACCOUNT)
         definitions, problems = check(list(_definitions()), None, StoredResources())

@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from admin.storage import solicitations
-from admin.storage.trackers import find_used
 from chalicelib.domain.paging import in_groups
-from chalicelib.storage import purchases
+from chalicelib.storage import purchases, trackers
 
 _READ_AT_ONCE: Final = 100
 
@@ -58,8 +57,9 @@ def find_sent_surveys(
     )
     for group in in_groups(sent, _READ_AT_ONCE):
         stores = purchases.find_stores(account_id, [purchase_id for purchase_id, *_ in group])
-        is_used = find_used([tracker_id for *_, tracker_id in group])
+        found = trackers.find_many([tracker_id for *_, tracker_id in group])
         for purchase_id, survey, sent_at, tracker_id in group:
-            if tracker_id in is_used:
-                yield SentSurvey(survey, stores.get(purchase_id), sent_at, is_used[tracker_id])
+            if tracker := found.get(tracker_id):
+                is_answered = tracker.used_at is not None
+                yield SentSurvey(survey, stores.get(purchase_id), sent_at, is_answered)
         on_read(len(group))

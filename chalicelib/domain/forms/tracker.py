@@ -9,7 +9,8 @@ class Tracker:
     """A token that allows one submission to one survey.
 
     Attributes:
-        send_mode: the channel through which the survey was sent: ``EMAIL`` or ``SMS``.
+        send_mode: the channel through which the survey was sent: ``EMAIL``, ``SMS``, or ``LINK``
+            if the partner delivers the link.
         used_at: the time of the submission; None before the submission.
         feedback_id: the id of the submitted feedback; None before the submission.
         counted_as: the key of the group in which the survey is counted as sent; None if it is not.

@@ -50,6 +50,19 @@ class HoldReason(StrEnum):
     DAILY_LIMIT = "DAILY_LIMIT"
 
 
+LINKABLE_REASONS: Final = frozenset(
+    (
+        SkipReason.NOT_REQUESTED,
+        SkipReason.NO_CHANNEL,
+        SkipReason.NO_CONSENT,
+        SkipReason.SUPPRESSED,
+        SkipReason.BOUNCED,
+        SkipReason.NO_CUSTOMER,
+    )
+)
+"""The reasons that prevent a message, but not a link for the partner's own channel."""
+
+
 @dataclass(frozen=True)
 class Recipient:
     """A customer and the contacts through which the customer can be reached.
@@ -94,6 +107,11 @@ class Recipient:
             for channel, is_on in optins.items()
             if is_on and self.suppression(channel) not in (None, SuppressionReason.BOUNCED)
         ]
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether an erased person had one of the customer's addresses."""
+        return any(self.suppression(each) is SuppressionReason.ERASED for each in Channel)
 
     def contact(self, channel: Channel) -> Contact | None:
         """Return the contact of the address of this channel, or None without an address."""
@@ -182,23 +200,12 @@ Decision = Send | Hold | Skip
 
 def decide(facts: Facts) -> Decision:
     """Decide whether to send a survey about a purchase now, later or never."""
-    if facts.is_cancelled:
-        return Skip(SkipReason.CANCELLED)
-    if not facts.is_requested:
+    if not (facts.is_requested or facts.is_cancelled):
         return Skip(SkipReason.NOT_REQUESTED)
-    if facts.purchase.date > facts.now:
-        return Hold(facts.purchase.date, HoldReason.FUTURE_PURCHASE)
-    if facts.send_at and facts.send_at > facts.now:
-        return Hold(facts.send_at, HoldReason.SEND_AT)
-    if facts.recipient is None:
-        return Skip(SkipReason.NO_CUSTOMER)
-    survey = _choose_survey(facts)
-    if isinstance(survey, SkipReason):
-        return Skip(survey)
-    if _is_too_old(facts, survey):
-        return Skip(SkipReason.TOO_OLD)
-    if _is_solicited(facts, facts.recipient, survey):
-        return Skip(SkipReason.ALREADY_SOLICITED)
+    survey = _due_survey(facts, is_message=True)
+    if not isinstance(survey, SavedSurvey):
+        return survey
+    assert facts.recipient  # noqa: S101 - no survey is due for a message without a recipient
     channels = _sending_channels(survey)
     channel = _choose_channel(facts.recipient, channels)
     if channel is Channel.SMS and facts.is_text_limit_reached:
@@ -208,11 +215,52 @@ def decide(facts: Facts) -> Decision:
             return Hold(_next_day(facts.now), HoldReason.DAILY_LIMIT)
     if isinstance(channel, SkipReason):
         return Skip(channel)
-    if facts.sending_hours:
-        until = hold_until(facts.sending_hours, facts.time_zone, facts.now)
-        if until:
-            return Hold(until, HoldReason.SENDING_HOURS)
-    return Send(survey, channel)
+    return _outside_hours(facts) or Send(survey, channel)
+
+
+def decide_link(facts: Facts) -> SavedSurvey | Hold | Skip:
+    """Decide which survey a link for the partner's own channel opens, or why there is no link.
+
+    The service sends no message, so consent, channels and unsubscriptions do not matter. An erased
+    person gets no link either.
+    """
+    if facts.recipient and facts.recipient.is_erased:
+        return Skip(SkipReason.ERASED)
+    survey = _due_survey(facts, is_message=False)
+    if not isinstance(survey, SavedSurvey):
+        return survey
+    return _outside_hours(facts) or survey
+
+
+def _due_survey(facts: Facts, *, is_message: bool) -> SavedSurvey | Hold | Skip:
+    """Return the survey that is due, before the channel and the sending hours are considered.
+
+    Args:
+        is_message: whether the service sends the survey to the customer.
+    """
+    if facts.is_cancelled:
+        return Skip(SkipReason.CANCELLED)
+    if facts.purchase.date > facts.now:
+        return Hold(facts.purchase.date, HoldReason.FUTURE_PURCHASE)
+    if facts.send_at and facts.send_at > facts.now:
+        return Hold(facts.send_at, HoldReason.SEND_AT)
+    if facts.recipient is None and is_message:
+        return Skip(SkipReason.NO_CUSTOMER)
+    survey = _choose_survey(facts, is_message=is_message)
+    if isinstance(survey, SkipReason):
+        return Skip(survey)
+    if _is_too_old(facts, survey):
+        return Skip(SkipReason.TOO_OLD)
+    if facts.recipient and _is_solicited(facts, facts.recipient, survey):
+        return Skip(SkipReason.ALREADY_SOLICITED)
+    return survey
+
+
+def _outside_hours(facts: Facts) -> Hold | None:
+    if facts.sending_hours is None:
+        return None
+    until = hold_until(facts.sending_hours, facts.time_zone, facts.now)
+    return Hold(until, HoldReason.SENDING_HOURS) if until else None
 
 
 def _next_day(now: datetime) -> datetime:
@@ -220,14 +268,17 @@ def _next_day(now: datetime) -> datetime:
     return midnight + timedelta(days=1)
 
 
-def _choose_survey(facts: Facts) -> SavedSurvey | SkipReason:
-    """Choose the oldest enabled survey for the store or, if there is none, for its brand."""
+def _choose_survey(facts: Facts, *, is_message: bool) -> SavedSurvey | SkipReason:
+    """Choose the oldest enabled survey for the store or, if there is none, for its brand.
+
+    Surveys with a channel of messages come first. A message requires one.
+    """
     targeting = list(_targeting(facts))
     enabled = [survey for survey, is_enabled in targeting if is_enabled]
     if not enabled:
         return SkipReason.DISABLED if targeting else SkipReason.NO_SURVEY
-    sendable = (survey for survey in enabled if _sending_channels(survey))
-    return next(sendable, SkipReason.NO_CHANNEL)
+    sendable = [survey for survey in enabled if _sending_channels(survey)]
+    return next(iter(sendable if is_message else [*sendable, *enabled]), SkipReason.NO_CHANNEL)
 
 
 def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:

@@ -1,11 +1,15 @@
 """The partner view of the survey about a purchase."""
 
+from collections.abc import Callable
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
+from chalicelib.domain.forms.survey import Channel
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.schema import Resource, Timestamp, UuidText
+from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
+from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText
 from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 
@@ -18,13 +22,6 @@ class TrackerState(StrEnum):
     SKIPPED = "SKIPPED"
     REJECTED = "REJECTED"
     UNKNOWN = "UNKNOWN"
-
-
-class TrackerChannel(StrEnum):
-    """How a survey reached the customer."""
-
-    EMAIL = "EMAIL"
-    SMS = "SMS"
 
 
 TrackerReason = StrEnum(  # type: ignore[misc]
@@ -50,32 +47,78 @@ class SurveyTracker(Resource):
     reason: TrackerReason | None = Field(
         description="Why the survey waits or was skipped; `null` otherwise."
     )
-    channel: TrackerChannel | None = Field(
-        description="How the survey was sent; `null` unless it was sent."
+    channel: Channel | None = Field(
+        description="How the survey was sent; `LINK` if you have its link; `null` unless it was"
+        " sent."
     )
     send_at: Timestamp | None = Field(
         description="While the survey waits: the time of the next decision, or the earliest time"
         " that you chose."
     )
-    sent_at: Timestamp | None = Field(description="Time at which the survey was sent.")
+    sent_at: Timestamp | None = Field(
+        description="Time at which the survey was sent, or at which its link was created."
+    )
     answered_at: Timestamp | None = Field(description="Time of the answer.")
     feedback_id: UuidText | None = Field(description="Identifier of the feedback of the answer.")
     id: UuidText | None = Field(
         description="Identifier of the tracker, once the survey was answered. Before, it would"
         " allow to answer as the customer."
     )
+    link: str | None = Field(
+        description="The link for your own channel, if `channel` is `LINK` and while the survey can"
+        " be answered; `null` otherwise. Whoever opens it answers as the customer."
+    )
+
+
+class SurveyTrackerList(Resource):
+    """A page of survey trackers."""
+
+    items: tuple[SurveyTracker, ...] = Field(
+        description="The survey trackers, in the order of creation."
+    )
+    meta: CursorMeta
+
+
+class SurveyTrackerListRequest(CursorRequest):
+    """The requested page of survey trackers."""
+
+    state: Annotated[TrackerState, Field(strict=False)] | None = Field(
+        default=None, description="Only surveys in this state."
+    )
+    customer_id: Identifier | None = Field(
+        default=None, description="Only surveys of this customer."
+    )
+
+
+class SurveyLinkRequest(Input):
+    """The request for a link to the survey about a purchase."""
+
+    purchase_id: Identifier = Field(description="Identifier of the purchase.")
 
 
 _REASONS = set(TrackerReason)
 _SENT_STATES = ("SENT", "REJECTED", "UNKNOWN")
 
 
-def survey_tracker(
-    solicitation: Solicitation, store_id: str, tracker: Tracker | None
-) -> SurveyTracker:
-    """Return the partner view of a solicitation. Parked work is pending for partners."""
+def tracker_state(solicitation: Solicitation) -> TrackerState:
+    """Return the state of a solicitation for partners. Parked work is pending."""
     is_parked = solicitation.state is SolicitationState.PARKED
-    state = TrackerState.PENDING if is_parked else TrackerState(solicitation.state.value)
+    return TrackerState.PENDING if is_parked else TrackerState(solicitation.state.value)
+
+
+def survey_tracker(
+    solicitation: Solicitation,
+    store_id: str,
+    tracker: Tracker | None,
+    link_to: Callable[[Tracker], str | None],
+) -> SurveyTracker:
+    """Return the partner view of a solicitation.
+
+    Args:
+        link_to: returns the link to an unused tracker of the channel ``LINK``, or None if its
+            survey cannot be answered.
+    """
+    state = tracker_state(solicitation)
     is_pending, was_sent = state is TrackerState.PENDING, state.value in _SENT_STATES
     has_reason = (is_pending or state is TrackerState.SKIPPED) and solicitation.reason in _REASONS
     channel = solicitation.channel if was_sent else None
@@ -87,10 +130,11 @@ def survey_tracker(
         store_id=store_id,
         state=state,
         reason=TrackerReason(solicitation.reason) if has_reason else None,
-        channel=TrackerChannel(channel.value) if channel else None,
+        channel=channel,
         send_at=(solicitation.held_until or solicitation.send_at) if is_pending else None,
         sent_at=solicitation.sent_at,
         answered_at=answered.used_at if answered else None,
         feedback_id=answered.feedback_id if answered else None,
         id=answered.id if answered else None,
+        link=link_to(tracker) if tracker and not answered and channel is Channel.LINK else None,
     )

@@ -5,9 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain import work
+from chalicelib.domain.forms.survey import Channel as SendMode
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.decide import SkipReason
+from chalicelib.domain.solicitation.decide import LINKABLE_REASONS, SkipReason
 
 INTERRUPTED = "the outcome of the attempt was not stored"
 
@@ -51,6 +51,7 @@ class Solicitation:
         processed_at: the time of the first decision.
         held_until: the time of the next decision, while the message is held.
         reason: why the survey was skipped, rejected, held or deferred.
+        channel: how the survey reaches the customer; ``LINK`` if the partner delivers the link.
         text_day: the day (UTC) on which the last claim reserved a text message of the account's
             daily limit.
         message_id: the provider's id of the message.
@@ -77,7 +78,7 @@ class Solicitation:
     processed_at: datetime | None = None
     held_until: datetime | None = None
     reason: str = ""
-    channel: Channel | None = None
+    channel: SendMode | None = None
     survey_id: str | None = None
     tracker_id: str | None = None
     text_day: str | None = None
@@ -101,8 +102,15 @@ class Solicitation:
         return self.state is SolicitationState.PENDING and self.leased_until is None
 
     @property
+    def can_be_linked(self) -> bool:
+        """Whether the partner can still get a link: no message was sent or is being sent."""
+        if self.outcome_is_final:
+            return self.state is SolicitationState.SKIPPED and self.reason in LINKABLE_REASONS
+        return self.leased_until is None
+
+    @property
     def outcome_is_final(self) -> bool:
-        """Whether the solicitation has an outcome. An outcome does not change."""
+        """Whether the solicitation has an outcome. Only a link can replace an outcome."""
         return self.state not in (SolicitationState.PENDING, SolicitationState.PARKED)
 
 

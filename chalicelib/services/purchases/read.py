@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.list_cursor import CursorMeta
 from chalicelib.domain.paging import MAX_LIMIT, marshalled_bytes
 from chalicelib.domain.purchases.partner_requests import PurchaseList, PurchaseListRequest
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.customers.read import find_customer
 from chalicelib.services.customers.tags import with_tags
@@ -79,9 +77,7 @@ def list_purchases(account_id: str, request: PurchaseListRequest) -> PurchaseLis
                 break
             items.append(item)
         end = position
-    has_more = not is_end or end != (positions[-1] if positions else None)
-    cursor = request.cursor_at(*end) if end and has_more else None
-    meta = CursorMeta(item_count=len(items), cursor=cursor, has_more=cursor is not None)
+    meta = request.page_meta(len(items), positions, end, is_end=is_end)
     return PurchaseList(items=tuple(items), meta=meta)
 
 
@@ -92,8 +88,7 @@ def _positions(
     if request.customer_id:
         return purchases.list_page_of_customer(account_id, request.customer_id, after, at_most)
     # Each purchase has one solicitation, which was created with it and has its id.
-    listed, is_end = solicitations.list_page(account_id, after, at_most)
-    return [(format_timestamp(s.created_at), s.id) for s in listed], is_end
+    return solicitations.list_page(account_id, after, at_most)
 
 
 def _matching(

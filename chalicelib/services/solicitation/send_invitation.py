@@ -7,12 +7,7 @@ from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.plain_text import shortened
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.links import (
-    DEFAULT_SURVEY_LINK,
-    short_link,
-    survey_link,
-    unsubscribe_link,
-)
+from chalicelib.domain.solicitation.links import unsubscribe_link
 from chalicelib.domain.solicitation.mail_content import (
     MailLinks,
     invitation_language,
@@ -27,6 +22,7 @@ from chalicelib.domain.solicitation.words import words_in
 from chalicelib.outbound.mail import Mail, send_mail
 from chalicelib.outbound.text_messages import send_text_message
 from chalicelib.services.solicitation.contact_keys import valid_number
+from chalicelib.services.solicitation.links import page_link, shortest_link
 from chalicelib.services.solicitation.render_mail import render_html, render_text
 from chalicelib.settings import settings
 from chalicelib.storage.public_address import public_base_url
@@ -106,7 +102,8 @@ def message_text(invitation: SurveyInvitation) -> str:
     language = invitation_language(invitation.survey, invitation.customer.language)
     # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.
     place = shortened(invitation.place_name, _MAX_PLACE, ellipsis="...")
-    return words_in(language).sms.format(place=place, link=_text_link(invitation))
+    link = shortest_link(invitation.survey.id, invitation.tracker_id)
+    return words_in(language).sms.format(place=place, link=link)
 
 
 def describe_size(size: TextSize) -> str:
@@ -134,27 +131,12 @@ def _mail_links(invitation: SurveyInvitation) -> MailLinks:
     token = UnsubscribeToken(
         invitation.account_id, contact_hash, Channel.EMAIL, invitation.survey.id, store_id
     )
+    link = (invitation.survey.id, invitation.tracker_id)
     return MailLinks(
-        survey=_survey_link(invitation),
+        survey=page_link(*link),
         unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),
-        prefilled=lambda field, answer: _survey_link(invitation, (field, answer)),
+        prefilled=lambda field, answer: page_link(*link, (field, answer)),
     )
-
-
-def _survey_link(invitation: SurveyInvitation, prefilled: tuple[str, str] | None = None) -> str:
-    return survey_link(
-        settings().survey_link_template or DEFAULT_SURVEY_LINK,
-        base_url=public_base_url(),
-        survey_id=invitation.survey.id,
-        tracker_id=invitation.tracker_id,
-        prefilled=prefilled,
-    )
-
-
-def _text_link(invitation: SurveyInvitation) -> str:
-    if settings().survey_link_template:
-        return _survey_link(invitation)
-    return short_link(public_base_url(), invitation.tracker_id)
 
 
 def _service_sender() -> str:

@@ -14,12 +14,10 @@ from typing import Final
 from chalicelib.backoff import MAX_PAUSE_S, Backoff
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.feedback.daily import DailyGroup, day_of
-from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.forms.survey import Channel as SendMode
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import Solicited, SuppressionReason, scopes_of
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.decide import Hold, Send, Skip, SkipReason, decide, obstacle
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
@@ -38,14 +36,14 @@ from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import SOLICITATIONS
-from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
+from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
 from chalicelib.services.solicitation.send_invitation import send_invitation
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.worker import Worker
-from chalicelib.storage import contacts, customer_consent, rate_limits, solicitations, trackers
+from chalicelib.storage import customer_consent, rate_limits, solicitations
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     retry_on_contention,
@@ -223,42 +221,23 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
     Raises:
         Contention: a fact has changed since it was read.
     """
-    facts, recipient, store = case.facts, case.facts.recipient, case.facts.store
-    assert recipient  # noqa: S101 - `decide` sends nothing without a recipient and a store
-    assert store  # noqa: S101
-    account_id, purchase = case.solicitation.account_id, facts.purchase
-    group = DailyGroup(
-        day_of(facts.now, account_settings(account_id).time_zone),
-        FormKind.SURVEY,
-        decision.survey.id,
-        store.brand_id,
-        store.id,
-    )
-    tracker = Tracker(
-        id=case.solicitation.tracker_id or new_id(),
-        account_id=account_id,
-        survey_id=decision.survey.id,
-        purchase_id=purchase.id,
-        customer_id=recipient.customer.id,
-        store_id=store.id,
-        send_mode=decision.channel.value,
-        created_at=facts.now,
-        counted_as=group.key,
-    )
+    facts, recipient = case.facts, case.facts.recipient
+    assert recipient  # noqa: S101 - `decide` sends nothing without a recipient
+    account_id, send_mode = case.solicitation.account_id, SendMode(decision.channel)
+    tracker = tracker_of(case, decision.survey, send_mode)
     claimed = replace(
         case.solicitation,
         customer_id=recipient.customer.id,
         claim_token=new_id(),
         survey_id=decision.survey.id,
-        channel=decision.channel,
+        channel=send_mode,
         tracker_id=tracker.id,
-        counted_as=group.key,
+        counted_as=tracker.counted_as,
     )
     # A retry on the same day uses the text message that the solicitation has reserved.
     text_limit = facts.text_limit if decision.channel is Channel.SMS else None
     if text_limit and not facts.has_reserved_text:
         claimed = replace(claimed, text_day=rate_limits.day_of(facts.now))
-    scopes = scopes_of(store.id, store.brand_id, decision.survey.id).values()
     # The response can be lost. The facts can change before they are read again, so the claim is
     # stored here as it is committed.
     invitation = build_invitation(
@@ -267,18 +246,11 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
     claims[claimed.claim_token] = invitation
     with transaction() as write:
         solicitations.claim(write, claimed, case.solicitation.counted_as, facts.now)
-        trackers.put(write, tracker)
+        record_survey(write, case, tracker)
         if text_limit and not facts.has_reserved_text:
             rate_limits.reserve_text(write, account_id, text_limit, facts.now)
         customer_consent.confirm_recipient(
             write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
-        )
-        contacts.record_solicitation(
-            write,
-            account_id,
-            recipient.contacts,
-            scopes,
-            Solicited(facts.now, purchase.id),
         )
     return invitation
 

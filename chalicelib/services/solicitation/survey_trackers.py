@@ -1,9 +1,21 @@
 """Show partners what became of surveys, and cancel surveys."""
 
+from functools import partial
+
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.solicitation.partner_view import SurveyTracker, survey_tracker
-from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
+from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.paging import MAX_LIMIT
+from chalicelib.domain.solicitation.partner_view import (
+    SurveyTracker,
+    SurveyTrackerList,
+    SurveyTrackerListRequest,
+    survey_tracker,
+    tracker_state,
+)
+from chalicelib.domain.solicitation.solicitation import Solicitation
+from chalicelib.services.solicitation.links import shortest_link
+from chalicelib.services.solicitation.surveys import surveys_of
 from chalicelib.storage import solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
@@ -14,7 +26,50 @@ def read_survey_tracker(account_id: str, purchase_id: str) -> SurveyTracker:
     Raises:
         NotFound: the account has no such purchase.
     """
-    return _view(*_load(account_id, purchase_id))
+    return load_view(*_load(account_id, purchase_id))
+
+
+def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> SurveyTrackerList:
+    """Return a page of what became of surveys, in the order of creation.
+
+    Three AWS requests: the index, the solicitations with their purchases, and the trackers; one
+    more if more than 50 surveys are examined. The index is eventually consistent. A filter that
+    matches little returns a short page.
+
+    Raises:
+        InvalidInput: the cursor is invalid.
+    """
+    after, customer_id = request.position(), request.customer_id
+    at_most = MAX_LIMIT if request.state else request.limit
+    positions, is_end = (
+        solicitations.list_page_of_customer(customer_id, after, at_most)
+        if customer_id
+        else solicitations.list_page(account_id, after, at_most)
+    )
+    found = solicitations.find_many_with_stores(account_id, [each for _, each in positions])
+    shown: list[tuple[Solicitation, str]] = []
+    end = None
+    for position in positions:
+        loaded = found.get(position[1])
+        if loaded and _matches(loaded[0], request):
+            if len(shown) == request.limit:
+                break
+            shown.append(loaded)
+        end = position
+    found_trackers = trackers.find_many([each.tracker_id for each, _ in shown if each.tracker_id])
+    items = tuple(
+        view_of(solicitation, found_trackers.get(solicitation.tracker_id or ""), store_id)
+        for solicitation, store_id in shown
+    )
+    meta = request.page_meta(len(items), positions, end, is_end=is_end)
+    return SurveyTrackerList(items=items, meta=meta)
+
+
+def _matches(solicitation: Solicitation, request: SurveyTrackerListRequest) -> bool:
+    return request.state in (None, tracker_state(solicitation)) and request.customer_id in (
+        None,
+        solicitation.customer_id,
+    )
 
 
 def cancel_survey(account_id: str, purchase_id: str) -> SurveyTracker:
@@ -38,14 +93,26 @@ def cancel_survey(account_id: str, purchase_id: str) -> SurveyTracker:
     return read_survey_tracker(account_id, purchase_id)
 
 
-def _load(account_id: str, purchase_id: str) -> tuple[Solicitation, str]:
-    pointer = SolicitationPointer(account_id, purchase_id, None)
-    solicitation, store_id = solicitations.find_with_store(pointer)
-    if solicitation is None or store_id is None:
-        raise NotFound("purchase")
-    return solicitation, store_id
-
-
-def _view(solicitation: Solicitation, store_id: str) -> SurveyTracker:
+def load_view(solicitation: Solicitation, store_id: str) -> SurveyTracker:
+    """Return the partner view of a solicitation. One AWS request; none without a tracker."""
     tracker = trackers.find(solicitation.tracker_id) if solicitation.tracker_id else None
-    return survey_tracker(solicitation, store_id, tracker)
+    return view_of(solicitation, tracker, store_id)
+
+
+def view_of(solicitation: Solicitation, tracker: Tracker | None, store_id: str) -> SurveyTracker:
+    """Return the partner view of a solicitation. No AWS request if the surveys are cached."""
+    link_to = partial(_link_to, solicitation.account_id)
+    return survey_tracker(solicitation, store_id, tracker, link_to)
+
+
+def _link_to(account_id: str, tracker: Tracker) -> str | None:
+    surveys = surveys_of(account_id)
+    can_be_answered = any(each.id == tracker.survey_id and each.enabled for each in surveys)
+    return shortest_link(tracker.survey_id, tracker.id) if can_be_answered else None
+
+
+def _load(account_id: str, purchase_id: str) -> tuple[Solicitation, str]:
+    loaded = solicitations.find_many_with_stores(account_id, [purchase_id]).get(purchase_id)
+    if loaded is None:
+        raise NotFound("purchase")
+    return loaded

@@ -154,3 +154,59 @@ def get_survey_tracker(request: PartnerRequest) -> Response:
 
     purchase_id = request.identifier("purchase")
     return json_response(read_survey_tracker(request.account_id, purchase_id))
+
+
+@routes.route("/partners/survey-tracker", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="createSurveyLink",
+    tag="Surveys",
+    summary="Get a link to the survey about a purchase",
+    description="Returns a link for your own channel, such as a receipt, an app or a messenger. The"
+    " link replaces the message of the service, and repeating the request returns the same link."
+    "\n\nThe survey is chosen like that of a message. Consent, channels and unsubscriptions do not"
+    " apply, and the purchase needs no customer; the other rules apply: the age of the purchase,"
+    " the delay between two surveys, `sendAt`, and sending hours. A link is possible while the"
+    " survey is pending, or if it was skipped with the reason `NOT_REQUESTED`, `NO_CHANNEL`,"
+    " `NO_CONSENT`, `SUPPRESSED`, `BOUNCED` or `NO_CUSTOMER`. Otherwise, the response is 409 with"
+    " the code `no_link`.",
+    body="solicitation.partner_view.SurveyLinkRequest",
+    body_description="The purchase.",
+    response="solicitation.partner_view.SurveyTracker",
+    returns="The survey about the purchase, with its link.",
+    errors=(404, 409),
+    permission="write",
+)
+def post_survey_tracker(request: PartnerRequest) -> Response:
+    """Return a link to the survey about a purchase."""
+    from chalicelib.domain.solicitation.partner_view import SurveyLinkRequest
+    from chalicelib.services.solicitation.link_survey import link_survey
+
+    purchase_id = request.body(SurveyLinkRequest).purchase_id
+    return json_response(link_survey(request.account_id, purchase_id), status=201)
+
+
+@routes.route("/partners/survey-tracker/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="listSurveyTrackers",
+    tag="Surveys",
+    summary="List surveys about purchases",
+    description="Returns what became of the surveys about purchases, in the order of the creation"
+    " of the purchases. Send the `cursor` of a page, with the same filters, for the next one. A new"
+    " purchase appears within seconds. A page can have fewer surveys than `limit`, or none, while"
+    " the list continues: see `hasMore`.",
+    body="solicitation.partner_view.SurveyTrackerListRequest",
+    body_description="The requested page. An empty body requests the first 10 surveys and needs no"
+    " content type.",
+    body_optional=True,
+    response="solicitation.partner_view.SurveyTrackerList",
+    returns="The page of surveys about purchases.",
+)
+def post_survey_tracker_list(request: PartnerRequest) -> Response:
+    """Return a page of what became of surveys."""
+    from chalicelib.domain.solicitation.partner_view import SurveyTrackerListRequest
+    from chalicelib.services.solicitation.survey_trackers import list_survey_trackers
+
+    wanted = request.optional_body(SurveyTrackerListRequest)
+    return json_response(list_survey_trackers(request.account_id, wanted), status=201)

@@ -23,6 +23,7 @@ from chalicelib.domain.solicitation.sending_errors import MessageNotSent, Messag
 from chalicelib.domain.solicitation.sms_segments import size_of
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.outbound import providers
+from chalicelib.services.solicitation import links
 from chalicelib.services.solicitation import send_invitation as service
 from chalicelib.services.solicitation.send_invitation import (
     invitation_mail,
@@ -55,9 +56,11 @@ def configure(monkeypatch: pytest.MonkeyPatch) -> Configure:
         changed = replace(
             Settings("test", "eu-west-1", mail_sender="surveys@feedback.example"), **changes
         )
-        monkeypatch.setattr(service, "settings", lambda: changed)
+        for module in (service, links):
+            monkeypatch.setattr(module, "settings", lambda: changed)
 
-    monkeypatch.setattr(service, "public_base_url", lambda: BASE_URL)
+    for module in (service, links):
+        monkeypatch.setattr(module, "public_base_url", lambda: BASE_URL)
     change()
     return change
 
@@ -219,7 +222,7 @@ def test_message_is_not_sent_while_stage_values_are_unavailable(
     def fail() -> str:
         raise Unavailable("throttled")
 
-    monkeypatch.setattr(service, "public_base_url", fail)
+    monkeypatch.setattr(links, "public_base_url", fail)
     with counted_calls() as calls:
         for sent in (invitation(), text_message()):
             with pytest.raises(MessageNotSent, match="database unavailable"):

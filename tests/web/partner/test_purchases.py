@@ -1,12 +1,10 @@
 """Tests of reporting, finding, listing and cancelling purchases, and of survey trackers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -22,63 +20,11 @@ from chalicelib.storage.stage_secret import stage_secret
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, open_shop
-from tests.web.partner_client import Partner, Response, new_partner, with_permissions
+from tests.services.solicitation.soliciting import open_shop
+from tests.web.partner.reporter import Reporter
+from tests.web.partner_client import Partner
 
 EMAIL = "zoe@example.test"
-
-
-@dataclass(frozen=True)
-class Reporter:
-    """A partner of a shop."""
-
-    shop: Shop
-    partner: Partner
-
-    def post(self, path: str, **body: Any) -> Response:
-        return self.partner.post(f"/partners/{path}", body)
-
-    def report(self, **fields: Any) -> dict[str, Any]:
-        response = self.post("purchase", **self.shop.definition(**fields))
-        assert response.status == 201, response.body
-        purchase: dict[str, Any] = response.json
-        return purchase
-
-    def tracker(self, purchase: dict[str, Any]) -> dict[str, Any]:
-        response = self.partner.get(f"/partners/survey-tracker?purchase={purchase['id']}")
-        assert response.status == 200
-        tracker: dict[str, Any] = response.json
-        return tracker
-
-    def outcome(self, purchase: dict[str, Any]) -> tuple[str, str | None]:
-        tracker = self.tracker(purchase)
-        return tracker["state"], tracker["reason"]
-
-    def cancel(self, purchase: dict[str, Any]) -> dict[str, Any]:
-        response = self.post("purchase/cancel", id=purchase["id"])
-        assert response.status == 201
-        tracker: dict[str, Any] = response.json
-        return tracker
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
-    provider = Provider()
-    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
-    return provider
-
-
-@pytest.fixture
-def own(client: Client, time: Time, provider: Provider) -> Reporter:
-    shop = open_shop()
-    reporter = Reporter(shop, with_permissions(Partner(client, shop.account_id)))
-    reporter.partner.post("/partners/place/list", {})
-    return reporter
-
-
-@pytest.fixture
-def foreign(client: Client) -> Partner:
-    return new_partner(client)
 
 
 def test_reported_purchase_is_returned_with_customer_and_solicited(
@@ -237,20 +183,6 @@ def test_purchase_is_found_by_source_and_external_id(own: Reporter, foreign: Par
     assert foreign.post("/partners/purchase/find", key).status == 404
 
 
-def pages(own: Reporter, **wanted: Any) -> list[list[str]]:
-    listed, cursor = [], None
-    while True:
-        response = own.post("purchase/list", **wanted, cursor=cursor)
-        assert response.status == 201
-        meta, items = response.json["meta"], response.json["items"]
-        assert meta["itemCount"] == len(items) <= wanted.get("limit", 10)
-        assert meta["hasMore"] is (meta["cursor"] is not None)
-        listed.append([item["id"] for item in items])
-        cursor = meta["cursor"]
-        if cursor is None:
-            return listed
-
-
 def test_purchases_are_listed_in_order_of_creation(
     own: Reporter, foreign: Partner, time: Time
 ) -> None:
@@ -258,17 +190,17 @@ def test_purchases_are_listed_in_order_of_creation(
     for number in range(5):
         time.ahead += timedelta(seconds=1)
         ids.append(own.report(customer={"email": f"{number % 2}@example.test"})["id"])
-    assert [i for page in pages(own, limit=2) for i in page] == ids
-    assert pages(own)[0] == ids
+    assert [i for page in own.pages("purchase", limit=2) for i in page] == ids
+    assert own.pages("purchase")[0] == ids
     with counted_calls() as calls:
         first = own.post("purchase/list", limit=2).json
     assert calls.total() == 3
     customer = first["items"][0]["customer"]
     assert customer["email"] == "0@example.test"
-    of_customer = pages(own, limit=1, customerId=customer["id"])
+    of_customer = own.pages("purchase", limit=1, customerId=customer["id"])
     assert [i for page in of_customer for i in page] == ids[::2]
-    assert pages(own, storeIds=[new_id()]) == [[]]
-    assert pages(own, limit=2, storeIds=[own.shop.store_id])[0] == ids[:2]
+    assert own.pages("purchase", storeIds=[new_id()]) == [[]]
+    assert own.pages("purchase", limit=2, storeIds=[own.shop.store_id])[0] == ids[:2]
     empty = foreign.post("/partners/purchase/list", {"customerId": customer["id"]}).json
     assert empty["items"] == []
     assert foreign.post("/partners/purchase/list", {}).json["items"] == []
@@ -292,7 +224,7 @@ def test_large_purchases_are_listed_on_several_pages(
     for _ in range(4):
         time.ahead += timedelta(seconds=1)
         ids.append(own.report(metadata={"a": "x" * 1_000})["id"])
-    listed = pages(own, limit=10)
+    listed = own.pages("purchase", limit=10)
     assert len(listed) > 1
     assert [i for page in listed for i in page] == ids
 
@@ -412,26 +344,3 @@ def test_purchase_of_other_account_cannot_be_cancelled_or_followed(
     assert foreign.get(path).status == 404
     own.shop.solicit()
     assert own.outcome(purchase) == ("SENT", None)
-
-
-def test_tracker_of_sent_survey_hides_id_until_it_is_answered(own: Reporter) -> None:
-    purchase = own.report()
-    own.shop.solicit()
-    with counted_calls() as calls:
-        tracker = own.tracker(purchase)
-    assert calls.total() == 2
-    assert tracker["sentAt"]
-    assert tracker == {
-        "purchaseId": purchase["id"],
-        "customerId": purchase["customer"]["id"],
-        "surveyId": own.shop.survey_id,
-        "storeId": own.shop.store_id,
-        "state": "SENT",
-        "reason": None,
-        "channel": "EMAIL",
-        "sendAt": None,
-        "sentAt": tracker["sentAt"],
-        "answeredAt": None,
-        "feedbackId": None,
-        "id": None,
-    }

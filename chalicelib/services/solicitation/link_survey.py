@@ -1,0 +1,110 @@
+"""Give a partner the link to the survey about a purchase: ``POST /partners/survey-tracker``."""
+
+from dataclasses import replace
+
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.forms.survey import Channel, SavedSurvey
+from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.solicitation.decide import SkipReason, decide_link
+from chalicelib.domain.solicitation.partner_view import SurveyTracker
+from chalicelib.domain.solicitation.solicitation import (
+    Solicitation,
+    SolicitationPointer,
+    SolicitationState,
+)
+from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
+from chalicelib.services.solicitation.survey_trackers import load_view, view_of
+from chalicelib.storage import customer_consent, solicitations
+from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention, transaction
+from chalicelib.storage.trackers import TrackerRow
+
+
+class NoLink(Conflict):
+    """There is no link to the survey about a purchase."""
+
+    code = "no_link"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"There is no link to a survey about this purchase: {reason}.")
+
+
+def link_survey(account_id: str, purchase_id: str) -> SurveyTracker:
+    """Return the link to the survey about a purchase. A repeated call returns the same link.
+
+    The link replaces the message: the solicitation ends with the outcome SENT and the channel
+    LINK. Four AWS requests; two without a customer.
+
+    Raises:
+        NotFound: the account has no such purchase.
+        NoLink: a message was sent, or a rule prevents the survey at this time.
+        Unavailable: the database throttles, or contention persists.
+    """
+    pointer = SolicitationPointer(account_id, purchase_id, None)
+
+    def attempt() -> SurveyTracker:
+        case = load_case(pointer)
+        if case is None:
+            raise NotFound("purchase")
+        solicitation, store_id = case.solicitation, case.facts.purchase.store_id
+        if solicitation.channel is Channel.LINK:
+            return load_view(solicitation, store_id)
+        return view_of(*_link(case), store_id)
+
+    return retry_on_contention(attempt)
+
+
+def _link(case: Case) -> tuple[Solicitation, Tracker]:
+    """Store the link. Return the solicitation with its new outcome, and the tracker of the link.
+
+    Raises:
+        NoLink: a message was sent, or a rule prevents the survey at this time.
+        Contention: a fact has changed since it was read.
+    """
+    solicitation, facts = case.solicitation, case.facts
+    survey = _survey_to_link(case)
+    if not isinstance(survey, SavedSurvey):
+        # The facts are not read at one time: a concurrent request may have stored the same link.
+        if solicitations.find(solicitation.id) != solicitation:
+            raise Contention(condition_failed=True)
+        raise NoLink(survey)
+    tracker = tracker_of(case, survey, Channel.LINK)
+    linked = replace(
+        solicitation,
+        state=SolicitationState.SENT,
+        channel=Channel.LINK,
+        customer_id=tracker.customer_id,
+        survey_id=survey.id,
+        tracker_id=tracker.id,
+        reason="",
+        counted_as=tracker.counted_as,
+        sent_at=facts.now,
+    )
+    try:
+        with transaction() as write:
+            solicitations.link(write, solicitation, linked, facts.now)
+            record_survey(write, case, tracker)
+            if facts.recipient:
+                customer_consent.confirm_addresses(
+                    write, solicitation.account_id, facts.recipient.customer
+                )
+    except Contention as contention:
+        if contention.condition_failed and contention.is_only_on(TrackerRow):
+            # The customer answered a message whose outcome was unknown.
+            raise NoLink(SkipReason.ALREADY_SOLICITED) from None
+        raise
+    return linked, tracker
+
+
+def _survey_to_link(case: Case) -> SavedSurvey | str:
+    """Return the survey that the link opens, or the reason for which there is no link."""
+    solicitation = case.solicitation
+    if not solicitation.can_be_linked:
+        if solicitation.state is SolicitationState.PENDING:
+            return "a message is being sent"
+        is_skipped = solicitation.state is SolicitationState.SKIPPED
+        return solicitation.reason if is_skipped else solicitation.state.value
+    if solicitation.customer_id and case.facts.recipient is None:
+        return SkipReason.ERASED
+    decision = decide_link(case.facts)
+    return decision if isinstance(decision, SavedSurvey) else decision.reason

@@ -1,0 +1,59 @@
+"""Record the survey about a purchase, before its message is sent or its link is returned."""
+
+from typing import Any
+
+from chalicelib.domain.feedback.daily import DailyGroup, day_of
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.forms.survey import Channel, SavedSurvey
+from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.contact import Solicited, scopes_of
+from chalicelib.services.accounts.settings import account_settings
+from chalicelib.services.solicitation.case import Case
+from chalicelib.storage import contacts, trackers
+
+
+def tracker_of(case: Case, survey: SavedSurvey, channel: Channel) -> Tracker:
+    """Return the tracker of a survey: that of an earlier claim whose message was not sent, or new.
+
+    The case must have a store.
+    """
+    solicitation, facts = case.solicitation, case.facts
+    zone = account_settings(solicitation.account_id).time_zone
+    group = DailyGroup(
+        day_of(facts.now, zone),
+        FormKind.SURVEY,
+        survey.id,
+        facts.store.brand_id if facts.store else None,
+        facts.purchase.store_id,
+    )
+    return Tracker(
+        id=solicitation.tracker_id or new_id(),
+        account_id=solicitation.account_id,
+        survey_id=survey.id,
+        purchase_id=facts.purchase.id,
+        customer_id=facts.recipient.customer.id if facts.recipient else None,
+        store_id=facts.purchase.store_id,
+        send_mode=channel.value,
+        created_at=facts.now,
+        counted_as=group.key,
+    )
+
+
+def record_survey(write: Any, case: Case, tracker: Tracker) -> None:
+    """Store a tracker, and the survey for all contacts of the customer, in this transaction.
+
+    The transaction fails if the tracker is used, or if a contact has changed since it was loaded.
+    """
+    trackers.put(write, tracker)
+    facts = case.facts
+    if facts.recipient is None:
+        return
+    brand_id = facts.store.brand_id if facts.store else None
+    contacts.record_solicitation(
+        write,
+        tracker.account_id,
+        facts.recipient.contacts,
+        scopes_of(tracker.store_id, brand_id, tracker.survey_id).values(),
+        Solicited(facts.now, tracker.purchase_id),
+    )

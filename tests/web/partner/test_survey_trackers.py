@@ -1,0 +1,353 @@
+"""Tests of survey trackers, their list, and links for the partner's own channel."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from chalice.test import Client
+
+from admin.services.accounts.stats import read_stats
+from admin.services.recount.recount import recount
+from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.domain.solicitation.sending_errors import MessageRejected, OutcomeUnknown
+from chalicelib.services.accounts.settings import change_account_settings
+from chalicelib.services.caching import clear_caches
+from chalicelib.storage import trackers
+from chalicelib.storage.stage_secret import stage_secret
+from tests.services.erasure.erasing import erase
+from tests.services.faults import before_request
+from tests.services.moved_time import Time
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import CUSTOMER, DAY_S
+from tests.web.partner.reporter import Reporter
+from tests.web.partner_client import Partner
+
+OTHER_CHANNEL = {"emailOptin": False}
+"""A customer who receives no message."""
+
+
+def test_tracker_of_sent_survey_hides_id_until_it_is_answered(own: Reporter) -> None:
+    purchase = own.report()
+    own.shop.solicit()
+    with counted_calls() as calls:
+        tracker = own.tracker(purchase)
+    assert calls.total() == 2
+    assert tracker["sentAt"]
+    assert tracker == {
+        "purchaseId": purchase["id"],
+        "customerId": purchase["customer"]["id"],
+        "surveyId": own.shop.survey_id,
+        "storeId": own.shop.store_id,
+        "state": "SENT",
+        "reason": None,
+        "channel": "EMAIL",
+        "sendAt": None,
+        "sentAt": tracker["sentAt"],
+        "answeredAt": None,
+        "feedbackId": None,
+        "id": None,
+        "link": None,
+    }
+
+
+def test_surveys_are_listed_by_creation_state_and_customer(
+    own: Reporter, foreign: Partner, time: Time
+) -> None:
+    purchases = []
+    for number in range(5):
+        time.ahead += timedelta(seconds=1)
+        customer = {"email": f"{number % 2}@example.test", "emailOptin": number < 2}
+        purchases.append(own.report(customer=customer))
+        own.shop.solicit()
+    ids = [purchase["id"] for purchase in purchases]
+    assert [i for page in own.pages("survey-tracker", limit=2) for i in page] == ids
+    with counted_calls() as calls:
+        response = own.post("survey-tracker/list")
+    assert calls.total() == 3
+    assert response.json["items"] == [own.tracker(purchase) for purchase in purchases]
+    assert [i for page in own.pages("survey-tracker", limit=1, state="SENT") for i in page] == (
+        ids[:2]
+    )
+    customer_id = purchases[0]["customer"]["id"]
+    assert [i for p in own.pages("survey-tracker", limit=1, customerId=customer_id) for i in p] == (
+        ids[::2]
+    )
+    of_stranger = foreign.post("/partners/survey-tracker/list", {"customerId": customer_id}).json
+    assert (
+        of_stranger["items"],
+        foreign.post("/partners/survey-tracker/list", {}).json["items"],
+    ) == (
+        [],
+        [],
+    )
+    invalid = own.post("survey-tracker/list", state="PARKED", limit=101)
+    assert sorted(invalid.errors) == [("/limit", "out_of_range"), ("/state", "not_allowed")]
+
+
+def test_link_replaces_message_and_is_answered(
+    own: Reporter, provider: Provider, client: Client
+) -> None:
+    own.shop.survey(publiclyAvailable=False)
+    purchase = own.report()
+    tracker = own.link(purchase)
+    own.shop.solicit()
+    assert not provider.sent
+    assert (tracker["state"], tracker["channel"], tracker["reason"]) == ("SENT", "LINK", None)
+    assert tracker["sentAt"]
+    assert (tracker["surveyId"], tracker["id"]) == (own.shop.survey_id, None)
+    assert own.link(purchase) == own.tracker(purchase) == tracker
+    opened = client.http.get("/s/" + tracker["link"].rpartition("/")[2])
+    query = opened.headers["Location"].partition("?")[2]
+    shown = client.http.get(f"/public/survey?survey={own.shop.survey_id}&{query}").json_body
+    assert (shown["sendMode"], shown["order"]) == ("LINK", purchase["externalId"])
+    tracker_id = query.partition("tracker=")[2]
+    parts = {"id": own.shop.survey_id, "tracker": tracker_id}
+    body = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in parts.items()
+    )
+    submitted = client.http.post(
+        "/public/survey/submit",
+        headers={"Content-Type": "multipart/form-data; boundary=x"},
+        body=f"{body}--x--\r\n".encode(),
+    )
+    assert submitted.status_code == 201
+    answered = own.link(purchase)
+    assert (answered["id"], answered["link"]) == (tracker_id, None)
+    assert answered["answeredAt"]
+    assert answered["feedbackId"]
+
+
+def test_requests_of_link_stay_within_budget(own: Reporter) -> None:
+    stage_secret()  # a warm function has it
+    own.link(own.report(customer={"email": "warm-up@example.test"}))
+    purchase = own.report()
+    for _ in range(2):
+        with counted_calls() as calls:
+            own.link(purchase)
+        assert calls.total() == 4
+
+
+def test_link_is_shown_while_survey_can_be_answered(own: Reporter) -> None:
+    purchase = own.report()
+    link = own.link(purchase)["link"]
+    own.shop.survey(enabled=False)
+    assert own.tracker(purchase)["link"] is None
+    own.shop.survey()
+    assert own.tracker(purchase)["link"] == link
+    (listed,) = own.post("survey-tracker/list").json["items"]
+    assert listed["link"] == link
+
+
+def _suppress(own: Reporter, reason: SuppressionReason) -> None:
+    own.shop.suppress(CUSTOMER["email"], reason)  # type: ignore[arg-type]
+
+
+def _send_nothing(own: Reporter) -> None:
+    own.shop.survey(sendingChannels=["LINK"], publiclyAvailable=True)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "fields", "reason"),
+    [
+        (lambda _: None, {"solicit": False}, "NOT_REQUESTED"),
+        (lambda _: None, {"customer": {"firstName": "Zoé"}}, "NO_CHANNEL"),
+        (lambda _: None, {"customer": {**CUSTOMER, **OTHER_CHANNEL}}, "NO_CONSENT"),
+        (lambda own: _suppress(own, SuppressionReason.UNSUBSCRIBED), {}, "SUPPRESSED"),
+        (lambda own: _suppress(own, SuppressionReason.BOUNCED), {}, "BOUNCED"),
+        (lambda _: None, {"customer": None}, "NO_CUSTOMER"),
+        (lambda own: _send_nothing(own), {}, "NO_CHANNEL"),
+    ],
+)  # fmt: skip
+def test_skipped_survey_can_get_link(
+    own: Reporter, prepare: Callable[[Reporter], None], fields: dict[str, Any], reason: str
+) -> None:
+    prepare(own)
+    purchase = own.report(**fields)
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SKIPPED", reason)
+    tracker = own.link(purchase)
+    assert tracker["link"]
+    assert own.link(purchase) == tracker
+    stats = read_stats(own.shop.account_id)
+    assert (stats.surveys_sent, stats.surveys_skipped) == (1, 0)
+    assert list(recount(own.shop.account_id, fix=False)) == []
+
+
+@pytest.mark.parametrize(
+    ("prepare", "fields", "reason"),
+    [
+        (lambda own: own.shop.survey(targets=[]), {}, "NO_SURVEY"),
+        (lambda own: own.shop.survey(enabled=False), {}, "DISABLED"),
+        (lambda own: own.shop.survey(solicitationThreshold=30), {}, "TOO_OLD"),
+        (lambda own: own.link(own.report()), {}, "ALREADY_SOLICITED"),
+        (lambda own: _suppress(own, SuppressionReason.ERASED), {}, "ERASED"),
+        (lambda _: None, {"date": "2999-01-01T00:00:00Z"}, "FUTURE_PURCHASE"),
+        (lambda _: None, {"sendAt": "+1 day"}, "SEND_AT"),
+        (lambda own: _close(own), {}, "SENDING_HOURS"),
+    ],
+)  # fmt: skip
+def test_rules_of_messages_apply_to_links(
+    own: Reporter,
+    provider: Provider,
+    prepare: Callable[[Reporter], None],
+    fields: dict[str, Any],
+    reason: str,
+) -> None:
+    prepare(own)
+    if "sendAt" in fields:
+        fields = {"sendAt": format_timestamp(clock.now() + timedelta(days=1))}
+    purchase = own.report(**fields)
+    before = own.tracker(purchase)
+    assert own.no_link(purchase) == reason
+    assert own.tracker(purchase) == before
+    own.shop.solicit()
+    assert own.no_link(purchase) == reason
+    assert own.tracker(purchase)["reason"] == reason
+    assert not provider.sent
+
+
+def _close(own: Reporter) -> None:
+    """Open the sending hours three hours ahead, for an hour."""
+    start = clock.now() + timedelta(hours=3)
+    hours = {"start": f"{start:%H:00}", "end": f"{start:%H:59}"}
+    change_account_settings(own.shop.account_id, {"sendingHours": hours}, "operator")
+    clear_caches()
+
+
+def test_message_and_cancellation_exclude_link(own: Reporter, provider: Provider) -> None:
+    own.shop.survey(resolicitationDelay=0)
+    for reaction, reason in [
+        (None, "SENT"),
+        (MessageRejected("x"), "REJECTED"),
+        (OutcomeUnknown("x"), "UNKNOWN"),
+    ]:
+        provider.reactions = [reaction] if reaction else []
+        purchase = own.report()
+        own.shop.solicit()
+        assert own.no_link(purchase) == reason
+    for solicit in (True, False):
+        purchase = own.report(solicit=solicit)
+        own.cancel(purchase)
+        assert own.no_link(purchase) == "CANCELLED"
+
+
+def test_link_is_not_possible_while_message_is_being_sent(
+    own: Reporter, provider: Provider
+) -> None:
+    purchase = own.report()
+    reasons = []
+    provider.reactions = [lambda _: reasons.append(own.no_link(purchase))]
+    own.shop.solicit()
+    assert reasons == ["a message is being sent"]
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+def test_link_counts_as_survey_for_next_purchases(own: Reporter, time: Time) -> None:
+    own.link(own.report())
+    later = own.report()
+    own.shop.solicit()
+    assert own.outcome(later) == ("SKIPPED", "ALREADY_SOLICITED")
+    own.shop.advance(time, timedelta(seconds=30 * DAY_S))
+    last = own.report()
+    own.shop.solicit()
+    assert own.outcome(last) == ("SENT", None)
+
+
+@pytest.mark.parametrize("request_number", [1, 2, 3])
+@pytest.mark.parametrize("loses_response", [False, True])
+def test_survey_is_sent_or_linked_whenever_request_arrives(
+    own: Reporter,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    request_number: int,
+    loses_response: bool,
+) -> None:
+    purchase = own.report()
+    links = []
+
+    def link() -> None:
+        response = own.post("survey-tracker", purchaseId=purchase["id"])
+        links.append(response.status == 201)
+
+    with before_request(monkeypatch, request_number, link, loses_response=loses_response):
+        own.shop.solicit()
+    tracker = own.tracker(purchase)
+    assert tracker["state"] == "SENT"
+    assert (links, len(provider.sent)) == (
+        ([True], 0) if tracker["channel"] == "LINK" else ([False], 1)
+    )
+    assert read_stats(own.shop.account_id).surveys_sent == 1
+
+
+CHANGES: dict[str, Callable[[Reporter, dict[str, Any]], object]] = {
+    "send": lambda own, _: own.shop.solicit(),
+    "link": lambda own, purchase: own.link(purchase),
+    "cancel": lambda own, purchase: own.cancel(purchase),
+    "update": lambda own, purchase: own.report(
+        externalId=purchase["externalId"], metadata={"room": "12"}
+    ),
+    "erase": lambda own, purchase: erase(own.shop.account_id, purchase["customer"]["id"]),
+    "other link": lambda own, _: own.link(own.report()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("request_number", [1, 2, 3])
+def test_change_during_link_request_is_respected(
+    own: Reporter,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+    request_number: int,
+) -> None:
+    purchase = own.report()
+    with before_request(monkeypatch, request_number, lambda: CHANGES[change](own, purchase)):
+        response = own.post("survey-tracker", purchaseId=purchase["id"])
+    tracker = own.tracker(purchase)
+    match change:
+        case "send":
+            assert (response.status, tracker["channel"], len(provider.sent)) == (409, "EMAIL", 1)
+        case "link" | "update":
+            assert (response.status, response.json) == (201, tracker)
+        case "cancel":
+            assert (response.status, tracker["reason"]) == (409, "CANCELLED")
+        case "erase":
+            assert (response.status, tracker["reason"]) == (409, "ERASED")
+        case "other link":
+            assert (response.status, tracker["state"]) == (409, "PENDING")
+    own.shop.solicit()
+    assert len(provider.sent) == (change == "send")
+
+
+@pytest.mark.parametrize("solicit", [True, False])
+def test_erased_person_gets_no_link(own: Reporter, solicit: bool) -> None:
+    purchase = own.report(solicit=solicit)
+    erase(own.shop.account_id, purchase["customer"]["id"])
+    assert own.outcome(purchase) == ("SKIPPED", "ERASED")
+    assert own.no_link(purchase) == "ERASED"
+
+
+def test_erasure_deletes_tracker_of_link(own: Reporter) -> None:
+    purchase = own.report()
+    own.link(purchase)
+    erase(own.shop.account_id, purchase["customer"]["id"])
+    tracker = own.tracker(purchase)
+    assert (tracker["state"], tracker["link"], tracker["customerId"]) == ("SENT", None, None)
+    assert not list(trackers.of_customer(own.shop.account_id, purchase["customer"]["id"]))
+
+
+def test_link_of_other_account_is_not_found(own: Reporter, foreign: Partner) -> None:
+    purchase = own.report()
+    body = {"purchaseId": purchase["id"]}
+    assert foreign.post("/partners/survey-tracker", body).status == 404
+    assert own.post("survey-tracker", purchaseId=new_id()).status == 404
+    assert sorted(own.post("survey-tracker", purchase=purchase["id"]).errors) == [
+        ("/purchase", "unknown_key"),
+        ("/purchaseId", "required"),
+    ]
