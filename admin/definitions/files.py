@@ -16,6 +16,9 @@ from admin.definitions.purchase_row import purchase_of_row
 from admin.definitions.suggest import pointer_steps
 from chalicelib.domain.input_errors import InputError
 
+MAX_LOCATED: Final = 1_000_000
+"""Maximum number of characters of a file in which lines are located: a few seconds of parsing."""
+
 
 class _NotReadable(Exception):
     """The rest of a file cannot be read. The message states the reason in one sentence."""
@@ -65,7 +68,10 @@ def _nodes(path: Path) -> list[yaml.Node]:
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
         return []
     try:
-        documents = list(yaml.compose_all(path.read_bytes().decode("utf-8-sig"), PlainLoader))
+        text = path.read_bytes().decode("utf-8-sig")
+        if len(text) > MAX_LOCATED:
+            return []
+        documents = list(yaml.compose_all(text, PlainLoader))
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return []
     nodes: list[yaml.Node] = []

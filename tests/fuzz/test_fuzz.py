@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from admin.definitions.check import check
 from admin.definitions.definition import RawDefinition
 from admin.definitions.files import read_files
-from admin.definitions.identify import _MODELS
+from admin.definitions.identify import MODELS
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.idempotency import origin_of
@@ -195,6 +195,9 @@ class EmptyAccounts:
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])
 
+    def ids_by_key(self, account_id: str, kind: str) -> dict[str, str]:
+        return {}
+
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         return False
 
@@ -211,10 +214,10 @@ def test_random_messages_and_definitions_raise_no_exception(client: Any, tmp_pat
     )
     properties = {
         field.alias or name: texts
-        for model in _MODELS.values()
+        for model in MODELS.values()
         for name, field in model.model_fields.items()
     }
-    kinds = st.sampled_from([kind.value for kind in _MODELS])
+    kinds = st.sampled_from([kind.value for kind in MODELS])
     definitions = objects(properties | {"kind": kinds, "id": st.builds(new_id)})
     suffixes = st.sampled_from([".yaml", ".json", ".jsonl", ".csv"])
 

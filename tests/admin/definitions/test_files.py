@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from admin.definitions import files
 from admin.definitions.files import read_files
 
 
@@ -158,3 +159,15 @@ def test_nested_yaml_aliases_are_rejected(tmp_path: Path) -> None:
     assert problems_of(nested, tmp_path / "a.yaml") == [
         "Invalid YAML: line 3: the alias 'b' refers to other aliases."
     ]
+
+
+@pytest.mark.parametrize("excess", [0, 1])
+def test_lines_are_located_in_files_up_to_limit(
+    excess: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file.json"
+    file.write_text('[\n{"a": 1},\n{\n"a": [\n{"b/~": 2}]}]')
+    monkeypatch.setattr(files, "MAX_LOCATED", len(file.read_text()) - excess)
+    (_, second), _ = read_files([file])
+    located = [second.line_of(pointer) for pointer in ("", "/a", "/a/0/b~1~0", "/missing")]
+    assert located == ([None] * 4 if excess else [3, 4, 5, 3])
