@@ -5,6 +5,7 @@ import unicodedata
 from typing import Final
 
 _CONTROLS: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+_SPACE_BEFORE_PUNCTUATION: Final = re.compile(r" (?=[?!:;»](?:\s|$))|(?<=«) ")
 _MAX_NAME: Final = 60
 _NAME_PUNCTUATION: Final = frozenset(" '\u2018\u2019-\u2010\xb7\u30fb,&()\u05f3\u05f4\u200c\u200d")
 """Characters of names other than letters and marks, after NFKC normalization.
@@ -23,6 +24,14 @@ def shortened(text: str, length: int, ellipsis: str = "…") -> str:
     """
     line = _CONTROLS.sub(" ", text).strip()
     return line if len(line) <= length else line[: length - len(ellipsis)].rstrip() + ellipsis
+
+
+def unbroken(text: str) -> str:
+    """Return the text without line breaks before French punctuation.
+
+    A space before the punctuation becomes a narrow no-break space.
+    """
+    return _SPACE_BEFORE_PUNCTUATION.sub("\u202f", text)
 
 
 def plain_name(name: str | None) -> str:

@@ -1,8 +1,7 @@
-"""The documentation page: one HTML page without scripts, generated from the OpenAPI document."""
+"""The documentation page: one HTML page, generated from the OpenAPI document."""
 
 import json
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,11 +9,15 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.web.pages.assets import asset_hash
 from chalicelib.web.pages.page import environment
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+from infrastructure.openapi.docs_examples import LANGUAGES, NEW_KEY, Request, in_lines
 
 Schema = dict[str, Any]
 
+SCRIPT: Final = "docs.js"
+"""The script of the page. Its path is relative to the page."""
 _NULL: Final = {"type": "null"}
 _FORMATS: Final = {"uuid": "UUID", "date-time": "date-time", "email": "e-mail address"}
 _LIMITS: Final = {
@@ -58,7 +61,13 @@ def render(document: Schema) -> str:
         "pretty": in_lines,
     }
     template = environment().get_template("docs.html")
-    return template.render(document=document, page=page, kind_of=kind_of)
+    return template.render(
+        document=document,
+        page=page,
+        kind_of=kind_of,
+        languages=LANGUAGES,
+        script_path=f"public/assets/{asset_hash(SCRIPT)}/{SCRIPT}",
+    )
 
 
 class DocsPage:
@@ -105,12 +114,12 @@ class DocsPage:
             node = self._document["components"][group][name]
         return node
 
-    def curl(self, path: str, method: str, operation: Schema) -> str:
-        """Return a shell command that sends the first example of the operation."""
-        query, lines = "", []
+    def request(self, path: str, method: str, operation: Schema) -> "Request":
+        """Return the request that sends the first example of the operation."""
+        query, headers = "", {}
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == IDEMPOTENCY_HEADER:
-                lines.append(f'-H "{IDEMPOTENCY_HEADER}: $(uuidgen)"')
+                headers[IDEMPOTENCY_HEADER] = NEW_KEY
             elif parameter["in"] == "path":
                 path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
             elif parameter["required"]:
@@ -119,20 +128,15 @@ class DocsPage:
                 query += f"{'&' if query else '?'}{parameter['name']}={value}"
         if operation.get("security") != []:
             schemes = self._document["components"]["securitySchemes"].values()
-            credentials = [
-                f'-H "{scheme["name"]}: ${_variable(scheme["name"])}"' for scheme in schemes
-            ]
-            lines = credentials + lines
+            names = [scheme["name"] for scheme in schemes]
+            headers = {name: f"${_variable(name)}" for name in names} | headers
         for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
             body = next(iter(content["examples"].values()))["value"]
             if media_type == MULTIPART:
-                lines += [f"-F {shlex.quote(f'{name}={_part(body[name])}')}" for name in body]
-            else:
-                data = shlex.quote(json.dumps(body, ensure_ascii=False))
-                lines += [f"-H 'Content-Type: {media_type}'", f"-d {data}"]
-        if method not in ("get", "post") or (method == "post" and "requestBody" not in operation):
-            lines.append(f"-X {method.upper()}")
-        return " \\\n  ".join([f'curl -sS "$BASE_URL{path}{query}"', *lines])
+                parts = {name: _part(value) for name, value in body.items()}
+                return Request(method, path + query, headers, parts=parts)
+            return Request(method, path + query, headers | {"Content-Type": media_type}, body)
+        return Request(method, path + query, headers)
 
     def _object_within(self, schema: Schema) -> Schema | None:
         """Return the schema of an object, or of the objects in an array; None for other values."""
@@ -181,19 +185,6 @@ def inline(text: str) -> Markup:
         else:
             marked += escape(piece)
     return marked
-
-
-def in_lines(value: Any, indent: str = "") -> str:
-    """Return the value as JSON: on one line of at most 100 characters, otherwise indented."""
-    text = json.dumps(value, ensure_ascii=False)
-    if len(indent) + len(text) <= 100 or not isinstance(value, dict | list) or not value:
-        return text
-    deeper = f"{indent} "
-    if isinstance(value, list):
-        items = [in_lines(item, deeper) for item in value]
-        return f"[\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}]"
-    members = [f"{json.dumps(key)}: {in_lines(member, deeper)}" for key, member in value.items()]
-    return f"{{\n{deeper}" + f",\n{deeper}".join(members) + f"\n{indent}}}"
 
 
 def _limits(schema: Schema) -> Iterator[str]:

@@ -17,13 +17,13 @@ from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.survey import (
     MAX_RESOLICITATION_DELAY_S,
-    Channel,
     ChannelName,
     ExternalDnsConfig,
     PartnerSurvey,
     ResolicitationMode,
     ResolicitationModeName,
     SavedSurvey,
+    SendingChannel,
     SupportEmail,
     Target,
     TargetType,
@@ -145,7 +145,7 @@ def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
             json_pointer(path), "required", "A private survey needs at least one channel."
         )
     for position, channel in enumerate(definition.sending_channels):
-        if channel is Channel.LINK and not definition.publicly_available:
+        if channel is SendingChannel.LINK and not definition.publicly_available:
             yield not_allowed("LINK is allowed for public surveys only.", path, position)
     for position in duplicate_positions(definition.sending_channels):
         yield duplicate(path, position)

@@ -44,6 +44,9 @@ _SMILEYS: Final = ("😞", "🙁", "😐", "🙂", "😀")
 _CONTROLS: Final = (Control.SCALE, Control.STARS, Control.SMILEYS, Control.BINARY)
 """The controls whose options the mail displays."""
 _TONE_OPACITY: Final = "33"
+_DARK_CARD: Final = "#1c2228"
+"""The background of the mail in dark mode; see the style element of the template."""
+_DARK_TONE_OPACITY: Final = "59"
 _MIN_CONTRAST: Final = 4.5
 _ACCENT: Final = "#1f5fbf"
 
@@ -127,6 +130,7 @@ class MailContent:
         address, legal_text: the texts of the store for the footer.
         languages: the language of each text that is in another language than the mail.
         greeting: the greeting with the customer's name; ``""`` if the name is unknown.
+        dark_tones: the backgrounds of options in dark mode, from the worst to the best answer.
     """
 
     words: Words
@@ -148,6 +152,9 @@ class MailContent:
     cover: MailImage | None
     style: MailStyle
     languages: Mapping[str, Language]
+    dark_tones: tuple[str, ...] = tuple(
+        blended(tone + _DARK_TONE_OPACITY, _DARK_CARD) for tone in TONES
+    )
 
 
 def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:

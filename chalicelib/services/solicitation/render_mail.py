@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chalicelib.domain.plain_text import unbroken
 from chalicelib.domain.solicitation.mail_content import MailContent
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ def render_text(mail: MailContent) -> str:
 def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=select_autoescape(["html"]),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.filters["unbroken"] = unbroken
+    return environment

@@ -5,9 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-MEDIA_TYPES: Final = {
-    "page.js": "text/javascript; charset=utf-8",
-}
+MEDIA_TYPES: Final = dict.fromkeys(("page.js", "docs.js"), "text/javascript; charset=utf-8")
 """The media type of each asset, by name."""
 
 STYLE_SHEET: Final = "page.css"

@@ -14,6 +14,7 @@ from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext, visit_line
 from chalicelib.domain.language import Language, is_right_to_left
+from chalicelib.domain.plain_text import unbroken
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_path, asset_text
 from chalicelib.web.pages.page import environment, style_sources
 from chalicelib.web.pages.style import PLAIN, PageStyle, image_url, link_url, style_of
@@ -151,7 +152,7 @@ def _isolated(text: str, language: Language | None, class_name: str) -> Markup:
     given = Markup("").join(
         Markup(' {}="{}"').format(name, value) for name, value in attributes.items() if value
     )
-    return Markup("<bdi{}>{}</bdi>").format(given, text)
+    return Markup("<bdi{}>{}</bdi>").format(given, unbroken(text))
 
 
 def _headers(page: str, style: PageStyle, is_framed: bool) -> Headers:

@@ -73,7 +73,7 @@ def survey_page(request: PublicRequest) -> Response:
     id="getPageAsset",
     tag=_TAG,
     summary="Get the script of pages",
-    description="Returns the script that pages use. Its path contains a hash of its content, so"
+    description="Returns a script that pages use. Its path contains a hash of its content, so"
     " browsers cache the script for a year.",
     parameters={"digest": "Hash of the file's content.", "name": "Name of the file."},
     returns="The file.",

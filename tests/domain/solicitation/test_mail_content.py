@@ -10,8 +10,8 @@ from chalicelib.domain.forms.contrast import contrast
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.language import Language
-from chalicelib.domain.plain_text import shortened
-from chalicelib.domain.solicitation.mail_content import MailImage, mail_content
+from chalicelib.domain.plain_text import shortened, unbroken
+from chalicelib.domain.solicitation.mail_content import MailContent, MailImage, mail_content
 from chalicelib.domain.solicitation.words import WORDS
 from tests.domain.forms.factories import IMAGE, depends, field, select
 from tests.domain.solicitation.factories import content, invitation, links_of
@@ -343,3 +343,21 @@ def test_footer_is_shown_only_if_survey_displays_it(display: bool, expected: str
 )
 def test_text_is_shortened_to_one_line(text: str, length: int, expected: str) -> None:
     assert shortened(text, length) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Comment était-ce ?", "Comment était-ce\u202f?"),
+        ("Bien ! « Oui » : merci", "Bien\u202f! «\u202fOui\u202f»\u202f: merci"),
+        ("Is it :-) or ?x", "Is it :-) or ?x"),
+        ("How was it?", "How was it?"),
+    ],
+)
+def test_french_punctuation_never_starts_a_line(text: str, expected: str) -> None:
+    assert unbroken(text) == expected
+
+
+@pytest.mark.parametrize("tone", MailContent.dark_tones)
+def test_options_are_legible_in_dark_mode(tone: str) -> None:
+    assert contrast("#f0f3f6", tone) >= 4.5

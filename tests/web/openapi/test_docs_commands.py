@@ -17,6 +17,7 @@ from chalicelib.outbound.queues import forget_client
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.openapi.routes import DOCUMENT
+from infrastructure.openapi.docs_examples import curl
 from infrastructure.openapi.docs_page import DocsPage
 from infrastructure.openapi.document import THANKS
 from infrastructure.openapi.examples import recorder
@@ -79,7 +80,7 @@ def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> 
     credential, secret = issue_key(MAIN_ACCOUNT, "operator", permissions=frozenset(Permission))
     variables = {"BASE_URL": BASE_URL, "API_KEY": credential.api_key, "API_SECRET": secret}
     commands = [
-        (operation, page.curl(path, method, operation))
+        (operation, curl(page.request(path, method, operation)))
         for tag in document["tags"]
         # Links in messages contain a tracker or a signed token, which no example can contain.
         if tag["name"] != "Messages"

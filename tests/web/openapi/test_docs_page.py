@@ -5,14 +5,26 @@ import hashlib
 import json
 import re
 import shlex
+import sys
 from html.parser import HTMLParser
 from itertools import pairwise
+from string import Template
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from chalicelib.web.openapi import routes
-from infrastructure.openapi.docs_page import DocsPage, inline, kind_of, prose, render
+from chalicelib.web.pages.assets import asset_hash, asset_text
+from infrastructure.openapi.docs_examples import curl, javascript, python
+from infrastructure.openapi.docs_page import (
+    SCRIPT,
+    DocsPage,
+    inline,
+    kind_of,
+    prose,
+    render,
+)
 from tests.web.partner_client import Partner
 
 DOCUMENT = json.loads(routes.DOCUMENT.read_text(encoding="utf-8"))
@@ -26,7 +38,7 @@ OPERATIONS = [
 class Tags(HTMLParser):
     """An HTML parser that collects the tags with their attributes and checks their nesting."""
 
-    VOID = {"meta", "br", "wbr"}
+    VOID = {"meta", "br", "wbr", "input"}
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -62,8 +74,9 @@ def test_docs_page_is_well_formed_html() -> None:
 
 def test_docs_page_loads_nothing_from_other_hosts() -> None:
     used = {tag for tag, _ in PAGE.tags}
-    assert used.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "video", "base"})
-    assert PAGE.all("src") + PAGE.all("srcset") + PAGE.all("style") == []
+    assert used.isdisjoint({"link", "img", "iframe", "object", "embed", "video", "base"})
+    assert PAGE.all("src") == [f"public/assets/{asset_hash(SCRIPT)}/{SCRIPT}"]
+    assert PAGE.all("srcset") + PAGE.all("style") == []
     style = re.search(r"<style>(.*?)</style>", HTML, re.DOTALL)
     assert style
     assert "url(" not in style[1]
@@ -71,12 +84,20 @@ def test_docs_page_loads_nothing_from_other_hosts() -> None:
     assert not any("//" in address for address in PAGE.all("href"))
 
 
-def test_content_security_policy_allows_only_style_of_docs_page(respondent: Partner) -> None:
+def test_content_security_policy_allows_only_style_and_script_of_docs_page(
+    respondent: Partner,
+) -> None:
     style = re.search(r"<style>(.*?)</style>", HTML, re.DOTALL)
     assert style
     digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
     policy = respondent.get("/docs").headers["content-security-policy"]
-    assert policy.split("; ")[:2] == ["default-src 'none'", f"style-src 'sha256-{digest}'"]
+    style_source = f"style-src 'sha256-{digest}'"
+    assert policy.split("; ")[:3] == ["default-src 'none'", style_source, "script-src 'self'"]
+
+
+def test_script_of_docs_page_is_served(respondent: Partner) -> None:
+    response = respondent.get(f"/{PAGE.all('src')[0]}")
+    assert (response.status, response.body) == (200, asset_text(SCRIPT))
 
 
 def test_every_link_in_docs_page_has_target() -> None:
@@ -110,7 +131,7 @@ def test_docs_page_has_landmarks_headings_and_captions() -> None:
 def test_every_operation_in_docs_page_has_curl_command(
     path: str, method: str, operation: dict[str, Any]
 ) -> None:
-    words = shlex.split(DOCS.curl(path, method, operation).replace("\\\n", ""))
+    words = shlex.split(curl(DOCS.request(path, method, operation)).replace("\\\n", ""))
     in_path = {p["name"]: p["example"] for p in operation["parameters"] if p["in"] == "path"}
     assert words[0] == "curl"
     assert words[2].startswith(f"$BASE_URL{path.format(**in_path)}")
@@ -123,8 +144,51 @@ def test_every_operation_in_docs_page_has_curl_command(
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_unsubscribe_command_contains_placeholder_token(method: str) -> None:
     path = "/public/unsubscribe"
-    command = DOCS.curl(path, method, DOCUMENT["paths"][path][method])
+    command = curl(DOCS.request(path, method, DOCUMENT["paths"][path][method]))
     assert f'"$BASE_URL{path}?token=TOKEN"' in command
+
+
+class Sender:
+    """A stand-in for the library requests. It records one request."""
+
+    def __getattr__(self, method: str) -> Any:
+        def send(url: str, **content: Any) -> Mock:
+            self.sent = {"method": method, "url": url, **content}
+            return Mock()
+
+        return send
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "operation"),
+    [pytest.param(*operation, id=operation[2]["operationId"]) for operation in OPERATIONS],
+)
+def test_python_and_javascript_examples_send_the_request_of_the_command(
+    path: str,
+    method: str,
+    operation: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request, sender = DOCS.request(path, method, operation), Sender()
+    variables = {"BASE_URL": "https://a", "IMPORT_ID": "1", "API_KEY": "2", "API_SECRET": "3"}
+    monkeypatch.setitem(sys.modules, "requests", sender)  # type: ignore[arg-type]
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    exec(python(request), {})  # noqa: S102 - a program from this repository
+    expected_url = Template(f"$BASE_URL{request.path}").substitute(variables)
+    assert (sender.sent["method"], sender.sent["url"]) == (method, expected_url)
+    assert sender.sent.get("json") == request.json_body
+    parts = {name: value for name, (_, value) in sender.sent.get("files", {}).items()}
+    assert parts == request.parts
+    headers = sender.sent.get("headers", {})
+    assert headers.keys() == request.headers.keys() - {"Content-Type"}
+
+    program = javascript(request)
+    body = re.search(r"body: JSON.stringify\((.*)\),\n", program, re.DOTALL)
+    assert (json.loads(body[1]) if body else None) == request.json_body
+    assert f'method: "{method.upper()}"' in program
+    assert program.count("body.append(") == len(request.parts)
+    assert all(f'"{name}": ' in program for name in request.headers)
 
 
 def test_html_in_descriptions_is_escaped() -> None:

@@ -354,3 +354,7 @@ def test_openapi_descriptions_contain_limits_defined_in_code() -> None:
     assert batch == f"1 to {MAX_ROWS:,} rows, at most {MAX_BODY_BYTES // 1024**2} MB."
     assert f"at most {MAX_SUBMISSION_BYTES // 1024} KB" in submit
     assert f"the first {DEFAULT_LIMIT} records" in page
+
+
+def test_schema_names_contain_no_module_names() -> None:
+    assert [name for name in DOCUMENT["components"]["schemas"] if "__" in name] == []

@@ -22,8 +22,8 @@ def test_content_security_policy_allows_each_inline_style_by_hash() -> None:
 
 def test_content_security_policy_of_page_without_styles_allows_no_styles() -> None:
     assert _policy("<p>") == (
-        "default-src 'none'; style-src 'none'; base-uri 'none'; form-action 'none';"
-        " frame-ancestors 'none'"
+        "default-src 'none'; style-src 'none'; script-src 'self'; base-uri 'none';"
+        " form-action 'none'; frame-ancestors 'none'"
     )
 
 

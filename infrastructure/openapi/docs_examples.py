@@ -1,0 +1,155 @@
+"""Write the example requests of the documentation page: as curl, Python and JavaScript."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+NEW_KEY: Final = "$(uuidgen)"
+"""The value of a header that is a new UUID in each run."""
+
+_VARIABLE: Final = re.compile(r"\$([A-Z_]+)")
+_MAX_LINE: Final = 100
+_JSON: Final[Mapping[Any, str]] = {None: "null", True: "true", False: "false"}
+_PYTHON: Final[Mapping[Any, str]] = {None: "None", True: "True", False: "False"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """An example request.
+
+    Attributes:
+        path: the path with the query. It can contain variables such as ``$IMPORT_ID``.
+        headers: the headers. Their values can be variables, or `NEW_KEY`.
+        json_body: the JSON body, or None.
+        parts: the parts of a multipart body.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    json_body: Any = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+def curl(request: Request) -> str:
+    """Return a shell command that sends the request."""
+    lines = [
+        f'-H "{name}: {value}"' if "$" in value else f"-H '{name}: {value}'"
+        for name, value in request.headers.items()
+    ]
+    lines += [f"-F {shlex.quote(f'{name}={value}')}" for name, value in request.parts.items()]
+    if request.json_body is not None:
+        lines.append(f"-d {shlex.quote(json.dumps(request.json_body, ensure_ascii=False))}")
+    has_body = request.parts or request.json_body is not None
+    if request.method != ("post" if has_body else "get"):
+        lines.append(f"-X {request.method.upper()}")
+    return " \\\n  ".join([f'curl -sS "$BASE_URL{request.path}"', *lines])
+
+
+def python(request: Request) -> str:
+    """Return a Python program that sends the request with the library requests."""
+    values = {
+        name: "str(uuid.uuid4())" if value == NEW_KEY else _python_text(value)
+        for name, value in request.headers.items()
+        if name != "Content-Type"  # the library sets it
+    }
+    lines = [f"    {_python_text(f'$BASE_URL{request.path}')},"]
+    if values:
+        headers = [f'        "{name}": {value},' for name, value in values.items()]
+        lines += ["    headers={", *headers, "    },"]
+    if request.parts:
+        parts = [
+            f"        {json.dumps(name)}: (None, {json.dumps(value, ensure_ascii=False)}),"
+            for name, value in request.parts.items()
+        ]
+        lines += ["    files={", *parts, "    },"]
+    if request.json_body is not None:
+        body = in_lines(request.json_body, "    ", step="    ", constants=_PYTHON)
+        lines.append(f"    json={body},")
+    code = "\n".join(lines)
+    modules = [name for name in ("os", "uuid") if f"{name}." in code]
+    imports = "".join(f"import {name}\n" for name in modules)
+    return (
+        f"{imports}\nimport requests\n\nresponse = requests.{request.method}(\n{code}\n)\n"
+        "response.raise_for_status()\nprint(response.text)"
+    )
+
+
+def javascript(request: Request) -> str:
+    """Return a JavaScript module that sends the request, for Node.js."""
+    values = {
+        name: "crypto.randomUUID()" if value == NEW_KEY else _javascript_text(value)
+        for name, value in request.headers.items()
+    }
+    lines = [f'  method: "{request.method.upper()}",']
+    if values:
+        headers = [f'    "{name}": {value},' for name, value in values.items()]
+        lines += ["  headers: {", *headers, "  },"]
+    before = ""
+    if request.parts:
+        before = "const body = new FormData();\n" + "".join(
+            f"body.append({json.dumps(name)}, {json.dumps(value, ensure_ascii=False)});\n"
+            for name, value in request.parts.items()
+        )
+        lines.append("  body,")
+    if request.json_body is not None:
+        body = in_lines(request.json_body, "  ", step="  ")
+        lines.append(f"  body: JSON.stringify({body}),")
+    code = "\n".join(lines)
+    url = _javascript_text(f"$BASE_URL{request.path}")
+    return (
+        f"{before}const response = await fetch({url}, {{\n{code}\n}});\n"
+        "console.log(response.status, await response.text());"
+    )
+
+
+LANGUAGES: Final[Mapping[str, Callable[[Request], str]]] = {
+    "curl": curl,
+    "Python": python,
+    "JavaScript": javascript,
+}
+
+
+def in_lines(
+    value: Any, indent: str = "", *, step: str = " ", constants: Mapping[Any, str] = _JSON
+) -> str:
+    """Return the value on one line of at most 100 characters, otherwise indented.
+
+    Args:
+        constants: how the language writes None, True and False.
+    """
+    if not isinstance(value, dict | list):
+        is_constant = value is None or isinstance(value, bool)
+        return constants[value] if is_constant else json.dumps(value, ensure_ascii=False)
+
+    deeper = indent + step
+    write = partial(in_lines, indent=deeper, step=step, constants=constants)
+    if isinstance(value, list):
+        start, end, lines = "[", "]", [write(item) for item in value]
+    else:
+        members = [f"{json.dumps(key)}: {write(member)}" for key, member in value.items()]
+        start, end, lines = "{", "}", members
+    text = f"{start}{', '.join(lines)}{end}"
+    if "\n" not in text and len(indent) + len(text) <= _MAX_LINE:
+        return text
+    return f"{start}\n{deeper}" + f",\n{deeper}".join(lines) + f"\n{indent}{end}"
+
+
+def _python_text(text: str) -> str:
+    code = _VARIABLE.sub(r"{os.environ['\1']}", text)
+    if code == text:
+        return json.dumps(text, ensure_ascii=False)
+    variable = re.fullmatch(r"\{(.*)\}", code)
+    return variable[1].replace("'", '"') if variable and text.count("$") == 1 else f'f"{code}"'
+
+
+def _javascript_text(text: str) -> str:
+    variable = _VARIABLE.fullmatch(text)
+    if variable:
+        return f"process.env.{variable[1]}"
+    code = _VARIABLE.sub(r"${process.env.\1}", text)
+    return json.dumps(text, ensure_ascii=False) if code == text else f"`{code}`"
