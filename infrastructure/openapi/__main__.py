@@ -30,7 +30,8 @@ def main(arguments: list[str]) -> int:
     warnings.filterwarnings("ignore", "Tried to parse", UserWarning)
     from app import app
     from chalicelib.web.openapi.routes import DOCUMENT, PAGE
-    from infrastructure.openapi.docs_page import in_lines, render
+    from infrastructure.openapi.docs_examples import in_lines
+    from infrastructure.openapi.docs_page import render
     from infrastructure.openapi.document import DocumentBuilder
     from infrastructure.openapi.examples import recorder
 
