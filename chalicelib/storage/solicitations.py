@@ -19,7 +19,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.forms.survey import Channel as SendMode
+from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel

@@ -23,7 +23,7 @@ from chalicelib.domain.forms.survey import (
     ResolicitationMode,
     ResolicitationModeName,
     SavedSurvey,
-    SendingChannel,
+    SendMode,
     SupportEmail,
     Target,
     TargetType,
@@ -145,7 +145,7 @@ def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
             json_pointer(path), "required", "A private survey needs at least one channel."
         )
     for position, channel in enumerate(definition.sending_channels):
-        if channel is SendingChannel.LINK and not definition.publicly_available:
+        if channel is SendMode.LINK and not definition.publicly_available:
             yield not_allowed("LINK is allowed for public surveys only.", path, position)
     for position in duplicate_positions(definition.sending_channels):
         yield duplicate(path, position)

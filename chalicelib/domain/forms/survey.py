@@ -19,7 +19,7 @@ from chalicelib.domain.schema import UuidText
 MAX_RESOLICITATION_DELAY_S: Final = 366 * 24 * 3600
 
 
-class SendingChannel(StrEnum):
+class SendMode(StrEnum):
     """The channel through which a survey is sent; ``LINK`` for a public survey."""
 
     EMAIL = "EMAIL"
@@ -38,7 +38,7 @@ class ResolicitationMode(StrEnum):
 
 # Definitions are validated in strict mode, which rejects an enum's string value unless it is
 # declared with `strict=False`.
-ChannelName = Annotated[SendingChannel, Field(strict=False)]
+ChannelName = Annotated[SendMode, Field(strict=False)]
 ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
 TargetType = Annotated[PlaceKind, Field(strict=False)]
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.date_format import format_date
-from chalicelib.domain.forms.survey import SavedSurvey, SendingChannel, Target
+from chalicelib.domain.forms.survey import SavedSurvey, SendMode, Target
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name
@@ -32,7 +32,7 @@ class SurveyContext:
     store: Place | None = None
     brand: Place | None = None
     order: str = ""
-    send_mode: SendingChannel = SendingChannel.LINK
+    send_mode: SendMode = SendMode.LINK
     tracker: Tracker | None = None
     target: Target | None = None
     visited_on: date | None = None
@@ -46,7 +46,7 @@ class SurveyContext:
         store_id: str | None = None,
         brand_id: str | None = None,
         order: str = "",
-        send_mode: SendingChannel = SendingChannel.LINK,
+        send_mode: SendMode = SendMode.LINK,
         tracker: Tracker | None = None,
     ) -> "SurveyContext":
         """Create the context for a store or a brand.
@@ -90,7 +90,7 @@ class SurveyContext:
             directory,
             store_id=tracker.store_id,
             order=order,
-            send_mode=SendingChannel(tracker.send_mode),
+            send_mode=SendMode(tracker.send_mode),
             tracker=tracker,
         )
 

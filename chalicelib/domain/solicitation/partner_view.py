@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chalicelib.domain.forms.survey import Channel
+from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
 from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText
@@ -47,7 +47,7 @@ class SurveyTracker(Resource):
     reason: TrackerReason | None = Field(
         description="Why the survey waits or was skipped; `null` otherwise."
     )
-    channel: Channel | None = Field(
+    channel: SendMode | None = Field(
         description="How the survey was sent; `LINK` if you have its link; `null` unless it was"
         " sent."
     )
@@ -136,5 +136,5 @@ def survey_tracker(
         answered_at=answered.used_at if answered else None,
         feedback_id=answered.feedback_id if answered else None,
         id=answered.id if answered else None,
-        link=link_to(tracker) if tracker and not answered and channel is Channel.LINK else None,
+        link=link_to(tracker) if tracker and not answered and channel is SendMode.LINK else None,
     )

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from chalicelib.domain import work
-from chalicelib.domain.forms.survey import Channel as SendMode
+from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.decide import LINKABLE_REASONS, SkipReason
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from chalicelib.domain.errors import Conflict, NotFound
-from chalicelib.domain.forms.survey import Channel, SavedSurvey
+from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.solicitation.decide import SkipReason, decide_link
 from chalicelib.domain.solicitation.partner_view import SurveyTracker
@@ -47,7 +47,7 @@ def link_survey(account_id: str, purchase_id: str) -> SurveyTracker:
         if case is None:
             raise NotFound("purchase")
         solicitation, store_id = case.solicitation, case.facts.purchase.store_id
-        if solicitation.channel is Channel.LINK:
+        if solicitation.channel is SendMode.LINK:
             return load_view(solicitation, store_id)
         return view_of(*_link(case), store_id)
 
@@ -68,11 +68,11 @@ def _link(case: Case) -> tuple[Solicitation, Tracker]:
         if solicitations.find(solicitation.id) != solicitation:
             raise Contention(condition_failed=True)
         raise NoLink(survey)
-    tracker = tracker_of(case, survey, Channel.LINK)
+    tracker = tracker_of(case, survey, SendMode.LINK)
     linked = replace(
         solicitation,
         state=SolicitationState.SENT,
-        channel=Channel.LINK,
+        channel=SendMode.LINK,
         customer_id=tracker.customer_id,
         survey_id=survey.id,
         tracker_id=tracker.id,

@@ -4,7 +4,7 @@ from typing import Any
 
 from chalicelib.domain.feedback.daily import DailyGroup, day_of
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.survey import Channel, SavedSurvey
+from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.contact import Solicited, scopes_of
@@ -13,7 +13,7 @@ from chalicelib.services.solicitation.case import Case
 from chalicelib.storage import contacts, trackers
 
 
-def tracker_of(case: Case, survey: SavedSurvey, channel: Channel) -> Tracker:
+def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
     """Return the tracker of a survey: that of an earlier claim whose message was not sent, or new.
 
     The case must have a store.

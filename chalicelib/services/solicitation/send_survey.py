@@ -14,7 +14,7 @@ from typing import Final
 from chalicelib.backoff import MAX_PAUSE_S, Backoff
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.forms.survey import Channel as SendMode
+from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason

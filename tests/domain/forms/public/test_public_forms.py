@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.domain.forms.public.contact_form import PublicContactForm, build_public_contact_form
 from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
-from chalicelib.domain.forms.survey import SendingChannel
+from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.language import Language
 from tests.domain.forms.complete_form import COMPLETE_FORM, STYLE_FIELDS, SURVEY_STYLE_FIELDS
@@ -142,9 +142,7 @@ def test_survey_view_lists_each_store_of_enabled_targets_once() -> None:
 
 
 def test_survey_view_contains_values_of_its_context() -> None:
-    context = SurveyContext.at(
-        DIRECTORY, store_id=STORE, order="A-20413", send_mode=SendingChannel.SMS
-    )
+    context = SurveyContext.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=SendMode.SMS)
     view = survey_view(
         context=context,
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example/b"}],
