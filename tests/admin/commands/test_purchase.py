@@ -20,7 +20,7 @@ from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.solicitation import send_invitation, send_survey
+from chalicelib.services.solicitation import links, send_survey
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.stage_secret import forget_stage_secret
@@ -306,7 +306,7 @@ def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time)
 def test_explain_shows_segments_of_text_message_and_price_if_set(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send_invitation, "public_base_url", lambda: "https://api.example.com/prod")
+    monkeypatch.setattr(links, "public_base_url", lambda: "https://api.example.com/prod")
     change_account_settings(shop.account_id, {"smsCountries": ["FR"]}, "operator")
     shop.survey(sendingChannels=["SMS"], language="ar")
     customer = {"phoneNumber": "+33612345678", "smsOptin": True}
@@ -340,7 +340,7 @@ def test_explain_shows_country_and_daily_limit_of_text_messages(shop: Shop) -> N
 def test_explain_shows_price_without_exponent_or_rounding(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send_invitation, "public_base_url", lambda: "https://api.example.com/prod")
+    monkeypatch.setattr(links, "public_base_url", lambda: "https://api.example.com/prod")
     change_account_settings(shop.account_id, {"smsCountries": ["FR"]}, "operator")
     shop.survey(sendingChannels=["SMS"], language="ar")
     shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
@@ -358,7 +358,7 @@ def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
     def fail() -> str:
         raise Unavailable("A value of the stage cannot be read (ssm).")
 
-    monkeypatch.setattr(send_invitation, "public_base_url", fail)
+    monkeypatch.setattr(links, "public_base_url", fail)
     change_account_settings(shop.account_id, {"smsCountries": ["FR"]}, "operator")
     shop.survey(sendingChannels=["SMS"])
     shop.record(externalId="1", customer={"phoneNumber": "+33612345678", "smsOptin": True})
