@@ -4,6 +4,7 @@ import random
 import resource
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -22,12 +23,14 @@ from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.daily import Numbers, group_of, numbers_of
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.feedback import FeedbackRow
+from chalicelib.storage.statistics import StatisticsRow
 
 FEEDBACK: Final = 100_000
 _WRITERS: Final = 3
@@ -103,13 +106,22 @@ def _load(records: int) -> None:
     saved = save_contact_form(ACCOUNT_ID, form)
     ids = [field.id for field in saved.fields]
 
-    def write(first: int) -> None:
+    def write(first: int) -> list[Feedback]:
+        written = [*_records(first, min(_ROWS_PER_TASK, records - first), records, ids)]
         with FeedbackRow.batch_write() as batch:
-            for record in _records(first, min(_ROWS_PER_TASK, records - first), records, ids):
+            for record in written:
                 batch.save(_row(record))
+        return written
 
     with ThreadPoolExecutor(_WRITERS) as writers:
-        list(writers.map(write, range(0, records, _ROWS_PER_TASK)))
+        numbers: dict[str, Numbers] = defaultdict(Numbers)
+        for written in writers.map(write, range(0, records, _ROWS_PER_TASK)):
+            for record in written:
+                numbers[group_of(record, "UTC").key].update(numbers_of(record))
+    with StatisticsRow.batch_write() as batch:
+        for key, values in numbers.items():
+            attributes: dict[str, Any] = dict(values)
+            batch.save(StatisticsRow(ACCOUNT_ID, key, **attributes))
 
 
 def _records(first: int, count: int, total: int, field_ids: list[str]) -> Iterator[Feedback]:

@@ -1,8 +1,9 @@
 """The command ``feedback``: list, show, export, report on, mark and delete feedback."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Final
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -25,11 +26,11 @@ from admin.commands.feedback_options import (
 from admin.feedback.description import show_description, summary_of
 from admin.feedback.export.export import export_feedback
 from admin.feedback.export.writers import Format
-from admin.feedback.report.figures import Breakdown
+from admin.feedback.report.figures import Period
 from admin.feedback.report.report import write_report
 from admin.feedback.rows import show_list
 from admin.identity import operator_identity
-from admin.options import YesOption, example
+from admin.options import YesOption, example, parse_time
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import directory_with_selection, selected_form
@@ -38,8 +39,7 @@ from chalicelib.domain import clock
 from chalicelib.services.feedback.describe import describe_feedback
 from chalicelib.services.feedback.find import find_feedback
 
-_REPORT_PERIOD: Final = timedelta(weeks=12)
-_BREAKDOWNS: Final = (Breakdown.WEEK, Breakdown.STORE, Breakdown.SURVEY)
+_REPORT_PERIOD: Final = timedelta(weeks=12, days=-1)
 
 app = typer.Typer(help="Read, export and exclude feedback.", no_args_is_help=True)
 
@@ -148,7 +148,7 @@ def export(
 @app.command(
     epilog=example(
         "feedback report ACCOUNT --output report.html",
-        "feedback report ACCOUNT --since 2026-01-01 --by month --by store --output year.html",
+        "feedback report ACCOUNT --since 2026-01-01 --brand ID --output year.html",
     )
 )
 def report(
@@ -156,40 +156,48 @@ def report(
     output: Annotated[Path, typer.Option(dir_okay=False, help="The HTML file to write.")],
     form: FormOption = None,
     survey: SurveyOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    by: Annotated[
-        list[Breakdown] | None,
-        typer.Option(
-            help="The property that groups the feedback. Repeatable.  [default: week, store, "
-            "survey]"
-        ),
+    store: StoreOption = None,
+    brand: BrandOption = None,
+    since: Annotated[
+        str | None, typer.Option(help="The first day of the period.", metavar="DATE")
     ] = None,
-    time_zone: ZoneOption = None,
+    until: Annotated[
+        str | None, typer.Option(help="The last day of the period.", metavar="DATE")
+    ] = None,
 ) -> None:
     """Write a report on an account's feedback to one HTML file without scripts.
 
-    By default, the period is the last twelve weeks. The report compares it with the previous period
-    of the same length. Test responses are excluded. The response rate is the share of the surveys
-    sent in the period that were answered.
+    By default, the period is the last twelve weeks until today. The report compares it with the
+    previous period of the same length. Days are in the account's time zone. Test responses are
+    excluded. The response rate is the share of the surveys sent in the period that were answered.
+    The results of questions and the comments are from the newest 10,000 responses of the period.
 
-    Cost: up to ten AWS requests, plus one per 100 feedback records and two per 100 sent surveys of
-    both periods, one per MB (about 2,500) of the account's solicitations, and three more per 100
-    surveys of the account.
+    Cost: up to seven AWS requests, plus one per MB (about 4,000 days of a store and a form) of both
+    periods, one per 100 responses up to 10,000, and three per 100 forms of the account.
     """
     if output.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter("Must end with .html.", param_hint="--output")
-    zone = zone_of(account, time_zone)
-    wanted = build_filter(since, until, zone, form_id=form, survey_id=survey)
-    end = wanted.until or clock.now()
-    period = (wanted.since or end - _REPORT_PERIOD, end)
-    if period[0] >= end:
-        raise typer.BadParameter("Must be before the end of the period.", param_hint="--since")
-    breakdowns = list(dict.fromkeys(by or _BREAKDOWNS))
-    with counter("Reading feedback and sent surveys") as advance:
-        responses = write_report(account, wanted, period, breakdowns, zone, output, advance)
+    zone = zone_of(account, None)
+    wanted = build_filter(
+        None, None, zone, form_id=form, survey_id=survey, store_id=store, brand_id=brand
+    )
+    last = _day(until, zone, "--until") or clock.now().astimezone(zone).date()
+    first = _day(since, zone, "--since") or last - _REPORT_PERIOD
+    if first > last:
+        raise typer.BadParameter("Must not be after the end of the period.", param_hint="--since")
+    with counter("Reading feedback") as advance:
+        responses = write_report(account, wanted, Period(first, last), output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")
     show_record({"responses": responses, "output": str(output)})
+
+
+def _day(text: str | None, zone: ZoneInfo, option: str) -> date | None:
+    if text is None:
+        return None
+    entered, is_date = parse_time(text, zone, option)
+    if not is_date:
+        raise typer.BadParameter("Must be a date, such as 2026-11-30.", param_hint=option)
+    return entered.date()
 
 
 def _format_of(output: Path) -> Format:

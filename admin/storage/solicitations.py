@@ -1,7 +1,7 @@
 """List the solicitations of an account, and make them pending again."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from chalicelib.domain.schema import format_timestamp
@@ -53,25 +53,5 @@ def list_for_account(
         scan_index_forward=False,
         limit=at_most,
         page_size=_FILTERED_PAGE_SIZE if filters else min(at_most, _FILTERED_PAGE_SIZE),
-    )
-    return (build_solicitation(row) for row in rows)
-
-
-def list_sent(account_id: str, since: datetime, until: datetime) -> Iterator[Solicitation]:
-    """Yield the account's solicitations that were sent in a period, by creation time.
-
-    One request per MB of index entries of the solicitations that were created before the end of the
-    period, because a solicitation can be held for any length of time. The index is eventually
-    consistent.
-
-    Args:
-        until: the end of the period; solicitations that were sent at this time are omitted.
-    """
-    last = format_timestamp(until - timedelta(milliseconds=1))
-    is_sent = (SolicitationRow.state == SolicitationState.SENT.value) & (
-        SolicitationRow.sent_at.between(format_timestamp(since), last)
-    )
-    rows = SolicitationRow.by_account.query(
-        account_id, SolicitationRow.created_at <= last, filter_condition=is_sent
     )
     return (build_solicitation(row) for row in rows)

@@ -22,11 +22,7 @@ MISTAKES = [
         ERROR,
         "Cannot use no/r.html",
     ),
-    (
-        "feedback report ACCOUNT --output r.html --by colour",
-        USAGE,
-        "Must be one of: week, month,",
-    ),
+    ("feedback report ACCOUNT --output r.html --since 2026-11-20T10:00Z", USAGE, "Must be a date,"),
     ("feedback report ACCOUNT --output r.html --survey UNKNOWN", ERROR, "There is no survey"),
     ("feedback export ACCOUNT", USAGE, "Missing option '--output'"),
     ("feedback export ACCOUNT --output no/such/file.csv", ERROR, "Cannot use no/such/file.csv"),

@@ -1,30 +1,26 @@
-"""Draw bar charts as SVG. The charts contain their labels as text, and no scripts or fonts.
+"""Draw charts as SVG. The charts contain their labels as text, and no scripts or fonts.
 
+All charts have the width of a phone, so that they are readable there without scrolling.
 docs/decisions/report-charts.md compares this module with chart libraries.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-_WIDTH: Final = 720
-_NARROW_WIDTH: Final = 360
-"""The width of charts with few columns, so that a phone shows them whole with readable texts."""
-
-_MAX_NARROW: Final = 11
-"""The number of columns up to which a chart is narrow: the eleven ratings."""
-
+_WIDTH: Final = 360
 _COLUMN_HEIGHT: Final = 150
 _LABEL_HEIGHT: Final = 22
-_MAX_COLUMN: Final = 90
-_ROW_HEIGHT: Final = 26
-_NAME_WIDTH: Final = 210
-_VALUE_WIDTH: Final = 150
-_MAX_NAME: Final = 30
-_MAX_LABELS: Final = 14
+_MIN_LABEL: Final = 32
+"""The distance of labels: of values such as ``100``, and of names such as ``23 Nov``."""
+
+_MAX_COLUMN: Final = 60
+_ROW_HEIGHT: Final = 40
+_MAX_NAME: Final = 36
 
 
 @dataclass(frozen=True)
@@ -44,44 +40,53 @@ class Bar:
     style: str = "plain"
 
 
-def column_chart(title: str, bars: Sequence[Bar], highest: float | None = None) -> Markup:
+def column_chart(
+    title: str, bars: Sequence[Bar], highest: float | None = None, lowest: float = 0
+) -> Markup:
     """Return a chart with vertical bars. If there are many bars, only some have a label.
 
     Args:
         highest: the value of a bar with full height. By default, the highest value.
+        lowest: the lowest value. Bars with negative values go down from the axis.
     """
-    is_narrow = len(bars) <= _MAX_NARROW
-    width = _NARROW_WIDTH if is_narrow else _WIDTH
-    svg = _svg(title, _COLUMN_HEIGHT + 2 * _LABEL_HEIGHT, width)
-    if is_narrow:
-        svg.set("class", "narrow")
-    step = min(width / max(len(bars), 1), _MAX_COLUMN)
-    scale = _COLUMN_HEIGHT / _highest(bars, highest)
-    every = -(-len(bars) // _MAX_LABELS)
-    base = _LABEL_HEIGHT + _COLUMN_HEIGHT
-    ET.SubElement(svg, "line", _numbers(x1=0, x2=width, y1=base, y2=base) | {"class": "axis"})
+    highest = _highest(bars, highest)
+    svg = _svg(title, _COLUMN_HEIGHT + 3 * _LABEL_HEIGHT)
+    step = min(_WIDTH / max(len(bars), 1), _MAX_COLUMN)
+    scale = _COLUMN_HEIGHT / (highest - lowest)
+    every = ceil(_MIN_LABEL / step)
+    base = _LABEL_HEIGHT + highest * scale
+    bottom = 2 * _LABEL_HEIGHT + _COLUMN_HEIGHT
+    ET.SubElement(svg, "line", _numbers(x1=0, x2=_WIDTH, y1=base, y2=base) | {"class": "axis"})
     for number, bar in enumerate(bars):
         height = (bar.value or 0) * scale
         center = step * (number + 0.5)
-        _rectangle(svg, bar, center - step * 0.36, base - height, step * 0.72, height)
+        top = base - max(height, 0)
+        _rectangle(svg, bar, center - step * 0.36, top, step * 0.72, abs(height))
         if number % every == 0:
-            _text(svg, bar.name, center, base + 16, "middle")
+            _text(svg, bar.name, center, bottom + 10, "middle")
             if bar.value is not None:
-                _text(svg, bar.text, center, base - height - 5, "middle", "value")
+                y = base - height + (14 if height < 0 else -5)
+                _text(svg, bar.text, center, y, "middle", "value")
     return _markup(svg)
 
 
-def row_chart(title: str, bars: Sequence[Bar], highest: float | None = None) -> Markup:
-    """Return a chart with horizontal bars, one per row."""
-    svg = _svg(title, _ROW_HEIGHT * len(bars))
-    scale = (_WIDTH - _NAME_WIDTH - _VALUE_WIDTH) / _highest(bars, highest)
-    for number, bar in enumerate(bars):
-        top = _ROW_HEIGHT * number
-        width = (bar.value or 0) * scale
-        name = bar.name if len(bar.name) <= _MAX_NAME else f"{bar.name[: _MAX_NAME - 1]}…"
-        _text(svg, name, _NAME_WIDTH - 8, top + 17, "end")
-        _rectangle(svg, bar, _NAME_WIDTH, top + 4, width, _ROW_HEIGHT - 8)
-        _text(svg, bar.text, _NAME_WIDTH + width + 8, top + 17, "start", "value")
+def row_chart(title: str, rows: Sequence[tuple[str, str, Sequence[Bar]]]) -> Markup:
+    """Return a chart with horizontal bars. Each row has a name, a text, and one or more bars.
+
+    The bars of a row stand in a line. Their values are shares of the width, from 0 to 1.
+    """
+    svg = _svg(title, _ROW_HEIGHT * len(rows))
+    for number, (name, text, bars) in enumerate(rows):
+        top, left = _ROW_HEIGHT * number, 0.0
+        shown = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
+        _text(svg, shown, 0, top + 14, "start")
+        _text(svg, text, _WIDTH, top + 14, "end", "value")
+        track = _numbers(x=0, y=top + 19, width=_WIDTH, height=14) | {"class": "track"}
+        ET.SubElement(svg, "rect", track)
+        for bar in bars:
+            width = _WIDTH * (bar.value or 0)
+            _rectangle(svg, bar, left, top + 19, width, 14)
+            left += width
     return _markup(svg)
 
 
@@ -89,13 +94,13 @@ def _highest(bars: Sequence[Bar], highest: float | None) -> float:
     return highest or max((bar.value or 0 for bar in bars), default=0) or 1
 
 
-def _svg(title: str, height: float, width: int = _WIDTH) -> ET.Element:
-    attributes = {"viewBox": f"0 0 {width} {height:g}", "role": "img", "aria-label": title}
+def _svg(title: str, height: float) -> ET.Element:
+    attributes = {"viewBox": f"0 0 {_WIDTH} {height:g}", "role": "img", "aria-label": title}
     return ET.Element("svg", attributes)
 
 
 def _rectangle(svg: ET.Element, bar: Bar, x: float, y: float, width: float, height: float) -> None:
-    attributes = _numbers(x=x, y=y, width=width, height=height, rx=2)
+    attributes = _numbers(x=x, y=y, width=width, height=height)
     rectangle = ET.SubElement(svg, "rect", attributes | {"class": bar.style})
     ET.SubElement(rectangle, "title").text = f"{bar.name}: {bar.text}"
 

@@ -27,13 +27,26 @@ def read_statistics(account_id: str, request: StatisticsRequest) -> Statistics:
     errors = list(request.rule_errors())
     if errors:
         raise InvalidInput(errors)
-    return build_statistics(request, _read(account_id, request.since, request.until))
+    numbers = daily_numbers(account_id, request.since, request.until, MAX_REQUESTS)
+    return build_statistics(request, numbers)
 
 
-def _read(account_id: str, since: date, until: date) -> Iterator[tuple[DailyGroup, Numbers]]:
+def daily_numbers(
+    account_id: str, since: date, until: date, max_requests: int | None = None
+) -> Iterator[tuple[DailyGroup, Numbers]]:
+    """Yield the numbers of each day and group. One AWS request per MB.
+
+    Args:
+        since: the first day.
+        until: the last day.
+        max_requests: the maximum number of requests. Default: no limit.
+
+    Raises:
+        InvalidInput: the period needs more requests.
+    """
     pages = statistics.load_pages(account_id, since.isoformat(), until.isoformat())
     for number, page in enumerate(pages, 1):
-        if number > MAX_REQUESTS:
-            raise too_much(f"The period has more than {MAX_REQUESTS} MB of numbers.")
+        if max_requests is not None and number > max_requests:
+            raise too_much(f"The period has more than {max_requests} MB of numbers.")
         for key, numbers in page:
             yield DailyGroup.parse(key), numbers
