@@ -42,6 +42,7 @@ from chalicelib.web.partner.customer_routes import routes as customer_routes
 from chalicelib.web.partner.feedback_routes import routes as feedback_routes
 from chalicelib.web.partner.purchase_routes import routes as purchase_routes
 from chalicelib.web.partner.routes import routes as partner_routes
+from chalicelib.web.partner.webhook_routes import routes as webhook_routes
 from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.public.page_routes import routes as page_routes
@@ -59,6 +60,7 @@ app.register_blueprint(account_routes)
 app.register_blueprint(customer_routes)
 app.register_blueprint(purchase_routes)
 app.register_blueprint(feedback_routes)
+app.register_blueprint(webhook_routes)
 app.register_blueprint(public_routes)
 app.register_blueprint(page_routes)
 app.register_blueprint(message_routes)

@@ -153,7 +153,7 @@ FUNCTIONS: Final = (
         name="api_handler",
         memory_mb=1024,
         timeout_s=20,
-        sends_to=(IMPORTS, LISTING, FEEDBACK, SOLICITATIONS, ERASURES),
+        sends_to=(IMPORTS, LISTING, FEEDBACK, WEBHOOKS, SOLICITATIONS, ERASURES),
         reads_stage_values=True,
         tables={
             "accounts": ("GetItem",),
@@ -188,6 +188,8 @@ FUNCTIONS: Final = (
             "trackers": ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
             "feedback": ("BatchGetItem", "PutItem"),
             "feedback-changes": ("BatchGetItem", "Query"),
+            "executions": ("BatchGetItem", "PutItem", "Query", "UpdateItem"),
+            "executions/by_account_shard": ("Query",),
             "statistics": ("Query", "UpdateItem"),
             "rate-limits": ("BatchGetItem", "UpdateItem"),
         },

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.options import WideOption, example
+from admin.options import WideOption, example, parse_utc_time
+from admin.services.webhooks.replay import replay_matching
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
     cell_text,
+    counter,
     notices,
     prints_json,
     results,
@@ -18,9 +20,20 @@ from admin.terminal import (
     show_record,
     show_table,
 )
-from chalicelib.domain.errors import Conflict, NotFound
-from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
-from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
+from chalicelib.domain.paging import in_groups
+from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, ReplayResult
+from chalicelib.services.webhooks.deliveries import (
+    list_deliveries,
+    read_delivery,
+    replay_deliveries,
+)
+
+_AT_ONCE: Final = 100
+_REJECTIONS: Final = {
+    ReplayResult.DUE: "An attempt is due or being made.",
+    ReplayResult.SUCCEEDED: "The webhook was delivered and is not sent again.",
+    ReplayResult.NOT_FOUND: "There is no delivery with this id.",
+}
 
 app = typer.Typer(help="List, show and replay webhook deliveries.", no_args_is_help=True)
 
@@ -72,7 +85,7 @@ def list_all(
 def show_delivery(delivery: DeliveryArgument) -> None:
     """Show a delivery with its body and its attempts of the last 90 days.
 
-    Cost: four AWS requests.
+    Cost: three AWS requests.
     """
     execution, attempts = read_delivery(delivery)
     names = _action_names(execution.account_id)
@@ -107,23 +120,61 @@ def show_delivery(delivery: DeliveryArgument) -> None:
     )
 
 
-@app.command(epilog=example("delivery replay ID ID"))
+@app.command(
+    epilog=example("delivery replay ID ID", "delivery replay --state failed --account ACCOUNT")
+)
 def replay(
-    deliveries: Annotated[list[str], typer.Argument(metavar="ID…", help="The deliveries' ids.")],
+    deliveries: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID…", help="The deliveries' ids.", parser=id_argument),
+    ] = None,
+    state: Annotated[
+        ExecutionState | None,
+        typer.Option(
+            help="Replay all deliveries in this state. pending: those that wait for their next"
+            " attempt.",
+            case_sensitive=False,
+        ),
+    ] = None,
+    account: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ACCOUNT", help="Replay only deliveries of this account.", parser=id_argument
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            help="Replay only deliveries that were created at or after this time (UTC).",
+            parser=parse_utc_time,
+            metavar="TIME",
+        ),
+    ] = None,
 ) -> None:
-    """Replay deliveries that ended without success.
+    """Replay deliveries that ended without success, or that wait for their next attempt.
 
-    Attempts before the replay do not count towards the maximum number of attempts.
+    Select deliveries by their ids, or all in a state. The next attempt is due now. Attempts before
+    the replay do not count towards the maximum number of attempts.
     """
+    if bool(deliveries) is (state is not None) or (deliveries and (account or since)):
+        raise typer.BadParameter("Provide either ids, or --state and optionally other options.")
+    if state is ExecutionState.SUCCEEDED:
+        raise typer.BadParameter("Delivered webhooks are not sent again.", param_hint="--state")
     rejected = 0
-    for delivery in deliveries:
-        try:
-            replay_delivery(id_argument(delivery))
-        except (Conflict, NotFound, typer.BadParameter) as error:
-            rejected += 1
-            notices().print(f"{delivery}: {error}")
-    notices().print(f"Requeued: {len(deliveries) - rejected}.")
-    show_record({"requeued": len(deliveries) - rejected, "rejected": rejected})
+    if state:
+        with counter("Replaying deliveries") as advance:
+            replayed = replay_matching(state, account, since, advance)
+    else:
+        results: dict[str, ReplayResult] = {}
+        for group in in_groups(deliveries or [], _AT_ONCE):
+            results |= replay_deliveries(group)
+        for delivery, result in results.items():
+            if result is not ReplayResult.REPLAYED:
+                rejected += 1
+                notices().print(f"{delivery}: {_REJECTIONS[result]}")
+        replayed = len(results) - rejected
+    notices().print(f"Requeued: {replayed}.")
+    show_record({"requeued": replayed, "rejected": rejected})
     if rejected:
         raise typer.Exit(1)
 

@@ -15,6 +15,7 @@ from admin.commands.definition_files import (
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
 from admin.options import example
+from admin.services.webhooks.send_example import Exchange, send_test
 from admin.services.workflows.manage import (
     find_action,
     find_workflow,
@@ -22,7 +23,6 @@ from admin.services.workflows.manage import (
     set_workflow_enabled,
 )
 from admin.terminal import notices, show_record, show_table
-from chalicelib.services.webhooks.deliveries import Exchange, send_test
 
 app = typer.Typer(
     help="List, check, export, compare, enable, disable and test workflows.", no_args_is_help=True

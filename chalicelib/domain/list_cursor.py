@@ -2,23 +2,28 @@
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.idempotency import hash_of_input
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.ids import parse_id
+from chalicelib.domain.input_errors import InputError, out_of_range
 from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, WholeNumber
-from chalicelib.domain.schema import Input, Resource
+from chalicelib.domain.schema import Input, Resource, format_timestamp, parse_timestamp
 
-_MAX_CURSOR: Final = 1_000
+_MAX_CURSOR: Final = 500
 _HASH_LENGTH: Final = 16
 
 
 class CursorRequest(Input):
     """The requested page of a list with a cursor."""
+
+    _starts: ClassVar[tuple[str, ...]] = ()
+    """The fields that select the start of the list, besides the cursor. They are not filters."""
 
     limit: WholeNumber = Field(
         default=DEFAULT_LIMIT,
@@ -33,6 +38,15 @@ class CursorRequest(Input):
         " start.",
     )
 
+    def filters(self) -> dict[str, Any]:
+        """Return the filters, which must stay the same. The order of ids does not matter."""
+        not_filters = {"limit", "cursor", *self._starts}
+        filters = self.model_dump(mode="json", exclude=not_filters, exclude_none=True)
+        return {
+            name: sorted(set(value)) if isinstance(value, list) else value
+            for name, value in filters.items()
+        }
+
     def position(self) -> tuple[str, str] | None:
         """Return the creation time and the id at which this page starts; None at the beginning.
 
@@ -41,19 +55,15 @@ class CursorRequest(Input):
         """
         if self.cursor is None:
             return None
-        try:
-            created_at, record_id, filters = json.loads(urlsafe_b64decode(self.cursor.encode()))
-        except (ValueError, TypeError, RecursionError):
-            raise self._invalid_cursor() from None
-        texts = (created_at, record_id)
-        if filters != self._filter_hash() or not all(isinstance(t, str) and t for t in texts):
-            raise self._invalid_cursor()
+        created_at, record_id = read_cursor(self.cursor, self.filters(), str, str)
+        at = parse_timestamp(created_at)
+        if at is None or format_timestamp(at) != created_at or parse_id(record_id) is None:
+            raise invalid_cursor()
         return created_at, record_id
 
     def cursor_at(self, created_at: str, record_id: str) -> str:
         """Return the cursor after the record with this creation time and id."""
-        position = json.dumps([created_at, record_id, self._filter_hash()])
-        return urlsafe_b64encode(position.encode()).decode()
+        return write_cursor((created_at, record_id), self.filters())
 
     def page_meta(
         self,
@@ -75,13 +85,49 @@ class CursorRequest(Input):
         cursor = self.cursor_at(*end) if end and has_more else None
         return CursorMeta(item_count=item_count, cursor=cursor, has_more=cursor is not None)
 
-    def _filter_hash(self) -> str:
-        filters = self.model_dump(mode="json", exclude={"limit", "cursor"}, exclude_none=True)
-        return hash_of_input(filters)[:_HASH_LENGTH]
 
-    def _invalid_cursor(self) -> InvalidInput:
-        detail = "Not a cursor of this list with these filters. Start again without cursor."
-        return InvalidInput([InputError("/cursor", "invalid_cursor", detail)])
+def write_cursor(position: tuple[str | int, ...], scope: Any) -> str:
+    """Return the cursor of a position.
+
+    Args:
+        scope: what must be the same when the cursor is read, for example the filters.
+    """
+    return urlsafe_b64encode(json.dumps([*position, _hash_of(scope)]).encode()).decode()
+
+
+def read_cursor(cursor: str, scope: Any, *types: type) -> list[Any]:
+    """Return the position of a cursor. Its values have these types; check their ranges.
+
+    Raises:
+        InvalidInput: the cursor is not from this service, or has another scope.
+    """
+    try:
+        values: list[Any] = json.loads(urlsafe_b64decode(cursor.encode()))
+        *position, scope_hash = values
+    except (ValueError, TypeError, RecursionError):
+        raise invalid_cursor() from None
+    if scope_hash != _hash_of(scope) or tuple(map(type, position)) != types:
+        raise invalid_cursor()
+    return position
+
+
+def invalid_cursor() -> InvalidInput:
+    """Return the error of a cursor that does not belong to the request."""
+    detail = (
+        "Not a cursor of this list with these filters, or the data was restored. Start again"
+        " without a cursor."
+    )
+    return InvalidInput([InputError("/cursor", "invalid_cursor", detail)])
+
+
+def period_errors(since: datetime | None, until: datetime | None) -> Iterator[InputError]:
+    """Yield the error of a period that ends before it starts."""
+    if since and until and since >= until:
+        yield out_of_range("Must be after createdSince.", "createdUntil")
+
+
+def _hash_of(scope: Any) -> str:
+    return hash_of_input(scope)[:_HASH_LENGTH]
 
 
 class CursorMeta(Resource):

@@ -4,10 +4,10 @@ A worker claims an execution before it starts an attempt. Each claim has a new f
 only the worker with the current token can save the outcome.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from heapq import merge
-from itertools import islice
+from itertools import groupby
 from math import ceil
 from typing import Any, Final
 from zlib import crc32
@@ -17,7 +17,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 
-from chalicelib.domain.errors import Conflict, Unavailable
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.webhooks.execution import (
@@ -27,6 +27,7 @@ from chalicelib.domain.webhooks.execution import (
     ExecutionPointer,
     ExecutionState,
     Outcome,
+    ReplayResult,
 )
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.table import account_key, read_together
@@ -64,8 +65,12 @@ The attempts of the execution are separate rows with the sort keys ``attempt#NUM
 
 _MAX_PUTS: Final = 100
 _MAX_PUT_BYTES: Final = 3_000_000
-_FILTERED_PAGE_SIZE: Final = 1_000
+FILTERED_PAGE_SIZE: Final = 1_000
 _ACCOUNT_SHARDS: Final = 4
+_FIRST: Final = "0"
+"""A text that is less than each creation time."""
+LAST: Final = ("9", "")
+"""A position before the newest execution."""
 
 
 class _ByAccountShard(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -132,11 +137,23 @@ class ExecutionRow(WorkRow):
     @classmethod
     def is_free(cls, now: datetime) -> Condition:
         """Return a write condition: the execution is pending, not claimed and not deferred."""
-        seconds = int(now.timestamp())
-        unclaimed = cls.leased_until.does_not_exist() | (cls.leased_until <= seconds)
-        is_due = cls.not_before.does_not_exist() | (cls.not_before <= seconds)
-        free: Condition = cls.is_pending() & unclaimed & is_due
+        is_due = cls.not_before.does_not_exist() | (cls.not_before <= int(now.timestamp()))
+        free: Condition = cls.is_unclaimed(now) & is_due
         return free
+
+    @classmethod
+    def waits(cls, now: datetime) -> Condition:
+        """Return a write condition: the execution is pending, not claimed, and deferred."""
+        waits: Condition = cls.is_unclaimed(now) & (cls.not_before > int(now.timestamp()))
+        return waits
+
+    @classmethod
+    def is_unclaimed(cls, now: datetime) -> Condition:
+        """Return a write condition: the execution is pending and not claimed."""
+        seconds = int(now.timestamp())
+        is_claimable = cls.leased_until.does_not_exist() | (cls.leased_until <= seconds)
+        unclaimed: Condition = cls.is_pending() & is_claimable
+        return unclaimed
 
     @classmethod
     def can_start(cls, now: datetime) -> Condition:
@@ -303,66 +320,106 @@ def find_many(execution_ids: Sequence[str]) -> list[Execution]:
 
     One consistent request per 100 ids.
     """
-    rows = read_together(*((ExecutionRow, execution_id, PART) for execution_id in execution_ids))
-    return [_execution(row) for row in rows if row]
+    return [_execution(row) for row in _rows(execution_ids) if row]
 
 
-def list_attempts(execution_id: str) -> list[Attempt]:
-    """Load the execution's attempts of the last 90 days, in order."""
-    rows = ExecutionRow.query(
-        execution_id, ExecutionRow.part.startswith("attempt#"), consistent_read=True
-    )
-    return [
-        Attempt(
-            number=int(row.part.removeprefix("attempt#")),
-            at=datetime.fromisoformat(row.at),
-            status=row.status,
-            error=row.error or "",
-            duration_ms=row.duration_ms or 0,
-            excerpt=row.excerpt or "",
-            ambiguous=bool(row.ambiguous),
-            repeat=bool(row.repeat),
-            host=row.host or "",
-        )
-        for row in rows
-    ]
+def find_with_attempts(execution_id: str, at_most: int) -> tuple[Execution, list[Attempt]] | None:
+    """Load an execution with its last attempts of the last 90 days, in order.
 
+    Return None if the execution does not exist. One consistent request.
 
-def list_for_account(
-    account_id: str, state: ExecutionState | None, at_most: int
-) -> list[Execution]:
-    """Load up to ``at_most`` executions of the account, newest first, without their bodies.
-
-    Four requests; with a state, one more per 1,000 executions that are read.
+    Args:
+        at_most: the maximum number of attempts.
     """
+    # The sort key of the execution is greater than the sort keys of its attempts.
+    newest_first = ExecutionRow.query(
+        execution_id, scan_index_forward=False, consistent_read=True, limit=at_most + 1
+    )
+    execution, rows = next(newest_first, None), list(newest_first)
+    if execution is None or execution.part != PART:
+        return None
+    return _execution(execution), [_attempt(row) for row in reversed(rows)]
+
+
+def last_attempts(executions: Sequence[Execution]) -> dict[str, Attempt]:
+    """Load the last attempt of each execution that has one, by execution id.
+
+    One consistent request per 100 executions.
+    """
+    rows = read_together(
+        *(
+            (ExecutionRow, execution.id, _attempt_part(execution.settled))
+            for execution in executions
+            if execution.settled
+        )
+    )
+    return {row.execution_id: _attempt(row) for row in rows if row}
+
+
+def newest_first(
+    account_id: str,
+    state: ExecutionState | None = None,
+    since: datetime | None = None,
+    before: tuple[str, str] = LAST,
+    page_size: int = FILTERED_PAGE_SIZE,
+) -> Iterator[Execution]:
+    """Yield executions of the account, newest first, without their bodies.
+
+    Executions that were created at the same time are in descending order of their ids. Four
+    requests; one more for each further ``page_size`` executions of a shard. The index is
+    eventually consistent.
+
+    Args:
+        since: the earliest time of creation.
+        before: the creation time and the id of an execution; only executions that come after it in
+            this order are yielded.
+    """
+    first = format_timestamp(since) if since else _FIRST
+    if first > before[0]:
+        return
     shards = (
         ExecutionRow.by_account_shard.query(
             _shard_key(account_id, shard),
+            ExecutionRow.created_at.between(first, before[0]),
             filter_condition=ExecutionRow.state == state.value if state else None,
             scan_index_forward=False,
-            limit=at_most,
-            page_size=_FILTERED_PAGE_SIZE if state else at_most,
+            page_size=page_size,
         )
         for shard in range(_ACCOUNT_SHARDS)
     )
-    newest_first = merge(*shards, key=lambda row: row.created_at, reverse=True)
-    return [_execution(row) for row in islice(newest_first, at_most)]
+    rows = merge(*shards, key=lambda row: row.created_at, reverse=True)
+    for _, created_together in groupby(rows, key=lambda row: row.created_at):
+        for row in sorted(created_together, key=lambda row: row.execution_id, reverse=True):
+            if (row.created_at, row.execution_id) < before:
+                yield _execution(row)
 
 
-def reopen(execution: Execution, now: datetime) -> ExecutionPointer:
-    """Make an ended execution pending again, reset its attempt count and return its pointer.
+def replay(
+    execution_ids: Sequence[str], account_id: str | None, now: datetime
+) -> tuple[dict[str, ReplayResult], list[ExecutionPointer]]:
+    """Make up to 100 executions due now if they ended without success or wait.
 
-    Raises:
-        Conflict: the execution is pending or has succeeded.
+    Reset their attempt counts. Return the result for each id, and the pointers to queue. Two
+    requests; if an execution changes in the meantime, one more for each.
+
+    Args:
+        account_id: the account of the executions. None means any account.
     """
-    replayable = ExecutionRow.state.is_in(*(state.value for state in _REPLAYABLE))
-    pointer = WORK.reopen(execution.id, PART, now, condition=replayable)
-    if pointer is None:
-        raise Conflict("Pending and successful executions cannot be replayed.")
-    return pointer
+    loaded = zip(execution_ids, _rows(execution_ids), strict=True)
+    rows = {i: row for i, row in loaded if row and account_id in (None, row.account_id)}
+    results = {i: _execution(row).replay_result(now) for i, row in rows.items()}
+    replayable = [rows[i] for i, result in results.items() if result is ReplayResult.REPLAYED]
+    has_failed = ExecutionRow.state.is_in(*(state.value for state in _WITHOUT_SUCCESS))
+    condition = has_failed | ExecutionRow.waits(now)
+    pointers = WORK.reopen_all(replayable, now, condition=condition)
+    replayed = {pointer.execution_id for pointer in pointers}
+    for row in replayable:
+        if row.execution_id not in replayed:  # another request replayed it in the meantime
+            results[row.execution_id] = ReplayResult.DUE
+    return dict.fromkeys(execution_ids, ReplayResult.NOT_FOUND) | results, pointers
 
 
-_REPLAYABLE: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionState.PARKED)
+_WITHOUT_SUCCESS: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionState.PARKED)
 
 
 def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
@@ -449,10 +506,18 @@ def _shard_key(account_id: str, shard: int) -> str:
     return account_key(account_id, str(shard))
 
 
+def _rows(execution_ids: Sequence[str]) -> list[ExecutionRow | None]:
+    return read_together(*((ExecutionRow, execution_id, PART) for execution_id in execution_ids))
+
+
+def _attempt_part(number: int) -> str:
+    return f"attempt#{number:05d}"
+
+
 def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
     return ExecutionRow(
         execution_id,
-        f"attempt#{attempt.number:05d}",
+        _attempt_part(attempt.number),
         at=format_timestamp(attempt.at),
         status=attempt.status,
         error=attempt.error or None,
@@ -462,6 +527,20 @@ def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
         repeat=attempt.repeat or None,
         host=attempt.host or None,
         expires_at=_expires_at(attempt.at),
+    )
+
+
+def _attempt(row: ExecutionRow) -> Attempt:
+    return Attempt(
+        number=int(row.part.removeprefix("attempt#")),
+        at=datetime.fromisoformat(row.at),
+        status=row.status,
+        error=row.error or "",
+        duration_ms=row.duration_ms or 0,
+        excerpt=row.excerpt or "",
+        ambiguous=bool(row.ambiguous),
+        repeat=bool(row.repeat),
+        host=row.host or "",
     )
 
 
@@ -482,6 +561,7 @@ def _execution(row: ExecutionRow) -> Execution:
         claim_token=row.claim_token or "",
         ambiguous=bool(row.ambiguous),
         due_at=row.due_at,
+        not_before=row.not_before,
         ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
         reason=row.reason or "",
     )

@@ -7,7 +7,7 @@ examples.
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -28,21 +28,26 @@ from admin.demo.contents import ACCOUNTS, demo_definitions
 from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
+from admin.demo.workflows import main_workflows
 from admin.services.accounts import manage
 from admin.services.accounts.manage import create_account, issue_key
 from admin.services.solicitation.create_tracker import create_tracker
+from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock, ids
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.parsing import MAX_BODY_BYTES
+from chalicelib.domain.webhooks.execution import Attempt, outcome_of
+from chalicelib.domain.workflows.workflow import new_test_execution
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases import report
 from chalicelib.settings import settings
-from chalicelib.storage import trackers
+from chalicelib.storage import executions, trackers
 from chalicelib.storage.dynamodb import table
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
 
@@ -63,6 +68,9 @@ _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
 _ROWS: Final = json.loads((_ROOT / "admin/demo/customers-batch.json").read_text())["batch"]
 
+_DELIVERY: Final = demo_id("delivery example")
+_WORKFLOW: Final = demo_id("workflow unhappy")
+_ACTION: Final = derived_id(_WORKFLOW, "action", "alert")
 _ERASED_CUSTOMER: Final = demo_id("customer main 3")
 _PURCHASE_KEY: Final = {"source": "Site", "externalId": "ORDER-20418"}
 _PURCHASE: Final = {
@@ -83,6 +91,7 @@ QUERIES: Final = {
     "changeCustomer": {"id": SHOWN_CUSTOMER},
     "getErasure": {"id": _ERASED_CUSTOMER},
     "getSurveyTracker": {"purchase": SHOWN_PURCHASE},
+    "getWebhookDelivery": {"id": _DELIVERY},
     "importCustomers": {"partial": "true"},
     "showContactForm": {"id": _FORM},
     "showSurvey": {"survey": _SURVEY, "store": _STORE},
@@ -157,6 +166,22 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "By e-mail address": {"email": "anais.benjelloun@example.com"},
     },
     "optOut": {"No e-mails": {"email": "tom@example.com", "channels": ["EMAIL"]}},
+    "listWebhookDeliveries": {
+        "Deliveries that failed since a day": {
+            "state": "FAILED",
+            "createdSince": "2026-11-20T00:00:00Z",
+        },
+        "The last deliveries": {"limit": 2},
+    },
+    "replayWebhookDeliveries": {
+        "Deliveries of a day that wait for their next attempt": {
+            "state": "PENDING",
+            "createdSince": "2026-11-20T00:00:00Z",
+            "createdUntil": "2026-11-21T00:00:00Z",
+        },
+        "By ids": {"ids": [_DELIVERY, _UNKNOWN]},
+    },
+    "testWebhook": {"An action": {"workflowId": _WORKFLOW, "actionId": _ACTION}},
     "importCustomers": {
         "Two rows": {"batch": [_ROWS[0], _ROWS[7]]},
         "Three rows, one of them invalid": {"batch": [_ROWS[0], {"firstName": " "}, _ROWS[7]]},
@@ -191,6 +216,10 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("changeCustomer", 400): {"emailOptin": None},
     ("findCustomers", 400): {"email": "nobody"},
     ("optOut", 400): {"email": "tom@example.com", "channels": ["SMS"]},
+    ("listWebhookDeliveries", 400): {"cursor": "x"},
+    ("replayWebhookDeliveries", 400): {"state": "FAILED"},
+    ("testWebhook", 400): {"workflowId": _WORKFLOW},
+    ("testWebhook", 404): {"workflowId": _UNKNOWN, "actionId": _ACTION},
     ("importCustomers", 400): {"batch": [{"lastName": "Roy"}, {"email": "nobody"}]},
     ("submitContactForm", 400): {"id": _FORM, "fields": []},
     ("submitContactForm", 409): {"id": _DISABLED_FORM, "fields": []},
@@ -343,7 +372,24 @@ def recorder() -> Iterator[Recorder]:
         create_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, SHOWN_PURCHASE, "EMAIL", TRACKER)
         recording = Recorder(client)
         recording.use_tracker()
+        _fail_delivery()
         yield recording
+
+
+def _fail_delivery() -> None:
+    """Save workflows, and a delivery whose first attempt failed."""
+    _, _, unhappy = (
+        save_workflow(MAIN_ACCOUNT, definition)
+        for definition in main_workflows("https://crm.example.com/webhooks")
+    )
+    (action,) = unhappy.actions
+    created = new_test_execution(MAIN_ACCOUNT, unhappy, action, _DELIVERY, _NOW)
+    executions.create([replace(created, feedback_id=demo_id("feedback example"))])
+    claimed = executions.claim(created.pointer, _NOW)
+    assert claimed  # noqa: S101
+    attempt = Attempt(1, _NOW, status=503, duration_ms=84, excerpt="Maintenance until 11:00")
+    outcome = outcome_of(attempt, _NOW, used=1, allowed=action.attempts, retry_after="3600")
+    executions.save_outcome(claimed, [attempt], outcome, _NOW)
 
 
 def _definitions() -> Iterator[RawDefinition]:

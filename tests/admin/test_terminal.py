@@ -6,9 +6,9 @@ from unicodedata import category
 import pytest
 
 from admin import terminal
+from admin.services.webhooks import send_example
 from admin.terminal import cell_text, notices, results, show_json, show_table
 from chalicelib.domain.ids import new_id
-from chalicelib.services.webhooks import deliveries
 from tests.admin.command import new_account, run
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
@@ -104,7 +104,7 @@ def test_line_breaks_and_markup_are_printed_unchanged(capsys: pytest.CaptureFixt
 def test_workflow_test_escapes_receiver_response(monkeypatch: pytest.MonkeyPatch) -> None:
     account = new_account()
     workflow = add_workflow(account)
-    monkeypatch.setattr(deliveries, "post", Receiver([response_with(202, excerpt=HOSTILE)]).post)
+    monkeypatch.setattr(send_example, "post", Receiver([response_with(202, excerpt=HOSTILE)]).post)
     shown = run("workflow", "test", account, workflow.id).stdout
     assert VISIBLE in shown
     assert control_characters_in(shown) == set()

@@ -41,6 +41,13 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "make env",
         ),
     },
+    "tests/docs/test_feedback_mirror.py": {
+        "docs/integrating.md": (
+            "call() {",
+            "FEEDBACK=$(",
+            "feedback_mirror.py feedback.sqlite",
+        ),
+    },
     "tests/e2e/test_docs.py": {
         "docs/integrating.md": (
             "/partners/customer/list",

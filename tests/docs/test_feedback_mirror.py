@@ -17,14 +17,22 @@ import pytest
 from chalice.test import Client
 
 from admin.services.feedback.exclude import delete_feedback, mark_test
+from chalicelib.domain.feedback.submission import SurveySubmission
+from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.forms.read import read_survey
+from chalicelib.services.solicitation import send_survey
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
+from tests.docs.blocks import block
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
+from tests.services.solicitation.provider import Provider
+from tests.services.solicitation.soliciting import open_shop
 from tests.web.partner_client import ROOT, Partner, with_permissions
 from tests.web.seeded_account import SeededAccount, seed_account
 
@@ -58,13 +66,17 @@ def address(client: Client) -> Iterator[str]:
 
     class Gateway(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            response = client.http.request("POST", self.path, headers=dict(self.headers), body=body)
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            response = client.http.request(
+                self.command, self.path, headers=dict(self.headers), body=body
+            )
             status = next(failures, response.status_code)
             self.send_response(status)
             self.send_header("Content-Length", str(len(response.body)))
             self.end_headers()
             self.wfile.write(response.body)
+
+        do_GET = do_POST  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -147,6 +159,51 @@ def test_mirror_stays_equal_while_feedback_arrives_changes_and_disappears(
     FeedbackChangeRow(EPOCH, EPOCH, epoch="restored").save()
     clear_caches()
     mirror()
+
+
+def test_commands_of_guide_lead_from_a_sale_to_the_copy_of_the_answer(
+    client: Client, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, shop = Provider(), open_shop()
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
+    partner = with_permissions(Partner(client, shop.account_id))
+    (tmp_path / EXAMPLE.name).write_text(EXAMPLE.read_text())
+
+    def run(*parts: str) -> list[str]:
+        result = subprocess.run(
+            ["bash", "-euc", "\n".join(block("docs/integrating.md", part).text for part in parts)],
+            env={
+                **os.environ,
+                "BASE_URL": address,
+                "API_KEY": partner.headers["X-API-KEY"],
+                "API_SECRET": partner.headers["X-API-SECRET"],
+            },
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+        assert result.returncode == 0, result.stderr
+        return result.stdout.split()
+
+    copy = "feedback_mirror.py feedback.sqlite"
+    assert run(copy) == ["changes:", "0"]
+    assert run("call() {") == ["PENDING"]
+    shop.solicit()
+    (invitation,) = provider.sent
+    (question,) = read_survey(shop.account_id, shop.survey_id).fields
+    answers = {
+        "id": shop.survey_id,
+        "tracker": invitation.tracker_id,
+        "fields": [{"id": question.id, "values": ["9"]}],
+    }
+    record = submit_survey(parse(answers, SurveySubmission), SubmissionMetadata())
+    process_feedback([record.id])
+    # A repeated report of the sale has no further effect.
+    assert run("call() {", "FEEDBACK=$(") == ["SENT", "9"]
+    assert run(copy) == ["changes:", "1"]
+    assert len(provider.sent) == 1
 
 
 def test_mirror_has_at_most_200_lines() -> None:

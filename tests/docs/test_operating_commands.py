@@ -23,6 +23,7 @@ from admin.services.accounts.manage import issue_key
 from admin.services.customers.save import save_customer
 from admin.services.recount import counts as recount_counts
 from admin.services.recount import recount as recount_module
+from admin.services.webhooks import send_example
 from admin.services.work.parked import list_parked_work
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -32,7 +33,6 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.services.webhooks import deliveries
 from tests.admin.command import new_account, run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks
@@ -67,7 +67,7 @@ def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) ->
     time.ahead = DAY_OF_PAGE - clock.now()
     provider = Provider([OutcomeUnknown("ReadTimeout")])
     monkeypatch.setattr(send_survey, "send_invitation", provider.send)
-    monkeypatch.setattr(deliveries, "post", receiver.post)
+    monkeypatch.setattr(send_example, "post", receiver.post)
     monkeypatch.setattr(form_page, "page_base_url", lambda: "https://feedback.example.com")
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     monkeypatch.setattr(recount_counts, "MAX_CONCURRENCY", 1)

@@ -18,6 +18,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.work import DueWork, Swept, open_shards
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.functions.sweep import sweep
+from chalicelib.services.webhooks.deliveries import list_deliveries
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import customer_creation, executions
@@ -76,7 +77,7 @@ def make_only_overdue(account_id: str, monkeypatch: pytest.MonkeyPatch) -> DueWo
     """Create an execution that has been due for an hour. Sweeps find no other execution."""
     make_overdue(account_id, 1)
     all_overdue = WEBHOOKS.records.overdue
-    (execution,) = executions.list_for_account(account_id, state=None, at_most=1)
+    (execution,) = list_deliveries(account_id, None, 1)
 
     def overdue(now: datetime, at_once: int) -> Iterator[DueWork]:
         return (due for due in all_overdue(now, at_once) if due.owner_id == execution.id)

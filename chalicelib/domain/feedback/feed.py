@@ -1,8 +1,5 @@
 """The feed of changes to feedback: requests, cursors and pages."""
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,17 +7,21 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, WithJsonSchema
 
-from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
 from chalicelib.domain.feedback.partner_view import PartnerFeedback
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed, out_of_range
+from chalicelib.domain.input_errors import InputError, not_allowed, out_of_range
 from chalicelib.domain.language import Language
-from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, WholeNumber
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+from chalicelib.domain.list_cursor import (
+    CursorRequest,
+    invalid_cursor,
+    period_errors,
+    read_cursor,
+)
+from chalicelib.domain.paging import WholeNumber
+from chalicelib.domain.schema import Identifier, Resource, Timestamp
 
 _MAX_IDS: Final = 100
-_MAX_CURSOR: Final = 500
 _MAX_NUMBER: Final = 10**12
 
 _Ids = Annotated[list[Identifier], Field(min_length=1, max_length=_MAX_IDS)]
@@ -31,20 +32,11 @@ _Rating = Annotated[
 ]
 
 
-class FeedRequest(Input):
+class FeedRequest(CursorRequest):
     """The requested page of the feed. Repeat the filters with each cursor."""
 
-    limit: WholeNumber = Field(
-        default=DEFAULT_LIMIT,
-        ge=1,
-        le=MAX_LIMIT,
-        description="Maximum number of items and removed feedback on the page.",
-    )
-    cursor: str | None = Field(
-        default=None,
-        max_length=_MAX_CURSOR,
-        description="Cursor of the previous page. Without it, the feed starts at the beginning.",
-    )
+    _starts = ("updated_since",)
+
     updated_since: Timestamp | None = Field(
         default=None,
         description="Start with the changes since this time. Not allowed with a cursor.",
@@ -79,26 +71,12 @@ class FeedRequest(Input):
         lowest, highest = self.min_rating, self.max_rating
         if lowest is not None and highest is not None and lowest > highest:
             yield out_of_range("Must not be less than minRating.", "maxRating")
-        since, until = self.created_since, self.created_until
-        if since and until and since >= until:
-            yield out_of_range("Must be after createdSince.", "createdUntil")
+        yield from period_errors(self.created_since, self.created_until)
 
     @property
     def is_filtered(self) -> bool:
         """Whether the request has a filter, so that the page can omit feedback."""
-        return self._filters() != FeedRequest()._filters()
-
-    def _filters(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude={"limit", "cursor", "updated_since"})
-
-    def filters_hash(self, account_id: str) -> str:
-        """Return a hash of the filters and the account. The order of ids does not matter."""
-        in_order = {
-            name: sorted(set(value)) if isinstance(value, list) else value
-            for name, value in self._filters().items()
-        }
-        text = json.dumps([account_id, in_order], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return self.filters() != FeedRequest().filters()
 
     def matches(self, feedback: Feedback) -> bool:
         """Return whether the filters select a feedback record."""
@@ -175,33 +153,16 @@ class Position:
     offset: int = 0
 
 
-def write_cursor(epoch: str, position: Position, filters_hash: str) -> str:
-    """Return the cursor of a position."""
-    values = [epoch, position.number, position.offset, filters_hash]
-    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
-
-
-def read_cursor(cursor: str, epoch: str, filters_hash: str) -> Position:
+def read_position(cursor: str, scope: Any) -> Position:
     """Return the position of a cursor.
 
     Raises:
-        InvalidInput: the cursor is not one of this service, or belongs to another epoch, to another
-            account or to other filters.
+        InvalidInput: the cursor is not one of this feed, with the same scope.
     """
-    try:
-        known, number, offset, known_hash = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        position = Position(int(number), int(offset))
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        raise _invalid_cursor() from None
-    is_valid = 0 <= position.number < _MAX_NUMBER and 0 <= position.offset < _MAX_NUMBER
-    if (known, known_hash) != (epoch, filters_hash) or not is_valid:
-        raise _invalid_cursor()
-    return position
-
-
-def _invalid_cursor() -> InvalidInput:
-    detail = "The cursor does not belong to these filters, or the data was restored. Start again."
-    return InvalidInput([InputError(json_pointer("cursor"), "invalid_cursor", detail)])
+    number, offset = read_cursor(cursor, scope, int, int)
+    if not (0 <= number < _MAX_NUMBER and 0 <= offset < _MAX_NUMBER):
+        raise invalid_cursor()
+    return Position(number, offset)
 
 
 def removal_of(stored: StoredFeedback | None, request: FeedRequest) -> RemovalReason | None:

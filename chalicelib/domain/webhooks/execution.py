@@ -9,6 +9,8 @@ from chalicelib.domain import work
 from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure
 
 INTERRUPTED: Final = "the attempt was interrupted before its outcome was stored"
+TEST_FEEDBACK_ID: Final = "00000000-0000-0000-0000-000000000000"
+"""The feedback id in test webhooks, which have no feedback."""
 
 
 class ExecutionState(StrEnum):
@@ -19,6 +21,15 @@ class ExecutionState(StrEnum):
     FAILED = "FAILED"
     STOPPED = "STOPPED"
     PARKED = work.PARKED
+
+
+class ReplayResult(StrEnum):
+    """The result of the replay of one execution."""
+
+    REPLAYED = "REPLAYED"
+    DUE = "DUE"
+    SUCCEEDED = "SUCCEEDED"
+    NOT_FOUND = "NOT_FOUND"
 
 
 @dataclass(frozen=True)
@@ -39,12 +50,13 @@ class Execution:
         body: the bytes that every attempt signs and sends.
         attempt: the number of attempts started so far.
         settled: the number of the last attempt with a known outcome.
-        attempts_before: number of attempts before the last replay by an operator. They do not count
-            towards the maximum number of attempts.
+        attempts_before: number of attempts before the last replay. They do not count towards the
+            maximum number of attempts.
         claims: number of claims since the last stored outcome of an attempt.
         claim_token: the fencing token of the last claim.
         ambiguous: whether the receiver may have processed the webhook although no response arrived.
         due_at: due time of the next attempt in epoch seconds; None once the execution has ended.
+        not_before: earliest time of the next attempt in epoch seconds; None if it is due.
         reason: why the execution ended without success, or why its last attempt failed.
     """
 
@@ -63,6 +75,7 @@ class Execution:
     claim_token: str = ""
     ambiguous: bool = False
     due_at: int | None = None
+    not_before: int | None = None
     ended_at: datetime | None = None
     reason: str = ""
 
@@ -70,6 +83,20 @@ class Execution:
     def pointer(self) -> ExecutionPointer:
         """The content of a queue message for this execution."""
         return ExecutionPointer(self.account_id, self.id, self.workflow_id, self.action_id)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether this is a test. A test has one attempt, also if its workflow is disabled."""
+        return self.feedback_id == TEST_FEEDBACK_ID
+
+    def replay_result(self, now: datetime) -> ReplayResult:
+        """Return the result of a replay. Only an execution that failed or waits is replayed."""
+        if self.state is ExecutionState.SUCCEEDED:
+            return ReplayResult.SUCCEEDED
+        waits = self.not_before is not None and self.not_before > now.timestamp()
+        if self.state is ExecutionState.PENDING and not waits:
+            return ReplayResult.DUE
+        return ReplayResult.REPLAYED
 
     @property
     def used(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 MAX_VALUE_LENGTH: Final = 4096
+TEST_HEADER: Final = "X-Service-Webhook-Test"
 
 _MAX_NAME_LENGTH: Final = 100
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -84,9 +85,17 @@ def is_framing_header(name: str) -> bool:
 
 
 def webhook_headers(
-    custom: Mapping[str, str], *, execution_id: str, timestamp: int, signature: str
+    custom: Mapping[str, str],
+    *,
+    execution_id: str,
+    timestamp: int,
+    signature: str,
+    is_test: bool = False,
 ) -> dict[str, str]:
-    """Return the custom and the system headers of one attempt; see `merge_headers`."""
+    """Return the custom and the system headers of one attempt; see `merge_headers`.
+
+    The header ``X-Service-Webhook-Test`` marks a test webhook.
+    """
     system = {
         "Content-Type": "application/json",
         "User-Agent": "Service-Workflow-Webhook",
@@ -94,6 +103,8 @@ def webhook_headers(
         "X-Service-Webhook-Signature": signature,
         "X-Service-Webhook-Id": execution_id,
     }
+    if is_test:
+        system[TEST_HEADER] = "true"
     return merge_headers(custom, system)
 
 

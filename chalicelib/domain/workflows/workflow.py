@@ -12,13 +12,11 @@ from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import Resource, TimestampText
-from chalicelib.domain.webhooks.execution import Execution, ExecutionState
+from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID, Execution, ExecutionState
 
 EVENT: Final = "workflow.action.webhook"
 MAX_BODY_BYTES: Final = 200_000
 MAX_ATTEMPTS: Final = 8
-
-_SOME_UUID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class Subject(StrEnum):
@@ -167,6 +165,22 @@ def new_execution(
     )
 
 
+def new_test_execution(
+    account_id: str, workflow: Workflow, action: Action, execution_id: str, now: datetime
+) -> Execution:
+    """Build the execution of a test webhook."""
+    return Execution(
+        id=execution_id,
+        account_id=account_id,
+        workflow_id=workflow.id,
+        action_id=action.id,
+        feedback_id=TEST_FEEDBACK_ID,
+        body=example_body(workflow, action),
+        state=ExecutionState.PENDING,
+        created_at=now,
+    )
+
+
 def execution_id(workflow: Workflow, action: Action, feedback: Feedback) -> str:
     """Return the id of the execution of an action for a feedback record."""
     return derived_id("execution", feedback.id, workflow.id, action.id)
@@ -184,9 +198,14 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def example_body(workflow: Workflow, action: Action) -> bytes:
+    """Return the request body of a test webhook. Its feedback ids contain only zeros."""
+    return raw_body(workflow, action, TEST_FEEDBACK_ID, TEST_FEEDBACK_ID)
+
+
 def body_size(workflow: Workflow, action: Action) -> int:
     """Return the size of the action's webhook body in bytes.
 
     The size is the same for all feedback.
     """
-    return len(raw_body(workflow, action, _SOME_UUID, _SOME_UUID))
+    return len(example_body(workflow, action))

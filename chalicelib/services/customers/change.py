@@ -6,9 +6,10 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.patch import CustomerPatch, apply_patch
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
+from chalicelib.log import logger
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.opt_out import opt_out_others
@@ -48,11 +49,16 @@ def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> 
     Raises:
         NotFound: the account has no such customer.
         InputTooLarge: the changed customer exceeds its size limit.
-        Unavailable: the database throttles, or contention persists.
+        Unavailable: the database throttles, or contention persists, before the change is saved.
     """
     customer, revoked = retry_on_contention(lambda: _attempt(account_id, customer_id, patch))
     for channel, contact_hash in revoked:
-        opt_out_others(account_id, contact_hash, channel, customer_id)
+        try:
+            opt_out_others(account_id, contact_hash, channel, customer_id)
+        except Unavailable:
+            # The change is saved, and a repeated request would not find it again. The suppressed
+            # address receives no messages; dispatch turns the other opt-ins off.
+            logger.warning("opt-ins of other customers not turned off", channel=channel)
     return with_tags(account_id, [customer])[0]
 
 

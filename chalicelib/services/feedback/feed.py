@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.feed import (
@@ -14,11 +14,11 @@ from chalicelib.domain.feedback.feed import (
     Position,
     RemovedFeedback,
     is_visible,
-    read_cursor,
+    read_position,
     removal_of,
-    write_cursor,
 )
 from chalicelib.domain.feedback.partner_view import PartnerFeedback
+from chalicelib.domain.list_cursor import write_cursor
 from chalicelib.domain.paging import in_groups, marshalled_bytes
 from chalicelib.services.caching import cached
 from chalicelib.services.feedback.partner import partner_views
@@ -88,8 +88,8 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
     errors = list(request.rule_errors())
     if errors:
         raise InvalidInput(errors)
-    epoch, filters_hash = _epoch(), request.filters_hash(account_id)
-    position = _start(account_id, request, epoch, filters_hash)
+    scope = [_epoch(), account_id, request.filters()]
+    position = _start(account_id, request, scope)
     at_once = _READ_AT_ONCE if request.is_filtered else request.limit
     at_most = MAX_READ if request.is_filtered else request.limit
     entries = feedback_changes.load_after(account_id, position.number, at_most + 1)
@@ -107,15 +107,15 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
         meta=FeedMeta(
             item_count=len(page.items),
             removed_count=len(page.removed),
-            cursor=write_cursor(epoch, position, filters_hash),
+            cursor=write_cursor((position.number, position.offset), scope),
             has_more=has_more,
         ),
     )
 
 
-def _start(account_id: str, request: FeedRequest, epoch: str, filters_hash: str) -> Position:
+def _start(account_id: str, request: FeedRequest, scope: list[Any]) -> Position:
     if request.cursor is not None:
-        return read_cursor(request.cursor, epoch, filters_hash)
+        return read_position(request.cursor, scope)
     if request.updated_since:
         since = max(request.updated_since, _EARLIEST) - _TOLERANCE
         return Position(feedback_changes.find_last_before(account_id, since))

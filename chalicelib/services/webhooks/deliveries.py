@@ -1,34 +1,49 @@
-"""List, read and replay webhook executions, and send test webhooks."""
+"""List, read, replay and test webhook deliveries, for partners and operators."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.errors import Conflict, NotFound
-from chalicelib.domain.ids import new_id
-from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState
-from chalicelib.domain.webhooks.headers import merge_headers, webhook_headers
-from chalicelib.domain.webhooks.signature import sign
-from chalicelib.domain.workflows.workflow import Action, Workflow, raw_body
+from chalicelib.domain.errors import (
+    IdempotencyKeyReused,
+    InvalidInput,
+    NotFound,
+    TooManyRequests,
+)
+from chalicelib.domain.idempotency import origin_of
+from chalicelib.domain.list_cursor import CursorMeta
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, ReplayResult
+from chalicelib.domain.webhooks.partner_view import (
+    MAX_ATTEMPTS_SHOWN,
+    DeliveryList,
+    DeliveryListRequest,
+    DeliveryReplayRequest,
+    ReplayedDeliveries,
+    ReplayedDelivery,
+    WebhookDelivery,
+    WebhookDeliveryDetails,
+    WebhookTestRequest,
+    attempt_view,
+    delivery_view,
+)
+from chalicelib.domain.workflows.workflow import new_test_execution
 from chalicelib.outbound.queues import send
-from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.queues import WEBHOOKS
-from chalicelib.settings import settings
-from chalicelib.storage import executions, webhook_secrets
+from chalicelib.services.workflows.cached_workflows import workflows_of
+from chalicelib.storage import executions, rate_limits, workflows
 
-TEST_HEADER: Final = "X-Service-Webhook-Test"
-_NO_FEEDBACK: Final = "00000000-0000-0000-0000-000000000000"
+MAX_EXAMINED: Final = 1_000
+"""Maximum number of deliveries that a page with a filter by state examines."""
 
+MAX_TESTS: Final = 10
+"""Maximum number of tests of an account in a minute."""
 
-@dataclass(frozen=True)
-class Exchange:
-    """The request of a test webhook, and the response to this request."""
-
-    url: str
-    headers: Mapping[str, str]
-    body: bytes
-    response: WebhookResponse
+_SHARD_PAGE: Final = 300
+_END: Final = CursorMeta(item_count=0, cursor=None, has_more=False)
+_MINUTE_S: Final = 60
 
 
 def list_deliveries(
@@ -36,54 +51,182 @@ def list_deliveries(
 ) -> Sequence[Execution]:
     """Return the account's executions, newest first, without their bodies.
 
-    Return none if the account does not exist.
+    Return none if the account does not exist. Four AWS requests; with a state, one more per 1,000
+    executions that are read.
     """
-    return executions.list_for_account(account_id, state, at_most)
+    page_size = executions.FILTERED_PAGE_SIZE if state else at_most + 2
+    return list(islice(executions.newest_first(account_id, state, page_size=page_size), at_most))
 
 
-def read_delivery(execution_id: str) -> tuple[Execution, Sequence[Attempt]]:
-    """Return an execution with its attempts of the last 90 days.
+def read_delivery(
+    execution_id: str, account_id: str | None = None
+) -> tuple[Execution, Sequence[Attempt]]:
+    """Return an execution with its last 100 attempts of the last 90 days. One AWS request.
+
+    Args:
+        account_id: the account of the execution. Default: any account.
 
     Raises:
-        NotFound: the execution does not exist.
+        NotFound: the execution does not exist, or belongs to another account.
     """
-    execution = executions.find(execution_id)
-    if execution is None:
+    found = executions.find_with_attempts(execution_id, MAX_ATTEMPTS_SHOWN)
+    if found is None or account_id not in (None, found[0].account_id):
         raise NotFound("delivery")
-    return execution, executions.list_attempts(execution_id)
+    return found
 
 
-def replay_delivery(execution_id: str) -> None:
-    """Make an execution that ended without success pending again, and queue it.
+def replay_deliveries(
+    execution_ids: Sequence[str], account_id: str | None = None
+) -> dict[str, ReplayResult]:
+    """Queue executions that ended without success, or that wait for their next attempt.
+
+    Earlier attempts do not count towards the maximum number of attempts. Three AWS requests for up
+    to ten executions, and one for each further ten; at most 100 executions. If one of them changes
+    in the meantime, one more request for each.
+
+    Args:
+        account_id: the account of the executions. Default: any account.
+
+    Returns:
+        The result for each id. Executions with other results than `REPLAYED` do not change.
+    """
+    distinct = list(dict.fromkeys(execution_ids))
+    results, replayed = executions.replay(distinct, account_id, clock.now())
+    send(WEBHOOKS, replayed)
+    return results
+
+
+def list_partner_deliveries(account_id: str, request: DeliveryListRequest) -> DeliveryList:
+    """Return a page of the account's deliveries, newest first.
+
+    The page shows the current state of each delivery. Six AWS requests if the workflows are cached;
+    with a filter by state, at most four more.
 
     Raises:
-        NotFound: the execution does not exist.
-        Conflict: the execution is pending or has succeeded.
+        InvalidInput: the fields contradict each other, or the cursor is invalid.
     """
-    execution, _ = read_delivery(execution_id)
-    send(WEBHOOKS, [executions.reopen(execution, clock.now())])
+    selected, meta = _select(account_id, request)
+    current = [
+        execution
+        for execution in executions.find_many(selected)
+        if request.state in (None, execution.state)
+    ]
+    attempts = executions.last_attempts(current)
+    items = tuple(_view(execution, attempts.get(execution.id)) for execution in current)
+    return DeliveryList(items=items, meta=meta.model_copy(update={"item_count": len(items)}))
 
 
-def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
-    """Send one test webhook to the action's URL. Nothing is stored.
+def read_partner_delivery(account_id: str, execution_id: str) -> WebhookDeliveryDetails:
+    """Return a delivery of the account with its attempts.
 
-    The feedback ids in the body contain only zeros. The header ``X-Service-Webhook-Test`` marks the
-    request as a test.
+    One AWS request if the workflows are cached.
 
     Raises:
-        Conflict: the account has no webhook secret.
+        NotFound: the account has no such delivery.
     """
-    now = clock.now()
-    secret = webhook_secrets.find_active(account_id, now)
-    if secret is None:
-        raise Conflict("The account has no webhook secret. Create one with webhook-secret rotate.")
-    body = raw_body(workflow, action, _NO_FEEDBACK, _NO_FEEDBACK)
-    timestamp = int(now.timestamp())
-    headers = webhook_headers(
-        merge_headers(action.headers, {TEST_HEADER: "true"}),
-        execution_id=new_id(),
-        timestamp=timestamp,
-        signature=sign(secret, timestamp, body),
+    execution, attempts = read_delivery(execution_id, account_id)
+    last = {attempt.number: attempt for attempt in attempts}.get(execution.settled)
+    return WebhookDeliveryDetails(
+        **dict(_view(execution, last)),
+        attempts=tuple(map(attempt_view, attempts)),
     )
-    response = post(action.url, headers, body, allow_private=settings().private_webhooks)
-    return Exchange(action.url, headers, body, response)
+
+
+def replay_partner_deliveries(
+    account_id: str, request: DeliveryReplayRequest
+) -> ReplayedDeliveries:
+    """Replay the account's deliveries with these ids, or those in a state and a period.
+
+    The requests are those of `replay_deliveries`; without ids, also those of the list.
+
+    Raises:
+        InvalidInput: the fields contradict each other, or the cursor is invalid.
+    """
+    selected, meta = (request.ids, _END) if request.ids else _select(account_id, request)
+    results = replay_deliveries(selected, account_id)
+    items = tuple(
+        ReplayedDelivery(id=execution_id, result=result)
+        for execution_id, result in results.items()
+        # Of a state, only the deliveries that are replayed count: others have left the state.
+        if request.ids or result is ReplayResult.REPLAYED
+    )
+    return ReplayedDeliveries(items=items, meta=meta.model_copy(update={"item_count": len(items)}))
+
+
+def queue_test(account_id: str, request: WebhookTestRequest, key: str | None) -> WebhookDelivery:
+    """Queue a test webhook and return its delivery. Four AWS requests; one more with a key.
+
+    Args:
+        key: the idempotency key. A repeated call with the same key returns the same delivery.
+
+    Raises:
+        NotFound: the account has no such workflow, or the workflow has no such action.
+        TooManyRequests: the account sent `MAX_TESTS` tests in this minute.
+        IdempotencyKeyReused: the key was used for another action.
+    """
+    stored = workflows.list_for_account(account_id, consistent=True)
+    workflow = next((each for each in stored if each.id == request.workflow_id), None)
+    if workflow is None:
+        raise NotFound("workflow")
+    action = workflow.action(request.action_id)
+    if action is None:
+        raise NotFound("action")
+    origin = origin_of(account_id, "test_webhook", key, request.model_dump())
+    execution = executions.find(origin.record_id) if key else None
+    if execution is None:
+        now = clock.now()
+        _limit_tests(account_id, now)
+        execution = new_test_execution(account_id, workflow, action, origin.record_id, now)
+        executions.create([execution])
+        send(WEBHOOKS, [execution.pointer])
+    elif (execution.workflow_id, execution.action_id) != (workflow.id, action.id):
+        raise IdempotencyKeyReused
+    last = executions.last_attempts([execution]).get(execution.id)
+    return delivery_view(execution, last, workflow.name, action.key)
+
+
+def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], CursorMeta]:
+    """Return the ids of the deliveries that the index shows as matching, newest first."""
+    errors = list(request.rule_errors())
+    if errors:
+        raise InvalidInput(errors)
+    state, until = request.state, request.created_until
+    end = (format_timestamp(until), "") if until else None
+    listed = executions.newest_first(
+        account_id,
+        since=request.created_since,
+        before=min(filter(None, (request.position(), end)), default=executions.LAST),
+        page_size=_SHARD_PAGE if state else request.limit + 2,
+    )
+    selected: list[str] = []
+    last, cursor = ("", ""), None
+    for examined, execution in enumerate(listed):
+        is_full = len(selected) == request.limit or examined == MAX_EXAMINED
+        if is_full:
+            cursor = request.cursor_at(*last)
+            break
+        last = format_timestamp(execution.created_at), execution.id
+        if state in (None, execution.state):
+            selected.append(execution.id)
+    return selected, CursorMeta(item_count=0, cursor=cursor, has_more=cursor is not None)
+
+
+def _view(execution: Execution, last: Attempt | None) -> WebhookDelivery:
+    stored = {workflow.id: workflow for workflow in workflows_of(execution.account_id)}
+    workflow = stored.get(execution.workflow_id)
+    action = workflow.action(execution.action_id) if workflow else None
+    return delivery_view(
+        execution,
+        last,
+        workflow.name if workflow else "",
+        action.key if action else "",
+    )
+
+
+def _limit_tests(account_id: str, now: datetime) -> None:
+    """Count a test webhook and check that the count is within the limit. One AWS request."""
+    minute = int(now.timestamp()) // _MINUTE_S
+    ends_at = (minute + 1) * _MINUTE_S
+    tests, _ = rate_limits.count(f"webhook-tests/{account_id}/{minute}", ends_at)
+    if tests > MAX_TESTS:
+        raise TooManyRequests(max(1, ends_at - int(now.timestamp())))

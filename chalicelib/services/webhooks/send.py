@@ -63,6 +63,7 @@ class DeliveryOutcome(StrEnum):
     SUCCEEDED = "succeeded"
     TO_BE_RETRIED = "retry scheduled"
     FAILED = "failed"
+    TEST_FAILED = "test failed"
     STOPPED = "stopped"
     PARKED = "parked"
     DEFERRED = "deferred"
@@ -84,12 +85,18 @@ class _Delivery:
     """The action and the webhook secret that an attempt needs.
 
     Attributes:
-        action: the action, or None if it no longer exists or its workflow is disabled.
+        action: the action, or None if it no longer exists.
+        is_enabled: whether the action's workflow is enabled.
         secret: the active webhook secret, or None if the account has no active secret.
     """
 
     action: Action | None
+    is_enabled: bool
     secret: str | None = field(repr=False)
+
+    def allowed_attempts(self, execution: Execution) -> int:
+        """Return the maximum number of attempts of an execution. A test has one attempt."""
+        return 1 if execution.is_test or self.action is None else self.action.attempts
 
     @property
     def host(self) -> str:
@@ -148,27 +155,31 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
         attempt,
         clock.now(),
         used=execution.used,
-        allowed=delivery.action.attempts,
+        allowed=delivery.allowed_attempts(execution),
         retry_after=retry_after,
     )
     return _settle(execution, [attempt], outcome)
 
 
 def _delivery(pointer: ExecutionPointer) -> _Delivery:
-    action = _action_in(workflows_of(pointer.account_id), pointer)
-    if action is None:
+    action, is_enabled = _action_in(workflows_of(pointer.account_id), pointer)
+    if not is_enabled:
         # The cached workflows may be older than this workflow, so load them again.
         current = workflows.list_for_account(pointer.account_id, consistent=True)
-        action = _action_in(current, pointer)
+        action, is_enabled = _action_in(current, pointer)
     secrets = signing_secrets_of(pointer.account_id)
-    return _Delivery(action, secrets.active(clock.now()) if secrets else None)
+    return _Delivery(action, is_enabled, secrets.active(clock.now()) if secrets else None)
 
 
-def _action_in(candidates: Sequence[Workflow], pointer: ExecutionPointer) -> Action | None:
+def _action_in(
+    candidates: Sequence[Workflow], pointer: ExecutionPointer
+) -> tuple[Action | None, bool]:
+    """Return the action, and whether it exists and its workflow is enabled."""
     for workflow in candidates:
-        if workflow.id == pointer.workflow_id and workflow.enabled:
-            return workflow.action(pointer.action_id)
-    return None
+        if workflow.id == pointer.workflow_id:
+            action = workflow.action(pointer.action_id)
+            return action, action is not None and workflow.enabled
+    return None, False
 
 
 def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
@@ -176,10 +187,10 @@ def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outco
     if execution.claims > MAX_CLAIMS:
         reason = f"no outcome was stored after {MAX_CLAIMS} claims"
         return Outcome(ExecutionState.PARKED, reason, execution.repeats)
-    if delivery.action is None:
+    if delivery.action is None or not (delivery.is_enabled or execution.is_test):
         reason = "the action no longer exists or its workflow is disabled"
         return Outcome(ExecutionState.STOPPED, reason, execution.repeats)
-    if execution.used > delivery.action.attempts:
+    if execution.used > delivery.allowed_attempts(execution):
         reason = "interrupted" if execution.interrupted else "all attempts are used"
         return Outcome(ExecutionState.FAILED, reason, execution.repeats)
     return None
@@ -230,6 +241,7 @@ def _post(execution: Execution, action: Action, secret: str, at: datetime) -> We
         execution_id=execution.id,
         timestamp=timestamp,
         signature=sign(secret, timestamp, execution.body),
+        is_test=execution.is_test,
     )
     return post(action.url, headers, execution.body, allow_private=settings().private_webhooks)
 
@@ -249,6 +261,8 @@ def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome)
         outcome = replace(outcome, ambiguous=True)
     if not executions.save_outcome(execution, [*interrupted, *attempts], outcome, now):
         return DeliveryOutcome.TAKEN_OVER
+    if execution.is_test and outcome.state is ExecutionState.FAILED:
+        return DeliveryOutcome.TEST_FAILED
     return _OUTCOMES[outcome.state]
 
 
@@ -263,6 +277,8 @@ WORKER: Final = Worker(
         DeliveryOutcome.SUCCEEDED: ("webhook delivered", "delivered"),
         DeliveryOutcome.TO_BE_RETRIED: ("webhook rescheduled",),
         DeliveryOutcome.FAILED: ("webhook failed", "failed"),
+        # Partners send tests. They must not trigger the operators' alarm for failed webhooks.
+        DeliveryOutcome.TEST_FAILED: ("webhook test failed",),
         DeliveryOutcome.STOPPED: ("webhook stopped",),
         DeliveryOutcome.PARKED: ("webhook parked", "parked"),
         DeliveryOutcome.DEFERRED: ("webhook deferred",),

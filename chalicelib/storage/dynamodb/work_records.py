@@ -394,11 +394,34 @@ class WorkRecords(Generic[Pointer]):
         Return None if the record does not exist or does not satisfy ``condition``.
         """
         (row,) = read_together((self._row, *self._key(owner_id, part)))
-        if row is None:
-            return None
-        actions = [
+        return next(iter(self.reopen_all([row], now, condition=condition)), None) if row else None
+
+    def reopen_all(
+        self, rows: Sequence[Any], now: datetime, *, condition: Condition
+    ) -> list[Pointer]:
+        """Make up to 100 records pending again, as they were read. Return their pointers.
+
+        Records that do not satisfy ``condition`` stay as they are. One request; if the transaction
+        fails, one more per record.
+        """
+        changes = [(row, self._reopening(row, now)) for row in rows]
+        if len(changes) > 1:
+            try:
+                with transaction() as write:
+                    for row, actions in changes:
+                        write.update(row, actions, condition)
+                return [self._pointer(row, now) for row in rows]
+            except (Contention, TransactWriteError):
+                # A record changed after it was read, or all records together are too large.
+                pass
+        return [
+            self._pointer(row, now) for row, actions in changes if _update(row, actions, condition)
+        ]
+
+    def _reopening(self, row: Any, now: datetime) -> list[Action]:
+        return [
             self._row.state.set(PENDING),
-            self._row.work_shard.set(shard_of(row.account_id, owner_id, part)),
+            self._row.work_shard.set(shard_of(row.account_id, self._owner_of(row), row.part)),
             self._row.due_at.set(first_due(now)),
             self._row.ready_at.set(int(now.timestamp())),
             self._row.ended_at.remove(),
@@ -407,7 +430,6 @@ class WorkRecords(Generic[Pointer]):
             self._row.requeues.remove(),
             *row.on_reopening(),
         ]
-        return self._pointer(row, now) if _update(row, actions, condition) else None
 
     @property
     def _key_names(self) -> list[str]:

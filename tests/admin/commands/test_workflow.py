@@ -1,6 +1,7 @@
 """Tests of ``workflow``, ``deliveries`` and ``webhook-secret``, and of loading workflows."""
 
 import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,16 @@ import pytest
 from admin.demo.ids import demo_id
 from admin.demo.workflows import main_workflows
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
+from admin.services.webhooks import send_example
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.services.webhooks import deliveries
 from chalicelib.storage import webhook_secrets, workflows
 from tests.admin.command import new_account, run
-from tests.domain.workflows.factories import URL, feedback, workflow_definition
+from tests.domain.workflows.factories import URL, action_definition, feedback, workflow_definition
 from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
@@ -74,7 +75,7 @@ def test_workflow_test_sends_example_webhook_and_prints_response(
     account = new_account()
     workflow = add_workflow(account)
     receiver = Receiver([response_with(202, excerpt="thanks")])
-    monkeypatch.setattr(deliveries, "post", receiver.post)
+    monkeypatch.setattr(send_example, "post", receiver.post)
     result = run("workflow", "test", account, workflow.id)
     (request,) = receiver.requests
     assert request.headers["X-Service-Webhook-Test"] == "true"
@@ -101,14 +102,14 @@ def test_delivery_commands_list_show_and_replay_execution(receiver: Receiver, ti
     for part in ("STOPPED", "410", "no more", "workflow.action.webhook", "Everything / crm"):
         assert part in shown
     unknown = new_id()
-    result = run("delivery", "replay", "nope", unknown, row.execution_id, row.execution_id)
+    result = run("delivery", "replay", unknown, row.execution_id, row.execution_id)
     assert result.exit_code == 1
-    malformed, unknown_id, pending, count = result.stderr.strip().splitlines()
-    assert malformed.startswith("nope: Must be a UUID")
-    assert unknown_id.startswith(f"{unknown}: ")
-    assert pending.startswith(f"{row.execution_id}: Pending and successful")
-    assert count == "Requeued: 1."
-    assert run("delivery", "replay", row.execution_id).exit_code == 1
+    assert result.stderr.strip().splitlines() == [
+        f"{unknown}: There is no delivery with this id.",
+        "Requeued: 1.",
+    ]
+    due = run("delivery", "replay", row.execution_id)
+    assert (due.exit_code, "An attempt is due" in due.stderr) == (1, True)
     assert run("delivery", "show", new_id()).exit_code == 1
 
 
@@ -125,8 +126,43 @@ def test_delivery_list_and_show_send_number_of_aws_requests_in_help(
     assert "Cost: six AWS requests." in run("delivery", "list", "--help").stdout
     with counted_calls() as calls:
         assert run("delivery", "show", row.execution_id).exit_code == 0
-    assert calls.total() == 4
-    assert "Cost: four AWS requests." in run("delivery", "show", "--help").stdout
+    assert calls.total() == 3
+    assert "Cost: three AWS requests." in run("delivery", "show", "--help").stdout
+
+
+def test_delivery_replay_selects_failed_and_waiting_deliveries(
+    receiver: Receiver, time: Time
+) -> None:
+    failing, other = seed_account(), seed_account()
+    receiver.responses = [response_with(500, retry_after="21600")]
+    for seeded in (failing, other):
+        add_workflow(seeded.account_id, action_definition(), action_definition(key="b", attempts=1))
+        WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
+    states = Counter(row.state for row in executions_of(failing.account_id))
+    assert states == {"PENDING": 1, "FAILED": 1}
+    receiver.responses = [response_with(200)]
+    for state in ("failed", "pending"):
+        since = format_timestamp(clock.now() + timedelta(minutes=1))
+        late = run("delivery", "replay", "--state", state, "--since", since)
+        assert late.stderr.strip() == "Requeued: 0."
+        result = run("delivery", "replay", "--state", state, "--account", failing.account_id)
+        assert (result.exit_code, result.stderr.strip()) == (0, "Requeued: 1.")
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(failing.account_id))
+    assert {row.state for row in executions_of(failing.account_id)} == {"SUCCEEDED"}
+    assert run("delivery", "replay", "--state", "pending").exit_code == 0  # of all accounts
+    WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(other.account_id))
+    states = Counter(row.state for row in executions_of(other.account_id))
+    assert states == {"SUCCEEDED": 1, "FAILED": 1}
+    id_of_other = executions_of(other.account_id)[0].execution_id
+    for wrong in (
+        ("--state", "succeeded"),
+        (id_of_other, "--state", "failed"),
+        (id_of_other, "--account", other.account_id),
+        ("--account", other.account_id),
+        ("nope",),
+        (),
+    ):
+        assert run("delivery", "replay", *wrong).exit_code == 2
 
 
 def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: Time) -> None:

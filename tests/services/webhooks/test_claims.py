@@ -19,7 +19,11 @@ from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, Exec
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.messages import decode
 from chalicelib.queues import MAX_RECEIVES
-from chalicelib.services.webhooks.deliveries import list_deliveries, read_delivery, replay_delivery
+from chalicelib.services.webhooks.deliveries import (
+    list_deliveries,
+    read_delivery,
+    replay_deliveries,
+)
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE, ExecutionRow
@@ -214,7 +218,7 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
             WEBHOOK_QUEUE.deliver(messages)
     state, ambiguous, _ = read_only_execution(seeded)
     assert (state, ambiguous) == ("PARKED", True)
-    replay_delivery(json.loads(messages[0])["executionId"])
+    replay_deliveries([json.loads(messages[0])["executionId"]])
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
     state, ambiguous, attempts = read_only_execution(seeded)
     assert (state, ambiguous) == ("SUCCEEDED", True)
@@ -250,7 +254,7 @@ def test_webhook_whose_claim_kills_function_is_parked(
     (row,) = executions_of(seeded.account_id)
     assert (row.state, row.claims, row.reason) == ("PARKED", 8, "interrupted")
     assert bool(row.ambiguous) == is_committed
-    replay_delivery(row.execution_id)
+    replay_deliveries([row.execution_id])
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
@@ -383,11 +387,11 @@ def test_executions_of_all_shards_are_listed_newest_first(account: str) -> None:
     ]
     executions.create(created)
     newest = [execution.id for execution in reversed(created)]
-    found = executions.list_for_account(account, ExecutionState.PENDING, 20)
+    found = list_deliveries(account, ExecutionState.PENDING, 20)
     assert [execution.id for execution in found] == newest
     assert {execution.account_id for execution in found} == {account}
-    assert [each.id for each in executions.list_for_account(account, None, 5)] == newest[:5]
-    assert executions.list_for_account(account, ExecutionState.FAILED, 20) == []
+    assert [each.id for each in list_deliveries(account, None, 5)] == newest[:5]
+    assert list_deliveries(account, ExecutionState.FAILED, 20) == []
 
 
 def index_entry(account_id: str) -> dict[str, Any]:
@@ -435,7 +439,7 @@ def test_100_executions_are_created_in_one_request(
     with counted_calls() as calls:
         executions.create(created)
     assert calls == {"dynamodb.TransactWriteItems": requests}
-    found = executions.list_for_account(account, None, 200)
+    found = list_deliveries(account, None, 200)
     assert {execution.id for execution in found} == {execution.id for execution in created}
     claimed = [executions.find(execution.id) for execution in created[:existing]]
     assert all(execution and execution.attempt == 1 for execution in claimed)

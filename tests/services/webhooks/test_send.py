@@ -11,12 +11,11 @@ from admin.services.work.parked import list_parked_work, replay
 from admin.services.workflows.manage import save_workflow, set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.errors import Conflict
 from chalicelib.domain.webhooks.execution import ExecutionPointer, ExecutionState
 from chalicelib.domain.webhooks.signature import verify
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.webhooks.deliveries import list_deliveries, replay_delivery
+from chalicelib.services.webhooks.deliveries import list_deliveries, replay_deliveries
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions, webhook_secrets
 from tests.domain.workflows.factories import action_definition, workflow_definition
@@ -151,16 +150,14 @@ def test_execution_fails_after_eight_attempts_and_is_replayed(
     (failed,) = list_deliveries(seeded.account_id, ExecutionState.FAILED, 10)
     assert list_deliveries(seeded.account_id, ExecutionState.SUCCEEDED, 10) == []
     receiver.responses = [response_with(500)] * 9 + [response_with(200)]
-    replay_delivery(failed.id)
-    with pytest.raises(Conflict):
-        replay_delivery(failed.id)
+    assert replay_deliveries([failed.id]) == {failed.id: "REPLAYED"}
+    assert replay_deliveries([failed.id]) == {failed.id: "DUE"}
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
     advance_time(seeded.account_id, time, LONG_DELAY)
     state, _, attempts = read_only_execution(seeded)
     assert state == "SUCCEEDED"
     assert [attempt.number for attempt in attempts] == list(range(1, 11))
-    with pytest.raises(Conflict):
-        replay_delivery(failed.id)
+    assert replay_deliveries([failed.id]) == {failed.id: "SUCCEEDED"}
 
 
 def test_workflow_action_sets_number_of_attempts(

@@ -9,13 +9,14 @@ from chalice.test import Client
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.storage import contacts, customer_changes, customers
+from chalicelib.storage import contacts, customer_changes, customer_consent, customers
 from chalicelib.storage.stage_secret import stage_secret
 from tests.services.solicitation.soliciting import open_shop, outcome
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
@@ -228,6 +229,30 @@ def test_requests_of_changed_optins(partner: Partner) -> None:
             patch(partner, customer, emailOptin=optin, firstName=f"Léa {optin}")
         assert calls.total() == 3
         assert read(partner, customer)["emailOptin"] is optin
+    phone = "+33612345678"
+    both = created(partner, email="a@example.test", phoneNumber=phone, emailOptin=True)["id"]
+    patch(partner, both, smsOptin=True)
+    with counted_calls() as calls:
+        assert patch(partner, both, emailOptin=False, smsOptin=False).status == 200
+    assert dict(calls) == {
+        "dynamodb.GetItem": 1,
+        "dynamodb.TransactWriteItems": 1,
+        "dynamodb.Query": 2,
+    }
+
+
+def test_change_that_is_saved_succeeds_if_other_customers_cannot_be_read(
+    partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (created(partner, email=EMAIL, emailOptin=True)["id"] for _ in range(2))
+
+    def unavailable(*_: object) -> list[str]:
+        raise Unavailable("The database is busy.")
+
+    monkeypatch.setattr(customer_consent, "find_keys_with_contact", unavailable)
+    assert patch(partner, first, emailOptin=False).json["emailOptin"] is False
+    assert contact(partner).suppressed == {Channel.EMAIL: SuppressionReason.OPTED_OUT}
+    assert read(partner, second)["emailOptin"] is True
 
 
 def test_false_that_was_false_suppresses_nothing(partner: Partner) -> None:

@@ -9,6 +9,7 @@ import pytest
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.list_cursor import write_cursor
 from chalicelib.domain.purchases.purchase import MAX_DELAY
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, OutcomeUnknown
@@ -210,7 +211,11 @@ def test_cursor_belongs_to_its_filters(own: Reporter, foreign: Partner) -> None:
     for _ in range(2):
         own.report()
     cursor = own.post("purchase/list", limit=1).json["meta"]["cursor"]
-    for wanted in ({"cursor": "x"}, {"cursor": cursor, "storeIds": [own.shop.store_id]}):
+    forged = [
+        {"cursor": write_cursor(position, {})}
+        for position in (("2026-11-20\ud80010:00:00.000Z", new_id()), ("2026", ""), (1, 2), ())
+    ]
+    for wanted in ({"cursor": "x"}, {"cursor": cursor, "storeIds": [own.shop.store_id]}, *forged):
         assert own.post("purchase/list", **wanted).errors == [("/cursor", "invalid_cursor")]
     # A cursor contains only a time and an id, so a foreign one shows nothing.
     assert foreign.post("/partners/purchase/list", {"cursor": cursor}).json["items"] == []

@@ -1,0 +1,109 @@
+"""The partner routes that list, read, replay and test webhook deliveries."""
+
+from chalice import Blueprint, Response
+
+from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/partners/webhook-delivery/list", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="listWebhookDeliveries",
+    tag="Webhooks",
+    summary="List webhook deliveries",
+    description="Returns deliveries of webhooks of the last 90 days in their current state, newest"
+    " first. Send the `cursor` of a page, with the same filters, for the next one. A new delivery"
+    " appears within seconds. A page can have fewer deliveries than `limit`, or none, although the"
+    " list continues: see `hasMore`.",
+    body="webhooks.partner_view.DeliveryListRequest",
+    body_description="The requested page. An empty body requests the last 10 deliveries and needs"
+    " no content type.",
+    body_optional=True,
+    response="webhooks.partner_view.DeliveryList",
+    returns="The page of deliveries.",
+)
+def post_webhook_delivery_list(request: PartnerRequest) -> Response:
+    """Return a page of webhook deliveries."""
+    from chalicelib.domain.webhooks.partner_view import DeliveryListRequest
+    from chalicelib.services.webhooks.deliveries import list_partner_deliveries
+
+    wanted = request.optional_body(DeliveryListRequest)
+    return json_response(list_partner_deliveries(request.account_id, wanted), status=201)
+
+
+@routes.route("/partners/webhook-delivery", methods=["GET"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="getWebhookDelivery",
+    tag="Webhooks",
+    summary="Get a webhook delivery",
+    description="Returns one delivery of a webhook with its attempts.",
+    parameters={"id": "Identifier of the delivery."},
+    response="webhooks.partner_view.WebhookDeliveryDetails",
+    returns="The delivery.",
+    errors=(404,),
+)
+def get_webhook_delivery(request: PartnerRequest) -> Response:
+    """Return a webhook delivery."""
+    from chalicelib.services.webhooks.deliveries import read_partner_delivery
+
+    return json_response(read_partner_delivery(request.account_id, request.identifier()))
+
+
+@routes.route("/partners/webhook-delivery/replay", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="replayWebhookDeliveries",
+    tag="Webhooks",
+    summary="Replay webhook deliveries",
+    description="Makes the next attempt of deliveries due now: of those that ended without success,"
+    " and of those that wait for their next attempt. Earlier attempts do not count towards the"
+    " maximum number of attempts. A delivered webhook is not sent again. Select either up to 100"
+    " deliveries by their ids, or a state and a period. In this case, `items` contains only the"
+    " replayed deliveries: send the `cursor` with the same selection until `hasMore` is `false`.",
+    body="webhooks.partner_view.DeliveryReplayRequest",
+    body_description="The deliveries to replay.",
+    response="webhooks.partner_view.ReplayedDeliveries",
+    returns="The result for each delivery.",
+    permission="write",
+)
+def post_webhook_delivery_replay(request: PartnerRequest) -> Response:
+    """Replay webhook deliveries."""
+    from chalicelib.domain.webhooks.partner_view import DeliveryReplayRequest
+    from chalicelib.services.webhooks.deliveries import replay_partner_deliveries
+
+    wanted = request.body(DeliveryReplayRequest)
+    return json_response(replay_partner_deliveries(request.account_id, wanted), status=201)
+
+
+@routes.route("/partners/webhook-delivery/test", methods=["POST"], content_types=[])
+@partner_endpoint(routes)
+@operation(
+    id="testWebhook",
+    tag="Webhooks",
+    summary="Test a webhook",
+    description="Queues an example of a webhook and returns its delivery; read the delivery to see"
+    " the result. The request has the header `X-Service-Webhook-Test: true`, and its feedback ids"
+    " contain only zeros. A test has one attempt, and is also sent if the workflow is disabled. At"
+    " most ten tests a minute.",
+    parameters=IDEMPOTENCY_KEY,
+    body="webhooks.partner_view.WebhookTestRequest",
+    body_description="The webhook to test.",
+    response="webhooks.partner_view.WebhookDelivery",
+    returns="The test is queued.",
+    errors=(404,),
+    permission="write",
+)
+def post_webhook_delivery_test(request: PartnerRequest) -> Response:
+    """Queue a test webhook."""
+    from chalicelib.domain.webhooks.partner_view import WebhookTestRequest
+    from chalicelib.services.webhooks.deliveries import queue_test
+
+    with ErrorCollector() as errors:
+        key = errors.of(request.idempotency_key, otherwise=None)
+        body = request.body(WebhookTestRequest)
+    return json_response(queue_test(request.account_id, body, key), status=201)
