@@ -169,6 +169,8 @@ def wrong_statistics(account_id: str, simulation: Simulation) -> Iterator[str]:
     expected = Counter(
         (str(stored.feedback.created_at.date()), stored.feedback.store_id) for stored in counted
     )
+    if not counted:
+        return
     until = max(stored.feedback.created_at.date() for stored in counted)
     body = {"since": str(until - timedelta(days=MAX_DAYS - 1)), "until": str(until)}
     request = parse({**body, "interval": "DAY", "groupBy": ["STORE"]}, StatisticsRequest)
