@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 import yaml
+from botocore.hooks import EventAliaser
 from botocore.loaders import JSONFileLoader
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
@@ -52,6 +53,19 @@ def pytest_collection_finish() -> None:
 _load_model = cache(JSONFileLoader().load_file)
 JSONFileLoader.load_file = lambda _, path: _load_model(path)  # type: ignore[assignment]
 
+# Botocore translates the same names of events again for each session.
+_translate = EventAliaser._alias_event_name
+_event_names: dict[str, str] = {}
+
+
+def _translated(aliaser: EventAliaser, name: str) -> str:
+    if name not in _event_names:
+        _event_names[name] = _translate(aliaser, name)
+    return _event_names[name]
+
+
+EventAliaser._alias_event_name = _translated
+
 # Moto parses the template for each test module. Parsing takes most of the time.
 _parse = cache(yaml.load)
 
@@ -78,15 +92,19 @@ def cloud() -> Iterator[None]:
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
+    from tests.moto_direct import call_moto_directly
+    from tests.moto_expressions import parse_expressions_once
     from tests.moto_responses import make_responses_fast
     from tests.moto_ses import accept_headers_in_notifications
     from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
+        call_moto_directly(patch)
         check_requests(patch)
         restore_only_written_rows(patch)
         make_responses_fast(patch)
+        parse_expressions_once(patch)
         accept_headers_in_notifications(patch)
         # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)

@@ -7,21 +7,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any, Final
 from unittest.mock import patch
 
-import boto3
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.sqs.models import sqs_backends
 
 import app
 from chalicelib.functions import partial_batch
 from tests.policies import allowed
 from tests.services.faults import Killed
-
-
-@cache
-def _client() -> Any:
-    return boto3.client("sqs")
 
 
 def accept_partial_responses() -> Any:
@@ -38,19 +33,13 @@ class FunctionQueue:
 
     def queued_messages(self, account_id: str) -> list[str]:
         """Remove all messages from the queue and return the bodies of this account's messages."""
-        sqs = _client()
-        url = sqs.get_queue_url(QueueName=f"feedback-test-{self.name}")["QueueUrl"]
+        sqs, name = sqs_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"], f"feedback-test-{self.name}"
         bodies: list[str] = []
-        while True:
-            messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
-            if not messages:
-                return [body for body in bodies if json.loads(body)["accountId"] == account_id]
-            bodies += [message["Body"] for message in messages]
-            entries = [
-                {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]}
-                for number, message in enumerate(messages)
-            ]
-            sqs.delete_message_batch(QueueUrl=url, Entries=entries)
+        while messages := sqs.receive_message(name, 10, 0, 30):
+            for message in messages:
+                bodies.append(message.body)
+                sqs.delete_message(name, message.receipt_handle)
+        return [body for body in bodies if json.loads(body)["accountId"] == account_id]
 
     def deliver(
         self,
