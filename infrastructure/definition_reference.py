@@ -142,7 +142,9 @@ def definition_files() -> dict[Path, str]:
         for name, schema in sorted(schemas.items(), key=lambda item: _title(item[0]))
         if "properties" in schema and name not in kinds.values()
     ]
-    text = "\n".join([manual + marker, "# Kinds\n", *sections, "# Parts of definitions\n", *parts])
+    text = "\n".join(
+        [manual + marker, "## Kinds\n", *sections, "## Parts of definitions\n", *parts]
+    )
     return {PAGE: text, SCHEMA: json.dumps(_document(schemas, kinds), indent=1) + "\n"}
 
 
@@ -232,7 +234,7 @@ def _document(schemas: dict[str, Schema], kinds: dict[str, str]) -> Schema:
 
 def _section(title: str, schema: Schema, schemas: dict[str, Schema]) -> str:
     lines = [
-        f"## {title}\n",
+        f"### {title}\n",
         f"{schema.get('description', 'Data of a customer by source.')}\n".replace("``", "`"),
     ]
     lines += ["| Field | Type | Default | Meaning |", "|---|---|---|---|"]

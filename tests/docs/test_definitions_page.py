@@ -14,7 +14,6 @@ from admin.services.accounts.save_places import save_brand
 from chalicelib.domain.ids import new_id
 from chalicelib.storage.places import load_directory
 from infrastructure.definition_reference import SCHEMA
-from infrastructure.generate import stale_files
 from tests.admin.command import new_account, run
 from tests.admin.definitions.test_check import errors_of
 from tests.docs.blocks import block, blocks
@@ -28,10 +27,6 @@ def is_valid(content: Any) -> bool:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     return bool(Draft202012Validator(schema).is_valid(content))
-
-
-def test_reference_and_schema_are_up_to_date() -> None:
-    assert stale_files() == []
 
 
 def test_schema_accepts_demo_data_and_null() -> None:

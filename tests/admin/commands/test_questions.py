@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from admin.commands import solicitation_words
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
@@ -65,6 +67,11 @@ def test_explain_says_age_of_purchase(shop: Shop, provider: Provider) -> None:
     shop.solicit()
     words = "no survey: the purchase was 9 days old when it arrived, the rule is 7 days"
     assert sentences(shop, "--email", "zoe@example.test") == {"Site 1": words}
+
+
+def test_all_reasons_have_words() -> None:
+    assert solicitation_words._REASONS.keys() == set(SkipReason)
+    assert solicitation_words._HOLDS.keys() == set(HoldReason)
 
 
 def test_explain_needs_a_purchase_or_a_person(shop: Shop) -> None:
