@@ -152,7 +152,7 @@ def _schemas() -> dict[str, Schema]:
     """Return the schemas of all models of definitions by name, with a meaning of each field."""
     models = [(model, "validation") for model in MODELS.values()]
     _, generated = models_json_schema(models, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
-    schemas: dict[str, Schema] = generated["$defs"]
+    schemas: dict[str, Schema] = dict(sorted(generated["$defs"].items()))
     for name, schema in schemas.items():
         schema.pop("title", None)
         if "description" in schema:

@@ -31,6 +31,9 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
     "tests/docs/test_webhooks_page.py": {
         "docs/webhooks.md": ("workflow.action.webhook", "openssl"),
     },
+    "tests/web/partner/test_statistics.py": {
+        "docs/integrating.md": ('"interval": "WEEK"',),
+    },
     "tests/e2e/test_readme.py": {
         "README.md": (
             "/partners/customer/list",

