@@ -18,6 +18,9 @@ _LABEL_HEIGHT: Final = 22
 _MIN_LABEL: Final = 32
 """The distance of labels: of values such as ``100``, and of names such as ``23 Nov``."""
 
+_LETTER: Final = 7
+"""The width of a letter."""
+
 _MAX_COLUMN: Final = 60
 _ROW_HEIGHT: Final = 40
 _MAX_NAME: Final = 36
@@ -50,12 +53,13 @@ def column_chart(
         lowest: the lowest value. Bars with negative values go down from the axis.
     """
     highest = _highest(bars, highest)
-    svg = _svg(title, _COLUMN_HEIGHT + 3 * _LABEL_HEIGHT)
+    labels = 3 if lowest < 0 else 2  # above the bars, below negative bars, and the names
+    svg = _svg(title, _COLUMN_HEIGHT + labels * _LABEL_HEIGHT)
     step = min(_WIDTH / max(len(bars), 1), _MAX_COLUMN)
     scale = _COLUMN_HEIGHT / (highest - lowest)
     every = ceil(_MIN_LABEL / step)
     base = _LABEL_HEIGHT + highest * scale
-    bottom = 2 * _LABEL_HEIGHT + _COLUMN_HEIGHT
+    bottom = (labels - 1) * _LABEL_HEIGHT + _COLUMN_HEIGHT
     ET.SubElement(svg, "line", _numbers(x1=0, x2=_WIDTH, y1=base, y2=base) | {"class": "axis"})
     for number, bar in enumerate(bars):
         height = (bar.value or 0) * scale
@@ -63,7 +67,9 @@ def column_chart(
         top = base - max(height, 0)
         _rectangle(svg, bar, center - step * 0.36, top, step * 0.72, abs(height))
         if number % every == 0:
-            _text(svg, bar.name, center, bottom + 10, "middle")
+            half = len(bar.name) * _LETTER / 2
+            inside = min(max(center, half), _WIDTH - half)
+            _text(svg, bar.name, inside, bottom + 16, "middle")
             if bar.value is not None:
                 y = base - height + (14 if height < 0 else -5)
                 _text(svg, bar.text, center, y, "middle", "value")

@@ -188,7 +188,8 @@ def _score_section(now: Numbers) -> Section:
         "The score is the percentage of promoters minus that of detractors.",
         [
             row_chart(
-                "Detractors, passives and promoters", [("", f"{nps.answers:,} answers", bands)]
+                f"Answers: {nps.answers:,}",
+                [("", ", ".join(f"{bar.name} {bar.value or 0:.0%}" for bar in bands), bands)],
             )
         ],
         "Answers to the question how likely a recommendation is",
@@ -349,7 +350,7 @@ def _question(question: QuestionResult) -> Section:
     ]
     return Section(
         question.label,
-        f"{question.form_name}. {question.answers:,} answers.",
+        f"{question.form_name}. Answers: {question.answers:,}.",
         [
             row_chart(
                 question.label,

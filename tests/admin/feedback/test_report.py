@@ -236,7 +236,7 @@ def test_question_shows_share_of_responses_by_option() -> None:
     text = page_text(
         html_of(rated(9, best="Food"), rated(9, best=["Food", "Room"]), rated(8, best="Removed"))
     )
-    assert "After &lt;the&gt; visit. 3 answers." in text
+    assert "After &lt;the&gt; visit. Answers: 3." in text
     assert "Food 2 66.7% Room 1 33.3% Removed 1 33.3%" in text
 
 
