@@ -35,7 +35,7 @@ os.environ.update(
 )
 os.environ.pop("AWS_ENDPOINT_URL", None)
 
-hypothesis_settings.register_profile("project", deadline=None, derandomize=True)
+hypothesis_settings.register_profile("project", deadline=None, derandomize=True, max_examples=50)
 hypothesis_settings.load_profile("project")
 
 

@@ -271,7 +271,7 @@ def outcome(questionnaire: Questionnaire, submitted_answers: list[SubmittedAnswe
     return set(), answers, validated.rating
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(forms_and_submissions())
 def test_validation_result_equals_result_of_oracle(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
@@ -282,7 +282,7 @@ def test_validation_result_equals_result_of_oracle(
     assert outcome(questionnaire, submitted_answers) == expected_outcome(form, submitted_answers)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(forms(), st.dictionaries(st.integers(0, 6), st.lists(st.sampled_from(WORDS), max_size=2)))
 def test_visible_fields_equal_visible_fields_of_oracle(
     form: SavedContactForm, given_values: dict[int, list[str]]

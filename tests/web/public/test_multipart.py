@@ -303,13 +303,13 @@ _WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.lists(_WORDS | st.binary(max_size=8), max_size=40).map(b"".join))
 def test_random_body_gets_4xx_response(seeded: SeededAccount, body: bytes) -> None:
     assert CLIENT.submit(SUBMIT_CONTACT, body).status in (400, 404, 413)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.data())
 def test_mutated_body_gets_no_5xx_response(seeded: SeededAccount, data: st.DataObject) -> None:
     encoding = data.draw(st.sampled_from(sorted(encodings("", ""))))
@@ -336,7 +336,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
 def test_random_parts_are_parsed_or_raise_invalid_input(
     seeded: SeededAccount, parts: list[tuple[str, str]]
