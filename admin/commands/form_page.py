@@ -18,7 +18,9 @@ from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.domain.language import Language
+from chalicelib.domain.solicitation.links import short_form_link
+from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.displayed import (
     ContactFormRequest,
     display_contact_form,
@@ -75,9 +77,9 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
 
     @app.command(
         help=f"Print the QR code of the page of a {word}, or write it to files.\n\n"
-        "With --svg, the command writes an image; with --poster, a page to print on A4 paper."
-        " Without --store, it also writes a file for each store of the form. The commands report a"
-        f" disabled form or a private survey as an error.\n\nCost: {_COST}",
+        "With --svg, the command writes an image; with --poster, a poster and a table tent to print"
+        " on A4 paper. Without --store, it also writes a file for each store of the form. The"
+        f" commands report a disabled form or a private survey as an error.\n\nCost: {_COST}",
         epilog=example(
             f"{noun} qr ID",
             f"{noun} qr ID --poster --output posters",
@@ -95,9 +97,10 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         ] = Path(),
     ) -> None:
         view = _view(noun, form, store, language)
+        languages = _languages(noun, form, language)
         renderers: dict[str, Callable[[Poster], str]] = {}
         renderers |= {"svg": Poster.svg} if svg else {}
-        renderers |= {"html": Poster.html} if poster else {}
+        renderers |= {"html": Poster.html, "tent.html": Poster.tent} if poster else {}
         if not renderers:
             _print_code(_link(noun, base_url, form, store, language))
             return
@@ -106,8 +109,8 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         posters: dict[str, Poster] = {}
         for place in stores:
             name = names.get(place or "", "")
-            link = _link(noun, base_url, form, place, language)
-            poster_of_place = Poster(_view(noun, form, place, language), name, link)
+            url = _link(noun, base_url, form, place, language)
+            poster_of_place = Poster(_view(noun, form, place, language), name, url, languages)
             file = _file_name(poster_of_place.owner, name) or form
             if file in posters:
                 file += f"-{(place or form)[:8]}"
@@ -136,6 +139,14 @@ def _view(noun: str, form_id: str, store: str | None, language: str | None) -> V
     return display_contact_form(ContactFormRequest(form_id, store), respondent).view
 
 
+def _languages(noun: str, form_id: str, language: str | None) -> list[Language]:
+    """Return the languages of a form, its own first; only one if the page has a fixed language."""
+    saved = (get_survey(form_id) if noun == "survey" else get_contact_form(form_id)).saved
+    if language or not saved.auto_translate:
+        return [_view(noun, form_id, None, language).language]
+    return list(dict.fromkeys([saved.language, *saved.translations]))
+
+
 def _file_name(*names: str) -> str:
     """Return the name of a file from the names of the brand and the store."""
     words = [re.sub(r"[^\w]+", "-", name.casefold()).strip("-") for name in names]
@@ -145,9 +156,11 @@ def _file_name(*names: str) -> str:
 def _link(
     noun: str, base_url: str | None, form_id: str, store: str | None, language: str | None
 ) -> str:
+    base = (base_url or page_base_url()).rstrip("/")
+    if language is None:
+        return short_form_link(base, form_id, store, is_survey=noun == "survey")
     parameters = {"store": store, "language": language}
     query = urlencode({name: value for name, value in parameters.items() if value})
-    base = (base_url or page_base_url()).rstrip("/")
     return base + _PAGES[noun] + form_id + (f"&{query}" if query else "")
 
 

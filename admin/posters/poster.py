@@ -1,5 +1,6 @@
-"""Render a poster: one HTML page with the title of a form and the QR code of its page."""
+"""Render posters and table tents: one HTML page with the title of a form and its QR code."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -7,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import segno
 
+from admin.posters.words import SCAN
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.domain.language import is_right_to_left
+from chalicelib.domain.forms.web_url import is_https_url
+from chalicelib.domain.language import Language, is_right_to_left
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -25,11 +28,13 @@ class Poster:
     Attributes:
         place: the name of the store; ``""`` if the poster is for all stores.
         link: the URL in the QR code: the page of the form.
+        languages: the languages in which the poster says that it can be scanned.
     """
 
     view: PublicContactForm | PublicSurvey
     place: str
     link: str
+    languages: Sequence[Language]
 
     @property
     def owner(self) -> str:
@@ -44,8 +49,16 @@ class Poster:
         return str(code.svg_inline(omitsize=True, border=4, light="#fff"))
 
     def html(self) -> str:
-        """Return the poster as an HTML page without references to other files."""
+        """Return the poster as an HTML page. It loads the logo of the form, and nothing else."""
+        return self._page(is_tent=False)
+
+    def tent(self) -> str:
+        """Return a table tent as an HTML page: an A4 page to fold, with the same on both sides."""
+        return self._page(is_tent=True)
+
+    def _page(self, *, is_tent: bool) -> str:
         view = self.view
+        logo = view.logo.url if view.logo and is_https_url(view.logo.url) else ""
         return _template().render(
             direction="rtl" if is_right_to_left(view.language) else "ltr",
             language=view.language,
@@ -53,6 +66,10 @@ class Poster:
             subtitle=view.header.subtitle,
             place=self.place,
             link=self.link,
+            is_tent=is_tent,
+            owner=self.owner,
+            logo=logo,
+            scan=[(each, SCAN[each]) for each in self.languages if each in SCAN],
             accent=view.general_style.accent_color or "#14617a",
             code=self.svg(),
         )

@@ -1,4 +1,4 @@
-"""Build the links of an invitation, and parse their tracker ids when the links are opened.
+"""Build the links of invitations and posters, and parse short links when they are opened.
 
 No GET request for these links changes anything, because mail scanners open every link.
 """
@@ -15,7 +15,10 @@ DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&trac
 """The template of links to the survey page of the service."""
 
 # The last character encodes two bits, so only four of the 64 characters are canonical.
-_SHORT_TRACKER: Final = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
+_SHORT_ID: Final = "[A-Za-z0-9_-]{21}[AQgw]"
+_SHORT_TRACKER: Final = re.compile(_SHORT_ID)
+_SHORT_FORM: Final = re.compile(f"([cs])({_SHORT_ID})({_SHORT_ID})?")
+_FORM_PAGES: Final = {"c": "contact-form/page?id=", "s": "survey/page?survey="}
 
 
 def survey_link(
@@ -56,8 +59,30 @@ def unsubscribe_link(base_url: str, token: UnsubscribeToken, secret: bytes) -> s
     return f"{base_url}/public/unsubscribe?token={token.signed(secret)}"
 
 
+def short_form_link(base_url: str, form_id: str, store_id: str | None, *, is_survey: bool) -> str:
+    """Return the short link to the page of a form, for posters and QR codes."""
+    ids = short_tracker(form_id) + (short_tracker(store_id) if store_id else "")
+    return f"{base_url}/s/{'s' if is_survey else 'c'}{ids}"
+
+
+def page_of_short_link(code: str) -> str | None:
+    """Return the page that a short link opens, relative to ``/public/``.
+
+    Args:
+        code: the end of the link. If it is invalid, the result is None.
+    """
+    if tracker_id := parse_short_tracker(code):
+        return f"survey/page?tracker={tracker_id}"
+    match = _SHORT_FORM.fullmatch(code)
+    if match is None:
+        return None
+    kind, form_id, store_id = match.groups()
+    page = _FORM_PAGES[kind] + str(parse_short_tracker(form_id))
+    return page + (f"&store={parse_short_tracker(store_id)}" if store_id else "")
+
+
 def short_tracker(tracker_id: str) -> str:
-    """Return the id of a tracker as 22 base64url characters."""
+    """Return an id, such as that of a tracker, as 22 base64url characters."""
     return urlsafe_b64encode(UUID(tracker_id).bytes).decode().rstrip("=")
 
 

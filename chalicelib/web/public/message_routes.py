@@ -37,28 +37,31 @@ _TOKEN: Final = {
 @operation(
     id="openShortLink",
     tag=_TAG,
-    summary="Open the short link of a text message",
-    description="Redirects to the page of the survey.",
-    parameters={"code": "The tracker as 22 base64url characters."},
+    summary="Open a short link",
+    description="Redirects to the page of the survey or contact form.",
+    parameters={
+        "code": "The tracker as 22 base64url characters. On posters, `s` or `c`, the id of the"
+        " survey or contact form and, if it is fixed, the id of the store, each as 22 characters."
+    },
     returns="The redirect.",
     status=302,
     errors=(404,),
 )
 def open_short_link(code: str) -> Response:
-    """Redirect to the survey page. No AWS request."""
-    from chalicelib.domain.solicitation.links import parse_short_tracker
+    """Redirect to the page of a form. No AWS request."""
+    from chalicelib.domain.solicitation.links import page_of_short_link
     from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
 
-    tracker_id = parse_short_tracker(code)
-    if tracker_id is None:
+    page = page_of_short_link(code)
+    if page is None:
         request, error = PublicRequest(routes.current_request), NotFound("survey link")
         if request.accepts_html:
             return error_page(request.respondent, error, is_framed=False)
         return problem(error, request_id_of(request.http))
     # The target is relative, so that it also works below the path of a stage or a custom domain.
     headers: dict[str, str | list[str]] = {
-        "Location": f"../public/survey/page?tracker={tracker_id}",
+        "Location": f"../public/{page}",
         "Cache-Control": "private, no-store",
         "Referrer-Policy": "no-referrer",
     }

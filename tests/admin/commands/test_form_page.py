@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from admin.commands import form_page
+from admin.posters.words import SCAN
 from admin.services.accounts.save_places import save_brand, save_store
+from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.services.caching import clear_caches
 from tests.admin.command import run
+from tests.docs.blocks import ROOT
+from tests.domain.forms.factories import IMAGE
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
@@ -29,7 +33,7 @@ def test_link_prints_url_of_page(seeded: SeededAccount) -> None:
     assert result.stdout == f"{BASE}/public/contact-form/page?id={form}&language=fr\n"
     result = run("survey", "link", survey, "--store", store, "--base-url", BASE, "--json")
     assert json.loads(result.stdout) == {
-        "url": f"{BASE}/public/survey/page?survey={survey}&store={store}"
+        "url": f"{BASE}/s/s{short_tracker(survey)}{short_tracker(store)}"
     }
 
 
@@ -37,14 +41,14 @@ def test_link_starts_with_base_url_of_stage(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(form_page, "page_base_url", lambda: BASE)
-    assert run("form", "link", seeded.contact_form_id).stdout.startswith(f"{BASE}/public/")
+    assert run("form", "link", seeded.contact_form_id).stdout.startswith(f"{BASE}/s/c")
 
 
 def test_qr_prints_code_and_url(seeded: SeededAccount) -> None:
     lines = run("form", "qr", seeded.contact_form_id, "--base-url", BASE).stdout.splitlines()
     assert len({len(line) for line in lines[:-1]}) == 1
     assert set("".join(lines[:-1])) <= set(" ▀▄█")
-    assert lines[-1] == f"{BASE}/public/contact-form/page?id={seeded.contact_form_id}"
+    assert lines[-1] == f"{BASE}/s/c{short_tracker(seeded.contact_form_id)}"
 
 
 def test_qr_writes_image_and_poster_for_form_and_each_store(
@@ -55,19 +59,39 @@ def test_qr_writes_image_and_poster_for_form_and_each_store(
     command = ("form", "qr", form, "--base-url", BASE, "--output", tmp_path)
     assert run(*command, "--svg", "--poster").exit_code == 0
     places = ("maison-lumen", "maison-lumen-lyon-bellecour")
-    names = {f"{name}.{suffix}" for name in places for suffix in ("svg", "html")}
+    names = {f"{name}.{suffix}" for name in places for suffix in ("svg", "html", "tent.html")}
     assert {file.name for file in tmp_path.iterdir()} == names
     poster = (tmp_path / "maison-lumen-lyon-bellecour.html").read_text()
     assert "Was it &lt;good&gt;?" in poster
-    assert f"?id={form}&amp;store={store}" in poster
+    assert f"/s/c{short_tracker(form)}{short_tracker(store)}" in poster
     assert "Lyon" in poster
     assert not re.search(r"(src|href)=", poster)
+    tent = (tmp_path / "maison-lumen-lyon-bellecour.tent.html").read_text()
+    assert (poster.count("<h1>"), tent.count("<h1>")) == (1, 2)
+
+
+def test_poster_has_logo_and_hints_in_the_languages_of_the_form(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    seeded.contact_form(autoTranslate=True, logo=IMAGE, translations={"ar": {}, "fr": {}})
+    options = ("--base-url", BASE, "--output", tmp_path, "--poster")
+    run("form", "qr", seeded.contact_form_id, *options)
+    poster = (tmp_path / "maison-lumen.html").read_text()
+    hints = re.findall(r'<span lang="(..)"><bdi>([^<]+)', poster)
+    assert hints == [(language, SCAN[language]) for language in ("en", "ar", "fr")]
+    assert f'<img class="logo" src="{IMAGE["url"]}"' in poster
+
+
+def test_posters_have_a_hint_in_each_language_of_pages() -> None:
+    languages = {file.stem for file in (ROOT / "infrastructure/catalogues/po").glob("*.po")}
+    assert SCAN.keys() == languages | {"en"}
 
 
 def test_qr_of_store_writes_one_file(seeded: SeededAccount, tmp_path: Path) -> None:
     options = ("--store", seeded.store_id, "--base-url", BASE, "--output", tmp_path, "--poster")
     assert run("survey", "qr", seeded.survey_id, *options).exit_code == 0
-    assert [file.name for file in tmp_path.iterdir()] == ["maison-lumen-lyon-bellecour.html"]
+    names = {"maison-lumen-lyon-bellecour.html", "maison-lumen-lyon-bellecour.tent.html"}
+    assert {file.name for file in tmp_path.iterdir()} == names
 
 
 def test_stores_with_the_same_name_have_different_posters(

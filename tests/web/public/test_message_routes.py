@@ -10,7 +10,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.links import short_tracker
+from chalicelib.domain.solicitation.links import short_form_link, short_tracker
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import email_key
 from chalicelib.storage import contacts, customers
@@ -175,7 +175,20 @@ def test_short_link_redirects_to_survey_without_aws_requests(client: Any, method
     assert response.headers["Cache-Control"] == "private, no-store"
 
 
-@pytest.mark.parametrize("code", ["x", "A" * 21 + "B", "A" * 23])
+@pytest.mark.parametrize(
+    ("kind", "page"), [("c", "contact-form/page?id="), ("s", "survey/page?survey=")]
+)
+def test_short_link_of_poster_redirects_to_page_of_form(client: Any, kind: str, page: str) -> None:
+    form, store = new_id(), new_id()
+    for store_id, query in ((None, ""), (store, f"&store={store}")):
+        link = short_form_link("", form, store_id, is_survey=kind == "s")
+        with counted_calls() as calls:
+            response = send(client, "GET", link)
+        assert not calls
+        assert response.headers["Location"] == f"../public/{page}{form}{query}"
+
+
+@pytest.mark.parametrize("code", ["x", "A" * 21 + "B", "A" * 23, "s" + "A" * 43, "x" + "A" * 22])
 def test_invalid_short_link_gets_404_problem(client: Any, code: str) -> None:
     response = send(client, "GET", f"/s/{code}")
     assert response.status_code == 404
