@@ -73,6 +73,11 @@ _MEANINGS: Final = {
     " absent; `null` removes it.",
     "SurveyDefinition.solicitationThreshold": "The maximum age of a purchase in seconds when it"
     " arrives. About older purchases, no survey is sent. 0: no limit.",
+    "solicitationDelay": "Seconds between the purchase and the survey, up to 90 days. A purchase"
+    " with `sendAt` has no delay.",
+    "solicitationDelayFrom": "The date of the purchase from which `solicitationDelay` counts.",
+    "reminderDelay": "Seconds between the survey and its only reminder, 1 to 30 days. 0: no"
+    " reminder.",
     "SurveyDefinition.resolicitationDelay": "The minimum number of seconds between two surveys to a"
     " customer. 0: no limit.",
     "CustomerDefinition.id": "The id of the customer.",

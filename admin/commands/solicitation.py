@@ -1,7 +1,7 @@
 """The command ``solicitation``: list, explain and resend surveys about purchases."""
 
 from collections.abc import Collection, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Final
 
@@ -26,6 +26,7 @@ from admin.services.customers.activity import load_cases
 from admin.services.solicitation.manage import (
     list_solicitations,
     load_explanation,
+    load_reminder,
     load_unknown,
     resend,
 )
@@ -33,6 +34,7 @@ from admin.services.solicitation.text_cost import TextCost, text_cost
 from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, Unavailable
+from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.solicitation.decide import (
@@ -153,10 +155,10 @@ def explain(
     """Explain why a person received surveys or none, for one purchase or for all.
 
     For one purchase, the command shows the outcome, each fact, and the decision that the current
-    facts lead to. With --email, --phone or --customer, it shows one sentence for each purchase of
-    the person.
+    facts lead to, for the survey and for its reminder. With --email, --phone or --customer, it
+    shows one sentence for each purchase of the person.
 
-    Cost: about nine AWS requests; for a person, about five, and two per purchase.
+    Cost: about 13 AWS requests; for a person, about five, and two per purchase.
     """
     person = [option for option in (email, phone, customer) if option is not None]
     if len(person) + (source is not None) != 1 or (source is None) != (external_id is None):
@@ -171,6 +173,7 @@ def explain(
     decided = decide(case.facts)
     facts, decision = dict(_facts(case.facts)), _described(decided)
     cost = _text_cost(case, decided)
+    reminder = _reminder(case)
     lines = [
         *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
         "",
@@ -179,11 +182,14 @@ def explain(
         f"Decision from these facts: {decision}",
         *([_FINAL] if case.solicitation.outcome_is_final else ()),
         *([f"Text message: {_described_cost(cost)}"] if cost else ()),
+        *([""] if reminder else ()),
+        *(f"{name:<18}{text}" for name, text in reminder.items() if text),
     ]
     record = {
         "outcome": {json_name(name): value for name, value in outcome.items()},
         "facts": {json_name(name): texts for name, texts in facts.items()},
         "decision": decision,
+        "reminder": {json_name(name): text for name, text in reminder.items()} or None,
         "textMessage": cost and {"segments": cost.size.segments, "price": cost.price},
     }
     show_record(record, "\n".join(lines))
@@ -260,6 +266,22 @@ def _cells(solicitation: Solicitation) -> list[object]:
     ]
 
 
+def _reminder(case: Case) -> dict[str, str | None]:
+    """Return the outcome of the survey's reminder by name; empty if there is no reminder."""
+    reminder = load_reminder(case)
+    if reminder is None:
+        return {}
+    own, sent_at = reminder.solicitation, case.solicitation.reminded_at
+    due_at = datetime.fromtimestamp(own.due_at, UTC) if own.due_at else None
+    return {
+        "Reminder": own.state.value,
+        "Reminder reason": own.reason or None,
+        "Reminder due at": format_timestamp(due_at) if due_at else None,
+        "Reminder sent at": format_timestamp(sent_at) if sent_at else None,
+        "Reminder decision": None if own.outcome_is_final else _described(decide(reminder.facts)),
+    }
+
+
 def _facts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each fact and its values."""
     purchase, store, hours = facts.purchase, facts.store, facts.sending_hours
@@ -293,7 +315,16 @@ def _surveys(facts: Facts) -> Iterator[str]:
                     f" channels {', '.join(survey.sending_channels)},"
                     f" threshold {survey.solicitation_threshold} s,"
                     f" delay {survey.resolicitation_delay} s per {survey.resolicitation_mode.value}"
+                    f"{_timing(survey)}"
                 )
+
+
+def _timing(survey: SavedSurvey) -> str:
+    start = survey.solicitation_delay_from.value
+    delay, reminder = survey.solicitation_delay, survey.reminder_delay
+    return (f", sent {delay} s after {start}" if delay else "") + (
+        f", reminder after {reminder} s" if reminder else ""
+    )
 
 
 def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:

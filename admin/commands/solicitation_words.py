@@ -22,10 +22,12 @@ _REASONS: Final = {
     "NOT_REQUESTED": "none was requested when the purchase arrived",
     "COUNTRY": "text messages to the country of the phone number are off",
     "CANCELLED": "the partner cancelled it",
+    "ANSWERED": "the customer has answered",
 }
 _HOLDS: Final = {
-    "SEND_AT": "the partner chose this time",
     "FUTURE_PURCHASE": "the date of the purchase is in the future",
+    "SEND_AT": "the partner chose this time",
+    "DELAY": "the survey has a delay after the purchase",
     "SENDING_HOURS": "these are not the sending hours",
     "DAILY_LIMIT": "the daily limit of text messages is reached",
 }
@@ -39,7 +41,8 @@ def outcome_in_words(case: Case) -> str:
         case SolicitationState.SENT:
             channel = f" through {solicitation.channel.value}" if solicitation.channel else ""
             sent = f" on {solicitation.sent_at:%Y-%m-%d}" if solicitation.sent_at else ""
-            return f"survey sent{sent}{channel}"
+            at = solicitation.reminded_at
+            return f"survey sent{sent}{channel}{f', reminder sent on {at:%Y-%m-%d}' if at else ''}"
         case SolicitationState.REJECTED:
             return f"no survey: the provider rejected the message ({solicitation.reason})"
         case SolicitationState.UNKNOWN:

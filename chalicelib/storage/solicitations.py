@@ -3,10 +3,14 @@
 A worker claims a solicitation in the transaction that also creates the tracker and records the
 survey for the customer's contacts. Each claim has a new fencing token. If the lease ends without a
 stored outcome, the message may have been sent, so the outcome is UNKNOWN.
+
+The transaction that stores the outcome SENT also adds the reminder, if the survey has one: a row
+with the attributes of a work record only. It has neither a creation time nor a customer, so no
+index lists it as a solicitation, and an erasure needs to change only the solicitation.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -29,6 +33,8 @@ from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
     SolicitationPointer,
     SolicitationState,
+    purchase_id_of,
+    reminder_id,
 )
 from chalicelib.domain.work import due_after_deferral, first_due
 from chalicelib.storage import counters, messages, statistics
@@ -122,6 +128,8 @@ class SolicitationRow(WorkRow):
     deferred_since = UnicodeAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
     sent_at = UnicodeAttribute(null=True)
+    reminded_at = UnicodeAttribute(null=True)
+    reminder_message_id = UnicodeAttribute(null=True)
     send_at = UnicodeAttribute(null=True)
     cancelled_at = UnicodeAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
@@ -215,7 +223,6 @@ def decide_again(
             SolicitationRow.ready_at.set(int(now.timestamp())),
             customer.set(customer_id) if customer_id else customer.remove(),
             earliest.set(format_timestamp(send_at)) if send_at else earliest.remove(),
-            SolicitationRow.processed_at.remove(),
             SolicitationRow.held_until.remove(),
         ],
         condition=_is_unchanged(solicitation),
@@ -233,9 +240,12 @@ def find_with_purchase(
 ) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
     """Load a solicitation with its purchase and customer. One consistent request.
 
-    One more request if the customer of the purchase differs from the customer of the pointer.
+    One more request for a reminder, or if the customer of the purchase differs from the customer of
+    the pointer.
     """
-    account_id = pointer.account_id
+    account_id, purchase_id = pointer.account_id, purchase_id_of(pointer.solicitation_id)
+    if purchase_id != pointer.solicitation_id:
+        return _find_reminder(account_id, purchase_id)
     keys: list[Any] = [
         (SolicitationRow, pointer.solicitation_id),
         (PurchaseRow, account_key(account_id, pointer.solicitation_id)),
@@ -255,6 +265,64 @@ def find_with_purchase(
         customer_row = found[0] if found else None
     customer = build_customer(customer_row) if customer_row else None
     return build_solicitation(row), purchase, customer
+
+
+def _find_reminder(
+    account_id: str, purchase_id: str
+) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
+    """Load a reminder with the purchase and the customer of its survey. Two consistent requests.
+
+    There is no customer if the person was erased, or if the purchase moved to another customer.
+    """
+    row, sent, purchase_row = read_together(
+        (SolicitationRow, reminder_id(purchase_id)),
+        (SolicitationRow, purchase_id),
+        (PurchaseRow, account_key(account_id, purchase_id)),
+    )
+    if row is None or sent is None or sent.account_id != account_id:
+        return None, None, None
+    for name in _OF_SURVEY:
+        setattr(row, name, getattr(sent, name))
+    reminder = build_solicitation(row)
+    if purchase_row is None:
+        return reminder, None, None
+    purchase, customer_row = build_purchase_from(purchase_row), None
+    if reminder.customer_id and reminder.customer_id == purchase.customer_id:
+        (customer_row,) = read_together(
+            (CustomerRow, account_key(account_id, reminder.customer_id))
+        )
+    return reminder, purchase, build_customer(customer_row) if customer_row else None
+
+
+_OF_SURVEY: Final = (
+    "source",
+    "external_id",
+    "customer_id",
+    "created_at",
+    "survey_id",
+    "channel",
+    "tracker_id",
+    "cancelled_at",
+)
+"""The attributes of a survey's solicitation that its reminder has too."""
+
+
+def confirm_survey(write: TransactWrite, reminder: Solicitation) -> None:
+    """Check in this transaction that the survey of a reminder is not cancelled or erased.
+
+    The purchase must still belong to the customer who received the survey.
+    """
+    row, purchase_key = SolicitationRow, account_key(reminder.account_id, reminder.purchase_id)
+    is_same = PurchaseRow.customer_id == reminder.customer_id
+    write.condition_check(PurchaseRow, purchase_key, condition=is_same)
+    write.condition_check(
+        SolicitationRow,
+        reminder.purchase_id,
+        condition=(row.state == SolicitationState.SENT.value)
+        & (row.customer_id == reminder.customer_id)
+        & (row.tracker_id == reminder.tracker_id)
+        & row.cancelled_at.does_not_exist(),
+    )
 
 
 def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: datetime) -> None:
@@ -282,19 +350,11 @@ def link(write: TransactWrite, loaded: Solicitation, linked: Solicitation, now: 
     Args:
         linked: the solicitation with its new outcome, the survey, the tracker and the customer.
     """
-    row, customer = SolicitationRow, SolicitationRow.customer_id
-    assert linked.channel  # noqa: S101 - every link has a channel, a survey and a tracker
-    assert linked.survey_id  # noqa: S101
-    assert linked.tracker_id  # noqa: S101
-    assert linked.counted_as  # noqa: S101
+    row = SolicitationRow
     write.update(
         row(loaded.id),
         actions=[
-            row.channel.set(linked.channel.value),
-            row.survey_id.set(linked.survey_id),
-            row.tracker_id.set(linked.tracker_id),
-            row.counted_as.set(linked.counted_as),
-            customer.set(linked.customer_id) if linked.customer_id else customer.remove(),
+            *_chosen(linked),
             row.sent_at.set(format_timestamp(now)),
             row.held_until.remove(),
             row.reason.remove(),
@@ -303,7 +363,7 @@ def link(write: TransactWrite, loaded: Solicitation, linked: Solicitation, now: 
         condition=(row.state == loaded.state.value)
         & is_unchanged(row.reason, loaded.reason or None)
         & is_unchanged(row.revision, loaded.revision or None)
-        & is_unchanged(customer, loaded.customer_id)
+        & is_unchanged(row.customer_id, loaded.customer_id)
         & row.leased_until.does_not_exist()
         & row.cancelled_at.does_not_exist(),
     )
@@ -403,15 +463,10 @@ def claim(
         counted_before: the group in which an earlier claim counted the survey as sent, if any.
     """
     lease_end = ceil((now + LEASE).timestamp())
-    assert claimed.customer_id  # noqa: S101 - every claim has a customer, survey, channel, tracker
-    assert claimed.survey_id  # noqa: S101
-    assert claimed.channel  # noqa: S101
-    assert claimed.tracker_id  # noqa: S101
-    assert claimed.counted_as  # noqa: S101
     write.update(
         SolicitationRow(claimed.id),
         actions=[
-            SolicitationRow.customer_id.set(claimed.customer_id),
+            *(() if claimed.is_reminder else _chosen(claimed)),
             SolicitationRow.claim_token.set(claimed.claim_token),
             SolicitationRow.leased_until.set(lease_end),
             SolicitationRow.due_at.set(lease_end),
@@ -420,15 +475,26 @@ def claim(
             SolicitationRow.processed_at.set(format_timestamp(claimed.processed_at or now)),
             SolicitationRow.held_until.remove(),
             SolicitationRow.reason.remove(),
-            SolicitationRow.survey_id.set(claimed.survey_id),
-            SolicitationRow.channel.set(claimed.channel.value),
-            SolicitationRow.tracker_id.set(claimed.tracker_id),
-            SolicitationRow.counted_as.set(claimed.counted_as),
             *([SolicitationRow.text_day.set(claimed.text_day)] if claimed.text_day else ()),
         ],
         condition=_is_unchanged(claimed),
     )
     statistics.count_sent(write, claimed.account_id, claimed.id, counted_before, claimed.counted_as)
+
+
+def _chosen(decided: Solicitation) -> list[Action]:
+    row, customer = SolicitationRow, SolicitationRow.customer_id
+    assert decided.survey_id  # noqa: S101 - every claim and link has survey, channel and tracker
+    assert decided.channel  # noqa: S101
+    assert decided.tracker_id  # noqa: S101
+    assert decided.counted_as  # noqa: S101
+    return [
+        row.survey_id.set(decided.survey_id),
+        row.channel.set(decided.channel.value),
+        row.tracker_id.set(decided.tracker_id),
+        row.counted_as.set(decided.counted_as),
+        customer.set(decided.customer_id) if decided.customer_id else customer.remove(),
+    ]
 
 
 def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
@@ -447,32 +513,73 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
     return _settle(claimed, actions, SolicitationState.PENDING)
 
 
-def save_sent(claimed: Solicitation, message_id: str, contact_key: str, now: datetime) -> bool:
+def save_sent(
+    claimed: Solicitation,
+    message_id: str,
+    contact_key: str,
+    now: datetime,
+    remind_at: datetime | None = None,
+) -> bool:
     """Store the outcome SENT, and a row that maps the message id to the solicitation.
 
-    Return False if the claim has expired. One request.
+    Return False if the claim has expired, or if the person was erased. One request.
 
     Args:
         message_id: the provider's id of the message.
         contact_key: the contact of the recipient's address.
+        remind_at: the time of the reminder; None without a reminder.
     """
     assert claimed.customer_id  # noqa: S101 - every claim has a customer and a channel
     assert claimed.channel  # noqa: S101
     sent = SentMessage(
         message_id=message_id,
         account_id=claimed.account_id,
-        solicitation_id=claimed.id,
+        solicitation_id=claimed.purchase_id,
         customer_id=claimed.customer_id,
         channel=Channel(claimed.channel),
         contact_key=contact_key,
         sent_at=now,
     )
-    actions = [
-        SolicitationRow.message_id.set(message_id),
-        SolicitationRow.sent_at.set(format_timestamp(now)),
-        *_ending(SolicitationState.SENT, now),
-    ]
-    return _settle(claimed, actions, SolicitationState.SENT, sent)
+    actions = _ending(SolicitationState.SENT, now)
+    if not claimed.is_reminder:
+        actions += [
+            SolicitationRow.message_id.set(message_id),
+            SolicitationRow.sent_at.set(format_timestamp(now)),
+        ]
+
+    def also(write: TransactWrite) -> None:
+        messages.add(write, sent)
+        if claimed.is_reminder:
+            _save_reminded(write, claimed, message_id, now)
+        elif remind_at:
+            _add_reminder(write, claimed, remind_at)
+
+    return _settle(claimed, actions, SolicitationState.SENT, also)
+
+
+def _save_reminded(
+    write: TransactWrite, reminder: Solicitation, message_id: str, now: datetime
+) -> None:
+    """Store in this transaction when the customer was reminded.
+
+    The transaction fails if the person was erased.
+    """
+    write.update(
+        SolicitationRow(reminder.purchase_id),
+        actions=[
+            SolicitationRow.reminded_at.set(format_timestamp(now)),
+            SolicitationRow.reminder_message_id.set(message_id),
+        ],
+        condition=SolicitationRow.customer_id == reminder.customer_id,
+    )
+
+
+def _add_reminder(write: TransactWrite, sent: Solicitation, remind_at: datetime) -> None:
+    """Add the reminder of a survey in this transaction, which fails if there is one."""
+    record_id, due_at = reminder_id(sent.id), ceil(remind_at.timestamp())
+    pending = pending_attributes(sent.account_id, record_id, PART, remind_at)
+    values = {"solicitation_id": record_id, "account_id": sent.account_id, **pending}
+    put_new(write, SolicitationRow, {**values, "due_at": due_at, "ready_at": due_at})
 
 
 def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: datetime) -> bool:
@@ -562,6 +669,7 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
         row.customer_id.remove(),
         row.tracker_id.remove(),
         row.message_id.remove(),
+        row.reminder_message_id.remove(),
     ]
     if outcome := _outcome_of_erasure(solicitation):
         actions += [
@@ -577,7 +685,8 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
         condition=(row.customer_id == solicitation.customer_id)
         & (row.state == solicitation.state.value)
         & is_unchanged(row.leased_until, solicitation.leased_until)
-        & is_unchanged(row.message_id, solicitation.message_id),
+        & is_unchanged(row.message_id, solicitation.message_id)
+        & is_unchanged(row.reminder_message_id, solicitation.reminder_message_id),
     )
 
 
@@ -610,11 +719,12 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
             "processed_at",
             "held_until",
             "sent_at",
+            "reminded_at",
             "send_at",
             "cancelled_at",
             "deferred_since",
         )
-        if name in fields
+        if fields.get(name)
     }
     return Solicitation(
         id=row.solicitation_id,
@@ -634,6 +744,7 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         tracker_id=row.tracker_id,
         text_day=row.text_day,
         message_id=row.message_id,
+        reminder_message_id=row.reminder_message_id,
         deferrals=row.deferrals or 0,
         due_at=row.due_at,
         counted_as=row.counted_as,
@@ -669,6 +780,9 @@ def _ending(state: SolicitationState, now: datetime) -> list[Action]:
 
 
 def _count(write: TransactWrite, solicitation: Solicitation, outcome: SolicitationState) -> None:
+    """Count the outcome of a solicitation, but not of a reminder, in this transaction."""
+    if solicitation.is_reminder:
+        return
     counters.count(write, solicitation.account_id, OUTCOMES[outcome], solicitation.id)
 
 
@@ -676,7 +790,7 @@ def _settle(
     claimed: Solicitation,
     actions: list[Action],
     state: SolicitationState,
-    sent: SentMessage | None = None,
+    also: Callable[[TransactWrite], None] = lambda _: None,
 ) -> bool:
     """End a claim and return True, or False if the claim has expired.
 
@@ -703,16 +817,15 @@ def _settle(
                 if not is_sent:
                     account_id, counted_as = claimed.account_id, claimed.counted_as
                     statistics.count_sent(write, account_id, claimed.id, counted_as, None)
-                if sent:
-                    messages.add(write, sent)
+                also(write)
         except Contention as contention:
             if not contention.condition_failed:
                 raise
             # An earlier attempt may have succeeded although its response was lost.
-            stored = find(claimed.id)
-            return stored is not None and (
-                (stored.claim_token, stored.state, stored.leased_until)
-                == (claimed.claim_token, state, None)
+            (row,) = read_together((SolicitationRow, claimed.id))
+            return row is not None and (
+                (row.claim_token, row.state, row.leased_until)
+                == (claimed.claim_token, state.value, None)
             )
         return True
 

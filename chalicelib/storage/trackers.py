@@ -71,6 +71,12 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
     return {row.tracker_id: build_tracker(row) for row in rows if row}
 
 
+def confirm_unused(write: TransactWrite, tracker_id: str) -> None:
+    """Check in this transaction that a tracker exists and is not used."""
+    unused = TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist()
+    write.condition_check(TrackerRow, tracker_id, condition=unused)
+
+
 def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -> None:
     """Mark a tracker as used in this transaction.
 

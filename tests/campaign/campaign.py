@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 import app
+from admin.domain.forms import survey
 from chalicelib.queues import ALL_QUEUES
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.webhooks import send as webhooks
@@ -24,7 +25,7 @@ from tests.campaign.simulation import (
     installed,
 )
 from tests.campaign.tables import template
-from tests.campaign.world import World
+from tests.campaign.world import REMINDER_DELAY_S, World
 
 REQUESTS: Final = 700
 """The number of AWS requests with faults, without those of the sweeper."""
@@ -53,6 +54,7 @@ def run(seed: int) -> Report:
     """Run the campaign of a seed."""
     simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey, "REMINDER_DELAYS_S", [REMINDER_DELAY_S])
         world = World(simulation, has_accidents=seed % 4 == 3)
         patch.setattr(webhooks, "post", world.post)
         limited = replace(settings(), submissions=1_000_000)

@@ -108,6 +108,10 @@ class Invocation(greenlet):
         return (self.deadline - self.simulation.now) * 1000
 
 
+_SEEN: Final = ("contacts", "customers", "purchases", "executions", "trackers", "solicitations")
+"""The tables whose rows an invocation remembers."""
+
+
 @dataclass(frozen=True)
 class Mail:
     """A message that a provider received.
@@ -478,7 +482,7 @@ class Simulation:
             return
         requested = str(arguments.get("RequestItems", "")) + str(arguments.get("TransactItems", ""))
         requested += str(arguments.get("TableName", ""))
-        for name in ("contacts", "customers", "purchases", "executions", "trackers"):
+        for name in _SEEN:
             if f"feedback-test-{name}" in requested:
                 invocation.seen[name] = dict(self.tables.rows(name))
                 invocation.seen_at[name] = self.number

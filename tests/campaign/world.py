@@ -21,7 +21,7 @@ from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.customers.customer import CustomerBody
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import purchase_id
@@ -43,6 +43,8 @@ from chalicelib.services.feedback.submit import (
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.services.solicitation.link_survey import link_survey
+from chalicelib.services.solicitation.survey_trackers import cancel_survey
 from chalicelib.services.solicitation.unsubscribe import unsubscribe
 from chalicelib.storage.erasures import erasure_id
 from chalicelib.storage.stage_secret import stage_secret
@@ -56,6 +58,9 @@ from tests.domain.workflows.factories import workflow_definition
 from tests.web.definitions import brand_definition, store_definition
 
 _MAX_SKEW_S: Final = 720
+_SEND_AFTER: Final = timedelta(minutes=20)
+REMINDER_DELAY_S: Final = 1_800
+"""The time between a survey and its reminder. Definitions allow only longer times."""
 _API_TIMEOUT_S: Final = 20.0
 _PEOPLE: Final = 5
 NOT_PERSONAL: Final = ("executions",)
@@ -195,6 +200,8 @@ class World:
                 "enabled": True,
                 "sendingChannels": (["EMAIL"], ["SMS", "EMAIL"])[number],
                 "resolicitationDelay": account.delay_s,
+                "solicitationDelay": (0, 600)[number],
+                "reminderDelay": REMINDER_DELAY_S,
                 "fields": questions,
                 "targets": [{"type": "STORE", "targetId": store.id, "enabled": True}],
             },
@@ -225,6 +232,8 @@ class World:
             (self.accept_batch, 6),
             (self.submit_form, 10),
             (self.answer_survey, 5),
+            (self.cancel_survey, 2),
+            (self.link_survey, 1),
             (self.unsubscribe, 2),
             (self.revoke, 1),
             (self.create_customer, 6),
@@ -283,6 +292,7 @@ class World:
                 "smsOptin": self.random.random() < 0.8,
             },
             "metadata": {"note": word},
+            **self.random.choice([{}, {}, {"sendAt": format_timestamp(clock.now() + _SEND_AFTER)}]),
         }
 
     def accept_batch(self, account: Account, person: Person | None = None) -> None:
@@ -392,6 +402,28 @@ class World:
             self.record.submitted.append(stored.id)
 
         self._start("answer survey", submit, word, attempts=3)
+
+    def cancel_survey(self, account: Account) -> None:
+        """Cancel the survey about a purchase that the service knows or receives later."""
+        self._change_survey(account, "cancel survey", cancel_survey)
+
+    def link_survey(self, account: Account) -> None:
+        """Get a link to the survey about a purchase, instead of its message."""
+        self._change_survey(account, "link survey", link_survey)
+
+    def _change_survey(
+        self, account: Account, name: str, change: Callable[[str, str], object]
+    ) -> None:
+        own = [record_id for owner, record_id in self.record.purchases if owner == account.id]
+        if not own:
+            return
+        record_id = self.random.choice(own)
+
+        def run(_: Invocation) -> None:
+            with suppress(NotFound, Conflict):
+                change(account.id, record_id)
+
+        self._start(name, run, attempts=3)
 
     def unsubscribe(self, account: Account, person: Person | None = None) -> Invocation:
         """Follow the unsubscribe link of a person; repeat the request if there is no response."""
@@ -670,11 +702,16 @@ class World:
             banned_at = None
         if banned_at is not None and banned_at < mail.invocation.seen_at["contacts"]:
             yield f"{where}: suppressed at request {banned_at}"
+        first: dict[str, Mail] = {}
         for earlier in self.simulation.mails[:-1]:
-            if earlier.tracker_id == mail.tracker_id:
-                yield f"{where}: second message of a tracker"
-            elif (
+            if earlier.tracker_id == mail.tracker_id and earlier.tracker_id in first:
+                yield f"{where}: third message of a tracker"
+            # The delay between two surveys counts from the survey, not from its reminder.
+            is_reminder = first.setdefault(earlier.tracker_id, earlier) is not earlier
+            if (
                 self.recipient(earlier) is person
+                and not is_reminder
+                and earlier.tracker_id != mail.tracker_id
                 and mail.at - earlier.at < person.account.delay_s - _MAX_SKEW_S
             ):
                 yield f"{where}: second survey within the delay"
@@ -682,6 +719,16 @@ class World:
         if tracker is None:
             yield f"{where}: no tracker"
             return
+        if "used_at" in tracker:
+            yield f"{where}: the survey was answered"
+        solicitation = seen["solicitations"][(tracker["purchase_id"]["S"],)]
+        if "cancelled_at" in solicitation:
+            yield f"{where}: the survey was cancelled"
+        survey = first.get(mail.tracker_id)
+        if survey and solicitation["state"]["S"] != "SENT":
+            yield f"{where}: reminder of a survey that was not sent"
+        if survey and mail.at - survey.at < REMINDER_DELAY_S - _MAX_SKEW_S:
+            yield f"{where}: early reminder"
         key = f"{person.account.id}#{tracker['purchase_id']['S']}"
         buyer = seen["purchases"][(key,)].get("customer_id", {}).get("S")
         customer = seen["customers"].get((f"{person.account.id}#{buyer}",))

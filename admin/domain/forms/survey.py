@@ -17,7 +17,11 @@ from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.survey import (
     MAX_RESOLICITATION_DELAY_S,
+    MAX_SOLICITATION_DELAY_S,
+    REMINDER_DELAYS_S,
     ChannelName,
+    DelayStart,
+    DelayStartName,
     ExternalDnsConfig,
     PartnerSurvey,
     ResolicitationMode,
@@ -81,6 +85,9 @@ class SurveyDefinition(FormDefinition):
     support_email: SupportEmailDefinition | None = None
     sending_channels: list[ChannelName] = []
     solicitation_threshold: int = 0
+    solicitation_delay: int = 0
+    solicitation_delay_from: DelayStartName = DelayStart.DATE
+    reminder_delay: int = 0
     resolicitation_delay: int = 0
     resolicitation_mode: ResolicitationModeName = ResolicitationMode.ACCOUNT
     pre_redirect: bool = False
@@ -155,6 +162,12 @@ def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
         yield InputError(json_pointer("supportEmail", "email"), "invalid_email", detail)
     if definition.solicitation_threshold < 0:
         yield out_of_range("Must be at least 0.", "solicitationThreshold")
+    if not 0 <= definition.solicitation_delay <= MAX_SOLICITATION_DELAY_S:
+        detail = f"Must be 0 to {MAX_SOLICITATION_DELAY_S} (90 days)."
+        yield out_of_range(detail, "solicitationDelay")
+    if definition.reminder_delay and definition.reminder_delay not in REMINDER_DELAYS_S:
+        detail = f"Must be 0, or {REMINDER_DELAYS_S[0]} to {REMINDER_DELAYS_S[-1]} (1 to 30 days)."
+        yield out_of_range(detail, "reminderDelay")
     if not 0 <= definition.resolicitation_delay <= MAX_RESOLICITATION_DELAY_S:
         detail = f"Must be 0 to {MAX_RESOLICITATION_DELAY_S} (366 days)."
         yield out_of_range(detail, "resolicitationDelay")

@@ -53,7 +53,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "feedback": [_json(stored.feedback) for stored in answered],
         "solicitations": [_json(solicitation) for solicitation in sent],
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
-        "messages": _messages([s.message_id for s in sent if s.message_id]),
+        "messages": _messages([each for s in sent for each in s.message_ids]),
         "importRows": _import_rows(account_id, digests),
         "lastSurveys": _last_surveys(account_id, customer_id),
         "addresses": _addresses(account_id, customer),

@@ -14,6 +14,7 @@ from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
     SolicitationPointer,
     SolicitationState,
+    reminder_id,
 )
 from chalicelib.outbound.queues import send
 from chalicelib.queues import SOLICITATIONS
@@ -59,6 +60,13 @@ def load_explanation(account_id: str, source: DataSource, external_id: str) -> C
     if case is None:
         raise NotFound("solicitation")
     return case
+
+
+def load_reminder(case: Case) -> Case | None:
+    """Return the reminder of a survey and the current facts of its decision, or None."""
+    solicitation = case.solicitation
+    reminder = reminder_id(solicitation.id)
+    return load_case(SolicitationPointer(solicitation.account_id, reminder, None))
 
 
 def load_unknown(account_id: str, source: DataSource, external_id: str) -> Case:

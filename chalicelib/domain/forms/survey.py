@@ -17,6 +17,9 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.schema import UuidText
 
 MAX_RESOLICITATION_DELAY_S: Final = 366 * 24 * 3600
+MAX_SOLICITATION_DELAY_S: Final = 90 * 24 * 3600
+REMINDER_DELAYS_S: Final = range(24 * 3600, 30 * 24 * 3600 + 1)
+"""The possible times between a survey and its reminder."""
 
 
 class SendMode(StrEnum):
@@ -25,6 +28,13 @@ class SendMode(StrEnum):
     EMAIL = "EMAIL"
     SMS = "SMS"
     LINK = "LINK"
+
+
+class DelayStart(StrEnum):
+    """The date of a purchase from which `solicitationDelay` counts."""
+
+    DATE = "DATE"
+    END_DATE = "END_DATE"
 
 
 class ResolicitationMode(StrEnum):
@@ -39,6 +49,7 @@ class ResolicitationMode(StrEnum):
 # Definitions are validated in strict mode, which rejects an enum's string value unless it is
 # declared with `strict=False`.
 ChannelName = Annotated[SendMode, Field(strict=False)]
+DelayStartName = Annotated[DelayStart, Field(strict=False)]
 ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
 TargetType = Annotated[PlaceKind, Field(strict=False)]
 
@@ -192,8 +203,18 @@ class PartnerSurvey(_Sending, PartnerForm):
 
 
 class SavedSurvey(_Sending, SavedForm):
-    """A survey as saved."""
+    """A survey as saved.
 
+    Attributes:
+        solicitation_delay: seconds between the date of the purchase and the survey. No view
+            contains this property and the next two.
+        solicitation_delay_from: the date from which this delay counts.
+        reminder_delay: seconds between the survey and its reminder; 0 for no reminder.
+    """
+
+    solicitation_delay: int = 0
+    solicitation_delay_from: DelayStartName = DelayStart.DATE
+    reminder_delay: int = 0
     targets: list[Target]
     email_logo: Image | None = None
     email_cover: Image | None = None

@@ -14,7 +14,7 @@ from typing import Final
 from chalicelib.domain.accounts.places import Place, PlaceKind
 from chalicelib.domain.accounts.settings import SendingHours
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.forms.survey import MAX_RESOLICITATION_DELAY_S, SavedSurvey
+from chalicelib.domain.forms.survey import MAX_RESOLICITATION_DELAY_S, DelayStart, SavedSurvey
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason, scopes_of
@@ -39,6 +39,8 @@ class SkipReason(StrEnum):
     NOT_REQUESTED = "NOT_REQUESTED"
     COUNTRY = "COUNTRY"
     CANCELLED = "CANCELLED"
+    ANSWERED = "ANSWERED"
+    """Only of reminders."""
 
 
 class HoldReason(StrEnum):
@@ -46,6 +48,7 @@ class HoldReason(StrEnum):
 
     FUTURE_PURCHASE = "FUTURE_PURCHASE"
     SEND_AT = "SEND_AT"
+    DELAY = "DELAY"
     SENDING_HOURS = "SENDING_HOURS"
     DAILY_LIMIT = "DAILY_LIMIT"
 
@@ -126,6 +129,15 @@ class Recipient:
 
 
 @dataclass(frozen=True)
+class SentSurvey:
+    """The survey of which a reminder reminds."""
+
+    survey_id: str
+    channel: Channel
+    is_answered: bool
+
+
+@dataclass(frozen=True)
 class Facts:
     """Everything that a decision depends on.
 
@@ -147,6 +159,7 @@ class Facts:
         has_reserved_text: whether one of them is reserved for this solicitation.
         send_at: the earliest time of the survey that the partner chose; None without a choice.
         is_cancelled: whether the partner cancelled the survey.
+        reminds_of: the survey, if the decision is about its reminder; otherwise None.
     """
 
     now: datetime
@@ -164,6 +177,7 @@ class Facts:
     has_reserved_text: bool = False
     send_at: datetime | None = None
     is_cancelled: bool = False
+    reminds_of: SentSurvey | None = None
 
     @property
     def is_text_limit_reached(self) -> bool:
@@ -199,18 +213,46 @@ Decision = Send | Hold | Skip
 
 
 def decide(facts: Facts) -> Decision:
-    """Decide whether to send a survey about a purchase now, later or never."""
+    """Decide whether to send a survey about a purchase, or its reminder, now, later or never."""
+    if facts.reminds_of:
+        return _decide_reminder(facts, facts.reminds_of)
     if not (facts.is_requested or facts.is_cancelled):
         return Skip(SkipReason.NOT_REQUESTED)
     survey = _due_survey(facts, is_message=True)
     if not isinstance(survey, SavedSurvey):
         return survey
     assert facts.recipient  # noqa: S101 - no survey is due for a message without a recipient
-    channels = _sending_channels(survey)
-    channel = _choose_channel(facts.recipient, channels)
+    return _decide_message(facts, facts.recipient, survey, _sending_channels(survey))
+
+
+def _decide_reminder(facts: Facts, sent: SentSurvey) -> Decision:
+    """Decide whether to send a reminder: once, through the channel of the survey."""
+    if sent.is_answered:
+        return Skip(SkipReason.ANSWERED)
+    if facts.is_cancelled:
+        return Skip(SkipReason.CANCELLED)
+    if facts.recipient is None:
+        return Skip(SkipReason.NO_CUSTOMER)
+    enabled = (survey for survey, is_enabled in _targeting(facts) if is_enabled)
+    survey = next((each for each in enabled if each.id == sent.survey_id), None)
+    if survey is None:
+        return Skip(SkipReason.DISABLED)
+    if not survey.reminder_delay:
+        return Skip(SkipReason.NOT_REQUESTED)
+    if _is_solicited(facts, facts.recipient, survey):
+        return Skip(SkipReason.ALREADY_SOLICITED)
+    channels = [each for each in _sending_channels(survey) if each is sent.channel]
+    return _decide_message(facts, facts.recipient, survey, channels)
+
+
+def _decide_message(
+    facts: Facts, recipient: Recipient, survey: SavedSurvey, channels: list[Channel]
+) -> Decision:
+    """Decide about a message that is due, by the channels and the sending hours."""
+    channel = _choose_channel(recipient, channels)
     if channel is Channel.SMS and facts.is_text_limit_reached:
         others = [other for other in channels if other is not Channel.SMS]
-        channel = _choose_channel(facts.recipient, others)
+        channel = _choose_channel(recipient, others)
         if isinstance(channel, SkipReason):
             return Hold(_next_day(facts.now), HoldReason.DAILY_LIMIT)
     if isinstance(channel, SkipReason):
@@ -251,9 +293,22 @@ def _due_survey(facts: Facts, *, is_message: bool) -> SavedSurvey | Hold | Skip:
         return Skip(survey)
     if _is_too_old(facts, survey):
         return Skip(SkipReason.TOO_OLD)
+    delayed_until = _delayed_until(facts, survey)
+    if delayed_until > facts.now:
+        return Hold(delayed_until, HoldReason.DELAY)
     if facts.recipient and _is_solicited(facts, facts.recipient, survey):
         return Skip(SkipReason.ALREADY_SOLICITED)
     return survey
+
+
+def _delayed_until(facts: Facts, survey: SavedSurvey) -> datetime:
+    """Return the end of the survey's delay. A time that the partner chose replaces the delay."""
+    if facts.send_at or not survey.solicitation_delay:
+        return facts.now
+    is_at_end = survey.solicitation_delay_from is DelayStart.END_DATE
+    start = facts.purchase.end_date if is_at_end else facts.purchase.date
+    delay = timedelta(seconds=survey.solicitation_delay)
+    return min(start, _LATEST - delay) + delay
 
 
 def _outside_hours(facts: Facts) -> Hold | None:
@@ -261,6 +316,9 @@ def _outside_hours(facts: Facts) -> Hold | None:
         return None
     until = hold_until(facts.sending_hours, facts.time_zone, facts.now)
     return Hold(until, HoldReason.SENDING_HOURS) if until else None
+
+
+_LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def _next_day(now: datetime) -> datetime:

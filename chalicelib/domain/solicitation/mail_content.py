@@ -129,6 +129,7 @@ class MailContent:
         visit: the store and the date of the purchase; ``""`` if the title contains both.
         address, legal_text: the texts of the store for the footer.
         languages: the language of each text that is in another language than the mail.
+        reminder: explains why the customer receives the survey again; ``""`` in the first mail.
         greeting: the greeting with the customer's name; ``""`` if the name is unknown.
         dark_tones: the backgrounds of options in dark mode, from the worst to the best answer.
     """
@@ -141,6 +142,7 @@ class MailContent:
     title: str
     visit: str
     greeting: str
+    reminder: str
     intro: str
     question: Question | None
     footer: str
@@ -177,10 +179,11 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
         language=language,
         direction=direction(language),
         place=place,
-        subject=title,
+        subject=words.reminded(title) if invitation.is_reminder else title,
         title=title,
         visit=visit_line(invitation.context, language, title),
         greeting=_greeting(invitation.customer.first_name, words),
+        reminder=words.still_time if invitation.is_reminder else "",
         intro=intro,
         question=_first_question(survey, texts, words, links, style),
         footer=shortened(footer.text, _MAX_PARAGRAPH) if footer.display else "",

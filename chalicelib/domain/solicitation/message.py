@@ -47,6 +47,11 @@ class SurveyInvitation:
         )
 
     @property
+    def is_reminder(self) -> bool:
+        """Whether the message reminds of a survey that was sent."""
+        return self.solicitation.is_reminder
+
+    @property
     def account_id(self) -> str:
         """The account of the solicitation."""
         return self.solicitation.account_id

@@ -25,7 +25,12 @@ class TrackerState(StrEnum):
 
 
 TrackerReason = StrEnum(  # type: ignore[misc]
-    "TrackerReason", {member.name: member.value for member in (*HoldReason, *SkipReason)}
+    "TrackerReason",
+    {
+        member.name: member.value
+        for member in (*HoldReason, *SkipReason)
+        if member is not SkipReason.ANSWERED
+    },
 )
 TrackerReason.__doc__ = "Why a survey waits, or why it was not sent."
 
@@ -57,6 +62,9 @@ class SurveyTracker(Resource):
     )
     sent_at: Timestamp | None = Field(
         description="Time at which the survey was sent, or at which its link was created."
+    )
+    reminded_at: Timestamp | None = Field(
+        description="Time at which the reminder was sent; `null` if none was sent."
     )
     answered_at: Timestamp | None = Field(description="Time of the answer.")
     feedback_id: UuidText | None = Field(description="Identifier of the feedback of the answer.")
@@ -133,6 +141,7 @@ def survey_tracker(
         channel=channel,
         send_at=(solicitation.held_until or solicitation.send_at) if is_pending else None,
         sent_at=solicitation.sent_at,
+        reminded_at=solicitation.reminded_at,
         answered_at=answered.used_at if answered else None,
         feedback_id=answered.feedback_id if answered else None,
         id=answered.id if answered else None,

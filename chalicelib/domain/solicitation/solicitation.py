@@ -1,4 +1,8 @@
-"""Solicitations: the request to send a customer one survey about one purchase."""
+"""Solicitations: the request to send a customer one survey about one purchase.
+
+A reminder of a survey that was sent is a work record of its own. Its solicitation has the customer,
+survey, channel and tracker of the survey's solicitation, and its own state, claim and outcome.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +14,9 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.decide import LINKABLE_REASONS, SkipReason
 
 INTERRUPTED = "the outcome of the attempt was not stored"
+
+_REMINDER = "/reminder"
+"""The end of the id of a reminder, after the id of the purchase."""
 
 
 class SolicitationState(StrEnum):
@@ -42,7 +49,7 @@ class Solicitation:
     """The request to send one survey about one purchase, and the outcome of the request.
 
     Attributes:
-        id: the id of the purchase.
+        id: the id of the purchase; for a reminder, see `reminder_id`.
         is_requested: whether a survey is requested. False for imports of old purchases.
         revision: increases whenever an update of the purchase makes a new decision necessary.
         claim_token: the fencing token of the last claim; ``""`` before the first claim.
@@ -57,6 +64,8 @@ class Solicitation:
         message_id: the provider's id of the message.
         deferred_since: the time of the first deferral because the message could not be sent.
         send_at: the earliest time of the message that the partner chose.
+        reminded_at: the time at which the reminder was sent; None for the reminder itself.
+        reminder_message_id: the provider's id of the reminder; None for the reminder itself.
         cancelled_at: the time at which the partner cancelled the survey. Then, no message is sent
             any more.
         deferrals: how often the message was deferred because it could not be sent.
@@ -84,6 +93,8 @@ class Solicitation:
     text_day: str | None = None
     message_id: str | None = None
     sent_at: datetime | None = None
+    reminded_at: datetime | None = None
+    reminder_message_id: str | None = None
     deferred_since: datetime | None = None
     send_at: datetime | None = None
     cancelled_at: datetime | None = None
@@ -95,6 +106,21 @@ class Solicitation:
     def pointer(self) -> SolicitationPointer:
         """The content of a queue message for this solicitation."""
         return SolicitationPointer(self.account_id, self.id, self.customer_id)
+
+    @property
+    def is_reminder(self) -> bool:
+        """Whether this is the reminder of a survey."""
+        return self.id.endswith(_REMINDER)
+
+    @property
+    def purchase_id(self) -> str:
+        """The id of the purchase, also of a reminder."""
+        return purchase_id_of(self.id)
+
+    @property
+    def message_ids(self) -> list[str]:
+        """The provider's ids of the message and of its reminder."""
+        return [each for each in (self.message_id, self.reminder_message_id) if each]
 
     @property
     def is_open(self) -> bool:
@@ -112,6 +138,16 @@ class Solicitation:
     def outcome_is_final(self) -> bool:
         """Whether the solicitation has an outcome. Only a link can replace an outcome."""
         return self.state not in (SolicitationState.PENDING, SolicitationState.PARKED)
+
+
+def reminder_id(purchase_id: str) -> str:
+    """Return the id of the reminder of the survey about a purchase."""
+    return purchase_id + _REMINDER
+
+
+def purchase_id_of(solicitation_id: str) -> str:
+    """Return the id of the purchase of a solicitation or a reminder."""
+    return solicitation_id.removesuffix(_REMINDER)
 
 
 def new_solicitation(

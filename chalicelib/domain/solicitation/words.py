@@ -22,6 +22,8 @@ class Words:
         subject: the subject of an e-mail if the survey has no title. ``{place}`` is the name of
             the brand or store.
         greeting: for a customer whose name is known. ``{name}`` is the name.
+        reminder: marks the subject of a reminder.
+        still_time: the first sentence of a reminder.
         intro: the first sentence if the survey has no subtitle.
         button: the text of the button that opens the survey.
         choose: explains the options of the first question.
@@ -41,6 +43,8 @@ class Words:
     language: Language
     subject: str
     greeting: str
+    reminder: str
+    still_time: str
     intro: str
     button: str
     choose: str
@@ -58,12 +62,23 @@ class Words:
     failed: str
     colon: str = ":"
 
+    def reminded(self, text: str, *, is_text: bool = False) -> str:
+        """Return a subject or the start of a text message, marked as a reminder.
+
+        Args:
+            is_text: whether a text message contains it. GSM-7 has no no-break space.
+        """
+        marked = f"{self.reminder}{self.colon} {text}"
+        return marked.replace("\u00a0", " ") if is_text else marked
+
 
 _ALL: Final = (
     Words(
         language=ENGLISH,
         subject="How was your visit to {place}?",
         greeting="Hello {name},",
+        reminder="Reminder",
+        still_time="We have not received your answer yet. There is still time.",
         intro="Your opinion helps us to improve. It takes less than a minute.",
         button="Answer the survey",
         choose="Choose an answer. You can still change it before you send it.",
@@ -84,6 +99,8 @@ _ALL: Final = (
         language=Language("fr"),
         subject="Comment s’est passée votre visite chez {place}\u202f?",
         greeting="Bonjour {name},",
+        reminder="Rappel",
+        still_time="Nous n’avons pas encore reçu votre réponse. Il est encore temps.",
         intro="Votre avis nous aide à progresser. Il vous faudra moins d’une minute.",
         button="Répondre au questionnaire",
         choose="Choisissez une réponse. Vous pourrez la modifier avant de l’envoyer.",
@@ -105,6 +122,8 @@ _ALL: Final = (
         language=Language("de"),
         subject="Wie war Ihr Besuch bei {place}?",
         greeting="Guten Tag {name},",
+        reminder="Erinnerung",
+        still_time="Wir haben noch keine Antwort von Ihnen erhalten. Sie können noch antworten.",
         intro="Ihre Meinung hilft uns, besser zu werden. Es dauert weniger als eine Minute.",
         button="Umfrage beantworten",
         choose="Wählen Sie eine Antwort. Sie können sie vor dem Senden noch ändern.",
@@ -125,6 +144,8 @@ _ALL: Final = (
         language=Language("es"),
         subject="¿Qué tal su visita a {place}?",
         greeting="Hola, {name}:",
+        reminder="Recordatorio",
+        still_time="Aún no hemos recibido su respuesta. Todavía está a tiempo.",
         intro="Su opinión nos ayuda a mejorar. Le llevará menos de un minuto.",
         button="Responder a la encuesta",
         choose="Elija una respuesta. Podrá cambiarla antes de enviarla.",
@@ -145,6 +166,8 @@ _ALL: Final = (
         language=Language("it"),
         subject="Com’è andata la Sua visita da {place}?",
         greeting="Buongiorno {name},",
+        reminder="Promemoria",
+        still_time="Non abbiamo ancora ricevuto la Sua risposta. È ancora in tempo.",
         intro="La Sua opinione ci aiuta a migliorare. Basta meno di un minuto.",
         button="Rispondere al questionario",
         choose="Scelga una risposta. Potrà modificarla prima di inviarla.",
@@ -165,6 +188,8 @@ _ALL: Final = (
         language=Language("nl"),
         subject="Hoe was uw bezoek aan {place}?",
         greeting="Beste {name},",
+        reminder="Herinnering",
+        still_time="We hebben uw antwoord nog niet ontvangen. U kunt nog antwoorden.",
         intro="Uw mening helpt ons om beter te worden. Het duurt minder dan een minuut.",
         button="Vragenlijst invullen",
         choose="Kies een antwoord. U kunt het nog wijzigen voordat u het verstuurt.",
@@ -185,6 +210,8 @@ _ALL: Final = (
         language=Language("pt"),
         subject="Como foi a sua visita a {place}?",
         greeting="Olá, {name}:",
+        reminder="Lembrete",
+        still_time="Ainda não recebemos a sua resposta. Ainda vai a tempo.",
         intro="A sua opinião ajuda-nos a melhorar. Demora menos de um minuto.",
         button="Responder ao questionário",
         choose="Escolha uma resposta. Pode alterá-la antes de a enviar.",
@@ -205,6 +232,8 @@ _ALL: Final = (
         language=Language("ar"),
         subject="كيف كانت زيارتك إلى {place}؟",
         greeting="مرحبًا {name}،",
+        reminder="تذكير",
+        still_time="لم تصلنا إجابتك بعد. ما زال بإمكانك الإجابة.",
         intro="رأيك يساعدنا على التحسن. لن يستغرق الأمر أكثر من دقيقة.",
         button="الإجابة عن الاستبيان",
         choose="اختر إجابة. يمكنك تغييرها قبل إرسالها.",
@@ -225,6 +254,8 @@ _ALL: Final = (
         language=Language("he"),
         subject="איך היה הביקור אצל {place}?",
         greeting="שלום {name},",
+        reminder="תזכורת",
+        still_time="עדיין לא קיבלנו את תשובתך. עדיין אפשר לענות.",
         intro="חוות הדעת שלך עוזרת לנו להשתפר. זה לוקח פחות מדקה.",
         button="למענה על הסקר",
         choose="יש לבחור תשובה. אפשר לשנות אותה לפני השליחה.",

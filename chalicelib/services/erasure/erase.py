@@ -301,12 +301,12 @@ def _erase_solicitations(erasure: Erasure, customer_id: str) -> int:
 
     def erase(write: Any, solicitation: Any) -> None:
         solicitations.erase_customer(write, solicitation, clock.now())
-        if solicitation.message_id:
-            messages.delete(write, solicitation.message_id)
+        for message_id in solicitation.message_ids:
+            messages.delete(write, message_id)
 
     def count(write: Any, group: list[Any]) -> dict[Erased, int]:
         solicitations.count_erased(write, group)
-        return {Erased.MESSAGES: sum(bool(record.message_id) for record in group)}
+        return {Erased.MESSAGES: sum(len(record.message_ids) for record in group)}
 
     return _erase_all(
         erasure,

@@ -8,7 +8,8 @@ from chalicelib.domain.customers.contact_hash import customer_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Blocked
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.solicitation.decide import Facts, Recipient
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.decide import Facts, Recipient, SentSurvey
 from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
     SolicitationPointer,
@@ -18,7 +19,7 @@ from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.contact_keys import email_keys, phone_key, valid_number
 from chalicelib.services.solicitation.surveys import surveys_of
-from chalicelib.storage import contacts, solicitations
+from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.rate_limits import day_of, text_key
 
 
@@ -41,7 +42,8 @@ class MissingPurchase(Blocked):
 def load_case(pointer: SolicitationPointer) -> Case | None:
     """Load a solicitation and its facts. Return None if the solicitation does not exist.
 
-    Two AWS requests if surveys, places and settings are cached; one request without a customer.
+    Two AWS requests if surveys, places and settings are cached; one request without a customer; two
+    more for a reminder.
 
     Raises:
         MissingPurchase: the solicitation is pending and has no purchase.
@@ -77,7 +79,15 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
         has_reserved_text=solicitation.text_day == day_of(now),
         send_at=solicitation.send_at,
         is_cancelled=solicitation.cancelled_at is not None,
+        reminds_of=_sent_survey(solicitation) if solicitation.is_reminder else None,
     )
+
+
+def _sent_survey(reminder: Solicitation) -> SentSurvey:
+    """Return the survey of a reminder. One AWS request; none if the survey was erased."""
+    tracker = trackers.find(reminder.tracker_id) if reminder.tracker_id else None
+    is_answered = tracker is not None and tracker.used_at is not None
+    return SentSurvey(reminder.survey_id or "", Channel(reminder.channel or ""), is_answered)
 
 
 def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Recipient, int]:

@@ -1,4 +1,7 @@
-"""Record the survey about a purchase, before its message is sent or its link is returned."""
+"""Record the survey about a purchase, before its message is sent or its link is returned.
+
+A reminder records nothing: the delay between two surveys counts from the survey.
+"""
 
 from typing import Any
 
@@ -10,7 +13,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.contact import Solicited, scopes_of
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
-from chalicelib.storage import contacts, trackers
+from chalicelib.storage import contacts, solicitations, trackers
 
 
 def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
@@ -57,3 +60,15 @@ def record_survey(write: Any, case: Case, tracker: Tracker) -> None:
         scopes_of(tracker.store_id, brand_id, tracker.survey_id).values(),
         Solicited(facts.now, tracker.purchase_id),
     )
+
+
+def confirm_survey(write: Any, case: Case, tracker_id: str) -> None:
+    """Check in this transaction that a customer can still be reminded of a survey.
+
+    The transaction fails if the survey was answered, cancelled or erased, or if a contact of the
+    customer has changed since it was loaded.
+    """
+    solicitations.confirm_survey(write, case.solicitation)
+    trackers.confirm_unused(write, tracker_id)
+    if case.facts.recipient:
+        contacts.confirm_unchanged(write, case.facts.recipient.contacts)

@@ -67,7 +67,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
         raise MessageRejected("no address")
     content = mail_content(invitation, _mail_links(invitation))
     support = invitation.survey.support_email
-    reference = MailReference(invitation.account_id, invitation.solicitation.id)
+    reference = MailReference(invitation.account_id, invitation.purchase.id)
     is_verified = bool(support and support.dkim_verified and support.return_path_verified)
     return Mail(
         sender_name=content.place,
@@ -101,9 +101,11 @@ def message_text(invitation: SurveyInvitation) -> str:
     """Return the text message of an invitation, with any number of segments."""
     language = invitation_language(invitation.survey, invitation.customer.language)
     # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.
-    place = shortened(invitation.place_name, _MAX_PLACE, ellipsis="...")
+    words = words_in(language)
+    start = words.reminded("", is_text=True) if invitation.is_reminder else ""
+    place = shortened(invitation.place_name, _MAX_PLACE - len(start), ellipsis="...")
     link = shortest_link(invitation.survey.id, invitation.tracker_id)
-    return words_in(language).sms.format(place=place, link=link)
+    return start + words.sms.format(place=place, link=link)
 
 
 def describe_size(size: TextSize) -> str:

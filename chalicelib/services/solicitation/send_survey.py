@@ -1,8 +1,9 @@
-"""Send a survey about a purchase at most once: decide, claim, send, store the outcome.
+"""Send a survey about a purchase, or its reminder, at most once: decide, claim, send, store.
 
 The claim is one transaction. The transaction checks that the facts have not changed since the
 decision, creates the tracker, and records the survey for all contacts of the customer. After the
-claim, the worker only sends the message and stores the outcome.
+claim, the worker only sends the message and stores the outcome. The claim of a reminder also checks
+that the survey was not answered, cancelled or erased.
 """
 
 from dataclasses import replace
@@ -39,7 +40,7 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
-from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
+from chalicelib.services.solicitation.record_survey import confirm_survey, record_survey, tracker_of
 from chalicelib.services.solicitation.send_invitation import send_invitation
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.worker import Worker
@@ -86,7 +87,8 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
 
     AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
     three if it is skipped, held or deferred because the URL of links cannot be read, four if the
-    customer has already answered, two if there is nothing to do.
+    customer has already answered, two if there is nothing to do. Two more to read the facts of a
+    reminder.
 
     Raises:
         Unavailable: the database throttles or does not respond, or contention persists. If this
@@ -210,7 +212,8 @@ def _claim_unanswered(
     try:
         return _claim(case, decision, claims)
     except Contention as contention:
-        if not (contention.condition_failed and contention.is_only_on(TrackerRow)):
+        is_answered = contention.condition_failed and contention.is_only_on(TrackerRow)
+        if case.solicitation.is_reminder or not is_answered:
             raise
     return _skip(case, SkipReason.ALREADY_SOLICITED)
 
@@ -232,7 +235,7 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
         survey_id=decision.survey.id,
         channel=send_mode,
         tracker_id=tracker.id,
-        counted_as=tracker.counted_as,
+        counted_as=None if case.solicitation.is_reminder else tracker.counted_as,
     )
     # A retry on the same day uses the text message that the solicitation has reserved.
     text_limit = facts.text_limit if decision.channel is Channel.SMS else None
@@ -246,7 +249,10 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
     claims[claimed.claim_token] = invitation
     with transaction() as write:
         solicitations.claim(write, claimed, case.solicitation.counted_as, facts.now)
-        record_survey(write, case, tracker)
+        if claimed.is_reminder:
+            confirm_survey(write, case, tracker.id)
+        else:
+            record_survey(write, case, tracker)
         if text_limit and not facts.has_reserved_text:
             rate_limits.reserve_text(write, account_id, text_limit, facts.now)
         customer_consent.confirm_recipient(
@@ -303,8 +309,13 @@ def _suppress(invitation: SurveyInvitation) -> None:
 
 
 def _store_sent(invitation: SurveyInvitation, message_id: str) -> SendingOutcome:
+    now, delay = clock.now(), timedelta(seconds=invitation.survey.reminder_delay)
     is_stored = solicitations.save_sent(
-        invitation.solicitation, message_id, invitation.contact_key, clock.now()
+        invitation.solicitation,
+        message_id,
+        invitation.contact_key,
+        now,
+        remind_at=now + delay if delay else None,
     )
     return SendingOutcome.SENT if is_stored else SendingOutcome.CLAIM_LOST
 

@@ -303,6 +303,25 @@ def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time)
     assert run("solicitation", "explain", shop.account_id, "Site", "3").exit_code == 1
 
 
+def test_explain_shows_reminder(shop: Shop, time: Time) -> None:
+    shop.survey(reminderDelay=24 * 3600, solicitationDelay=60)
+    shop.record(externalId="1")
+    explain = ("solicitation", "explain", shop.account_id, "Site", "1")
+    shop.solicit()
+    assert "sent 60 s after DATE, reminder after 86400 s" in run(*explain).stdout
+    shop.advance(time, timedelta(minutes=2))
+    reminder = json.loads(run(*explain, "--json").stdout)["reminder"]
+    assert reminder["reminder"] == "PENDING"
+    assert reminder["reminderDueAt"]
+    assert reminder["reminderDecision"] == f"send survey {shop.survey_id} now through EMAIL"
+    shop.advance(time, timedelta(days=1))
+    text = run(*explain).stdout
+    assert "Reminder sent at" in text
+    assert "Reminder decision" not in text
+    person = run("solicitation", "explain", shop.account_id, "--email", "zoe@example.test").stdout
+    assert "reminder sent on" in " ".join(person.split())
+
+
 def test_explain_shows_segments_of_text_message_and_price_if_set(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

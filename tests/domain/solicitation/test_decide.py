@@ -145,6 +145,41 @@ def test_threshold_of_zero_means_no_maximum_age() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fields", "send_at", "expected"),
+    [
+        ({}, None, "EMAIL"),
+        ({"solicitationDelay": 3600}, None, "EMAIL"),
+        ({"solicitationDelay": 3601}, None, NOW + SECOND),
+        ({"solicitationDelay": 3601}, NOW - SECOND, "EMAIL"),
+        (
+            {"solicitationDelay": 60, "solicitationDelayFrom": "END_DATE"},
+            None,
+            NOW + DAY + 60 * SECOND,
+        ),
+        ({"solicitationDelay": 60, "solicitationThreshold": 3599}, None, "TOO_OLD"),
+    ],
+)
+def test_survey_waits_for_delay_after_purchase(
+    fields: dict[str, Any], send_at: datetime | None, expected: object
+) -> None:
+    given = facts(
+        purchase=purchase(end_date=NOW + DAY), surveys=[survey(**fields)], send_at=send_at
+    )
+    decision = decide(given)
+    is_held = isinstance(decision, Hold)
+    assert (decision.until if is_held else outcome(given)) == expected
+    assert not is_held or decision.reason is HoldReason.DELAY
+
+
+def test_delay_after_last_date_ends_at_last_date() -> None:
+    given = facts(
+        purchase=purchase(end_date=datetime.max.replace(tzinfo=UTC)),
+        surveys=[survey(solicitationDelay=60, solicitationDelayFrom="END_DATE")],
+    )
+    assert decide(given) == Hold(datetime.max.replace(tzinfo=UTC), HoldReason.DELAY)
+
+
+@pytest.mark.parametrize(
     ("processed", "expected"), [(7 * DAY, "EMAIL"), (7 * DAY + SECOND, "TOO_OLD")]
 )
 def test_age_of_purchase_is_evaluated_only_at_first_processing(

@@ -70,7 +70,9 @@ def test_size_of_text_message_depends_on_its_characters(text: str, expected: Tex
 @pytest.mark.parametrize("words", WORDS.values(), ids=lambda words: str(words.language))
 def test_default_text_message_has_few_segments(words: Words) -> None:
     link = short_link("https://abcdefghij.execute-api.eu-west-1.amazonaws.com/prod", TRACKER)
-    size = size_of(words.sms.format(place="Maison Lumen", link=link))
+    text = words.sms.format(place="Maison Lumen", link=link)
+    size = size_of(text)
+    assert size_of(words.reminded(text, is_text=True)).encoding == size.encoding
     if words.language in ("ar", "he"):
         assert size.segments <= 2
     else:

@@ -21,6 +21,7 @@ from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import size_of
+from chalicelib.domain.solicitation.solicitation import reminder_id
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.outbound import providers
 from chalicelib.services.solicitation import links
@@ -80,6 +81,26 @@ def test_mail_contains_signed_reference_to_solicitation(configure: Configure) ->
     sent = invitation()
     reference = MailReference.parse(invitation_mail(sent).reference, stage_secret())
     assert reference == MailReference(sent.account_id, sent.solicitation.id)
+
+
+def test_reminder_is_marked_in_mail_and_text_message(configure: Configure) -> None:
+    def reminder(sent: SurveyInvitation) -> SurveyInvitation:
+        record_id = reminder_id(sent.solicitation.id)
+        return replace(sent, solicitation=replace(sent.solicitation, id=record_id))
+
+    first = invitation(language="fr", customer={"language": "fr"})
+    mail, reminded = invitation_mail(first), invitation_mail(reminder(first))
+    assert reminded.subject == f"Rappel\u00a0: {mail.subject}"
+    assert "Il est encore temps." in reminded.text
+    assert "Il est encore temps." in reminded.html
+    assert "Il est encore temps." not in mail.text + mail.html
+    assert reminded.reference == mail.reference
+    sent = text_message()
+    assert sent.brand
+    long = replace(sent, brand=sent.brand.model_copy(update={"name": "a" * 61}))
+    text = invitation_text(reminder(long))
+    assert text.startswith("Reminder: aaa")
+    assert len(text) == len(invitation_text(long))
 
 
 def with_states(*, dkim: bool, return_path: bool) -> SurveyInvitation:

@@ -48,6 +48,7 @@ def test_tracker_of_sent_survey_hides_id_until_it_is_answered(own: Reporter) -> 
         "channel": "EMAIL",
         "sendAt": None,
         "sentAt": tracker["sentAt"],
+        "remindedAt": None,
         "answeredAt": None,
         "feedbackId": None,
         "id": None,

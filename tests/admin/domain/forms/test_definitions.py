@@ -564,6 +564,16 @@ def test_survey_targets_must_be_unique_brands_and_stores_of_account(
         ({"solicitationThreshold": -1}, [("/solicitationThreshold", "out_of_range")]),
         ({"resolicitationDelay": -1}, [("/resolicitationDelay", "out_of_range")]),
         ({"resolicitationDelay": 366 * 24 * 3600}, []),
+        ({"solicitationDelay": 90 * 24 * 3600, "solicitationDelayFrom": "END_DATE"}, []),
+        (
+            {"solicitationDelay": 90 * 24 * 3600 + 1},
+            [("/solicitationDelay", "out_of_range")],
+        ),
+        ({"solicitationDelay": -1}, [("/solicitationDelay", "out_of_range")]),
+        ({"reminderDelay": 24 * 3600}, []),
+        ({"reminderDelay": 30 * 24 * 3600}, []),
+        ({"reminderDelay": 24 * 3600 - 1}, [("/reminderDelay", "out_of_range")]),
+        ({"reminderDelay": 30 * 24 * 3600 + 1}, [("/reminderDelay", "out_of_range")]),
         (
             {"resolicitationDelay": 366 * 24 * 3600 + 1},
             [("/resolicitationDelay", "out_of_range")],
