@@ -14,7 +14,6 @@ NOT_REACHABLE_YET: Final = (
     "chalicelib.services.feedback.describe",
     "chalicelib.services.feedback.find",
     "chalicelib.services.solicitation.suppressions",
-    "chalicelib.services.webhooks.deliveries",
 )
 """Use cases that only operators have today, and that the API for partners will also need."""
 
