@@ -17,6 +17,7 @@ from typing import Any, Final
 import pytest
 
 import tests.conftest  # noqa: F401 - sets the environment before the project is imported
+from admin.domain.forms import survey
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.daily import RATINGS
@@ -39,7 +40,7 @@ from tests.campaign.simulation import (
     installed,
     without_log,
 )
-from tests.campaign.world import Account, World
+from tests.campaign.world import REMINDER_DELAY_S, Account, World
 
 _RETENTION_DAYS: Final = 1
 
@@ -186,6 +187,7 @@ def run(number: int, seed: int) -> tuple[list[str], FeedWorld, Simulation]:
     """Run the campaign of a seed. Return the broken rules."""
     simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey, "REMINDER_DELAYS_S", [REMINDER_DELAY_S])
         world = FeedWorld(simulation)
         patch.setattr(webhooks, "post", world.post)
         webhooks.circuit_breaker.close_all()
