@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.webhooks.deliveries import read_delivery
 from chalicelib.services.work.sweep import sweep
 from tests.services.faults import InjectedFault, Killed, inject_fault
@@ -77,6 +78,7 @@ def test_webhook_delivery_sends_expected_aws_requests(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)
+    account_settings(seeded.account_id)  # cached
     with inject_fault(monkeypatch) as requests:
         process_and_deliver(seeded)
     assert requests.operations == REQUESTS
