@@ -27,7 +27,7 @@ from tests.e2e.public_forms import wait_until
 from tests.e2e.queue_settings import early_redelivery, few_processes
 from tests.e2e.sweeping import sweep_until_finished
 
-PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 2000)
+PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 800)
 CUSTOMERS = max(1, PURCHASES // 4)
 RATES = {"throttling": 0.05, "conflicts": 0.05, "index_lag": 0.1}
 MAX_WAIT_S = 1800
