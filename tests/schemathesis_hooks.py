@@ -17,6 +17,7 @@ _RULES = (
     ("/updatedSince", "not_allowed"),
     ("/createdUntil", "out_of_range"),
     ("/maxRating", "out_of_range"),
+    ("/until", "out_of_range"),
 )
 """The pointers and codes of errors that a schema cannot express."""
 

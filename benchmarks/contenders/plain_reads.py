@@ -29,6 +29,11 @@ _TEXTS: Final = {
     "email": "email",
     "civility": "civility",
 } | {identifier: identifier for identifier in IDENTIFIERS}
+_NOT_SHOWN: Final = (
+    *("key", "archived", "translations", "layout", "thanks"),
+    *("solicitationDelay", "solicitationDelayFrom", "reminderDelay"),
+)
+"""Fields of a form's definition that partners do not see."""
 _IMAGES: Final = {
     "logo", "footerLogo", "cover", "submissionImage", "emailLogo", "emailCover",
 }  # fmt: skip
@@ -203,8 +208,8 @@ def _customer(item: Document) -> Document:
 
 def _form(stored: Document, summary: Document) -> Document:
     form: Document = json.loads(zlib.decompress(stored["document"]["B"]))
-    for name in ("translations", "layout", "thanks"):
-        del form[name]
+    for name in _NOT_SHOWN:
+        form.pop(name, None)
     form["submissionCount"] = int(summary["submission_count"]["N"])
     for part in (*form["fields"], *form["fieldGroups"]):
         del part["key"]

@@ -7,7 +7,6 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.forms.field_types import FieldType
 
 RATINGS: Final = range(11)
 FEEDBACK: Final = "feedback"
@@ -75,7 +74,7 @@ def numbers_of(feedback: Feedback) -> Numbers:
     if feedback.rating is not None:
         numbers[rating(feedback.rating)] = 1
     for answer in feedback.answers:
-        if answer.type is FieldType.NPS:
+        if answer.type.rules.is_recommendation:
             numbers[nps(int(answer.values[0]))] = 1
             break
     return numbers

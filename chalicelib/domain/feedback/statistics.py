@@ -95,14 +95,14 @@ class StatisticsRequest(Input):
     until: _Date = Field(
         description=f"Last day (included). The period has at most {MAX_DAYS} days."
     )
-    interval: Annotated[Interval, Field(strict=False)] = Field(
-        default=Interval.NONE,
+    interval: Annotated[Interval, Field(strict=False)] | None = Field(
+        default=None,
         description="Periods with separate numbers; without it, one for all days. Weeks start on"
         " Monday.",
     )
-    group_by: list[Annotated[GroupBy, Field(strict=False)]] = Field(
-        default_factory=list, max_length=2, description="Up to two properties to group by."
-    )
+    group_by: (
+        Annotated[list[Annotated[GroupBy, Field(strict=False)]], Field(max_length=2)] | None
+    ) = Field(default=None, description="Up to two properties to group by.")
     form_ids: _Ids | None = Field(default=None, description="Only these forms.")
     brand_ids: _Ids | None = Field(default=None, description="Only these brands.")
     store_ids: _Ids | None = Field(default=None, description="Only these stores.")
@@ -116,7 +116,7 @@ class StatisticsRequest(Input):
             yield out_of_range("Must not be before since.", "until")
         elif self.until - self.since >= timedelta(days=MAX_DAYS):
             yield out_of_range(f"The period must have at most {MAX_DAYS} days.", "until")
-        for position in duplicate_positions(self.group_by):
+        for position in duplicate_positions(self.group_by or ()):
             yield duplicate("groupBy", position)
 
     def matches(self, group: DailyGroup) -> bool:
@@ -130,7 +130,7 @@ class StatisticsRequest(Input):
 
     def bucket_of(self, group: DailyGroup) -> _Bucket:
         """Return the bucket to which a group belongs."""
-        by = self.group_by
+        by = self.group_by or ()
         return (
             self._start(date.fromisoformat(group.day)),
             group.form_id if GroupBy.FORM in by else None,
@@ -146,7 +146,7 @@ class StatisticsRequest(Input):
             yield start, None, None, None, None
 
     def _start(self, day: date) -> date:
-        if self.interval is Interval.NONE:
+        if self.interval is None or self.interval is Interval.NONE:
             return self.since
         return max(self.interval.start(day), self.since)
 

@@ -113,6 +113,11 @@ class AnswerRules:
         """Whether the answers of this type are ratings."""
         return any(rating is not None for rating in self.options.values())
 
+    @property
+    def is_recommendation(self) -> bool:
+        """Whether the answers of this type count for the Net Promoter Score."""
+        return self.display.ends == "likelihood"
+
     def value_error(self, value: str) -> AnswerError | None:
         """Return the error of an invalid value, or None if the value is valid.
 

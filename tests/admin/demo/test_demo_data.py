@@ -118,6 +118,7 @@ def test_demo_has_form_without_images_and_disabled_contact_form() -> None:
 )
 def test_complete_demo_form_sets_every_field(form: dict[str, Any]) -> None:
     shared = {"key", "translations", "postRedirectThreshold"}
+    shared |= {"solicitationDelay", "solicitationDelayFrom", "reminderDelay"}
     model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
         if field.alias not in shared:

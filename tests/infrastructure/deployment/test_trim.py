@@ -111,8 +111,10 @@ def test_clients_work_with_data_of_trimmed_package(tmp_path: Path) -> None:
         for region in ("eu-west-1", "us-gov-west-1", "cn-north-1"):
             client, expected = (s.create_client(service, region) for s in (session, whole))
             assert client.meta.endpoint_url == expected.meta.endpoint_url
-            models = client.meta.service_model, expected.meta.service_model
-            assert models[0].shape_names == models[1].shape_names
+            model, complete = client.meta.service_model, expected.meta.service_model
+            assert model.operation_names == complete.operation_names
+            # A mock adds shapes to the definitions that this process has loaded.
+            assert {*model.shape_names} <= {*complete.shape_names}
     assert (folder / "endpoints.json").stat().st_size < 100_000
 
 
