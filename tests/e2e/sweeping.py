@@ -57,7 +57,8 @@ def sweep_until_finished(cloud: Cloud, unfinished: Callable[[], int], within_s: 
         if count != before:
             before, progress_at = count, time.monotonic()
         elif count and time.monotonic() > progress_at + STALLED_S:
-            sweep(cloud)
+            # Work that was requeued in vain becomes due up to an hour later.
+            sweep(cloud, minutes_ahead=61)
             progress_at = time.monotonic()
         return not count
 
