@@ -46,7 +46,7 @@ def compile_modules(folder: Path, python_version: str) -> None:
 
     Python uses this byte code without comparing it with the source (PEP 552, unchecked hash).
     Another version of Python ignores it, because the file names contain the version. Equal
-    modules result in equal byte code, whatever the folder is.
+    modules in different folders result in equal byte code.
 
     Raises:
         DeploymentError: no interpreter of this version was found, or a module has an error.

@@ -74,7 +74,7 @@ class SurveyTracker(Resource):
     )
     link: str | None = Field(
         description="The link for your own channel, if `channel` is `LINK` and while the survey can"
-        " be answered; `null` otherwise. Whoever opens it answers as the customer."
+        " be answered; `null` otherwise. A person who opens it answers as the customer."
     )
 
 
