@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 import yaml
+from botocore.client import BaseClient
 from botocore.hooks import EventAliaser
 from botocore.loaders import JSONFileLoader
 from hypothesis import settings as hypothesis_settings
@@ -83,6 +84,26 @@ def _template() -> str:
     return json.dumps({**template, "Resources": created, "Outputs": {}})
 
 
+_may_send_requests = False
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note whether the test requests the fixture ``cloud``, itself or through other fixtures."""
+    global _may_send_requests
+    _may_send_requests = "cloud" in item.fixturenames  # type: ignore[attr-defined]
+
+
+def _reject_unprepared_requests(patch: pytest.MonkeyPatch) -> None:
+    """Fail a test that would only work after another test of its module."""
+    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def request(*arguments: Any) -> Any:
+        assert _may_send_requests, "This test sends AWS requests: let it request the fixture cloud."
+        return real(*arguments)
+
+    patch.setattr(BaseClient, "_make_api_call", request)
+
+
 @pytest.fixture(scope="module")
 def cloud() -> Iterator[None]:
     """Create empty tables and queues of the data stack on moto for each test module.
@@ -106,6 +127,7 @@ def cloud() -> Iterator[None]:
         make_responses_fast(patch)
         parse_expressions_once(patch)
         accept_headers_in_notifications(patch)
+        _reject_unprepared_requests(patch)
         # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         patch.setattr("chalicelib.services.purchases.report.MAX_WRITERS", 1)

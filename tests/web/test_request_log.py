@@ -87,7 +87,9 @@ def test_submission_is_logged_with_source_and_form(partner: Partner, log: String
     assert not {"source", "form_id", "feedback_id", "api_key"} & other.keys()
 
 
-def test_log_lines_of_submission_and_of_its_processing_contain_ids(log: StringIO) -> None:
+def test_log_lines_of_submission_and_of_its_processing_contain_ids(
+    cloud: None, log: StringIO
+) -> None:
     seeded = seed_account()
     add_workflow(seeded.account_id)
     FEEDBACK_QUEUE.queued_messages(seeded.account_id)
