@@ -1,4 +1,4 @@
-"""The documentation page: one HTML page, generated from the OpenAPI document."""
+"""The documentation page: one HTML page, generated from the OpenAPI document and the guides."""
 
 import json
 import re
@@ -13,6 +13,7 @@ from chalicelib.web.pages.assets import asset_hash
 from chalicelib.web.pages.page import environment
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.docs_examples import LANGUAGES, NEW_KEY, Request, in_lines
+from infrastructure.openapi.guides import guides
 
 Schema = dict[str, Any]
 
@@ -49,7 +50,7 @@ class Row:
 
 
 def render(document: Schema) -> str:
-    """Render the documentation page of an OpenAPI document."""
+    """Render the documentation page of an OpenAPI document, with the guides for partners."""
     page = DocsPage(document)
     environment().filters |= {
         "prose": prose,
@@ -65,6 +66,7 @@ def render(document: Schema) -> str:
         document=document,
         page=page,
         kind_of=kind_of,
+        guides=guides(),
         languages=LANGUAGES,
         script_path=f"public/assets/{asset_hash(SCRIPT)}/{SCRIPT}",
     )

@@ -48,7 +48,7 @@ def get_openapi() -> Response:
     id="getDocumentation",
     tag=_TAG,
     summary="Get the documentation page",
-    description="Returns the description of this API as an HTML page. The page loads nothing"
+    description="Returns the description of this API with its guides as an HTML page. The page loads nothing"
     " from other hosts.",
     parameters=_IF_NONE_MATCH,
     returns="The page.",
@@ -78,4 +78,4 @@ def _document(address: str) -> str:
 @lru_cache(maxsize=8)
 def _page(address: str) -> str:
     page = PAGE.read_text(encoding="utf-8")
-    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(address)}'", 1)
+    return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(address)}'")

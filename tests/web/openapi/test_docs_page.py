@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from markupsafe import escape
 
 from chalicelib.web.openapi import routes
 from chalicelib.web.pages.assets import asset_hash, asset_text
@@ -25,7 +26,7 @@ from infrastructure.openapi.docs_page import (
     prose,
     render,
 )
-from tests.web.partner_client import Partner
+from tests.web.partner_client import ROOT, Partner
 
 DOCUMENT = json.loads(routes.DOCUMENT.read_text(encoding="utf-8"))
 OPERATIONS = [
@@ -113,6 +114,17 @@ def test_docs_page_contains_every_operation_and_schema() -> None:
     ids = set(PAGE.all("id"))
     assert {operation["operationId"] for _, _, operation in OPERATIONS} <= ids
     assert {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= ids
+
+
+@pytest.mark.parametrize("name", ["integrating", "webhooks"])
+def test_docs_page_contains_guide_with_its_programs(name: str) -> None:
+    text = (ROOT / f"docs/{name}.md").read_text()
+    headings = re.findall("^## (.+)$", text, re.MULTILINE)
+    assert re.findall(f'<h3 id="guide-{name}-[a-z-]+-title">(.+)</h3>', HTML) == headings
+    programs = set(re.findall(r"\]\((examples/.+?)\)", text))
+    assert programs
+    assert all(escape((ROOT / "docs" / path).read_text()) in HTML for path in programs)
+    assert "Not executed by tests" not in HTML
 
 
 def test_docs_page_has_landmarks_headings_and_captions() -> None:

@@ -20,7 +20,7 @@ function addCopyButton(example) {
   });
 }
 
-/** Show only the operations that contain all words of the search. */
+/** Show only the operations and the parts of guides that contain all words of the search. */
 function addSearch(box) {
   const [input, status] = box.children;
   const items = [...document.querySelectorAll("nav li li")].map((item) => [
@@ -37,7 +37,7 @@ function addSearch(box) {
     }
     document.querySelector("nav .narrow").open = words.length > 0;
     const found = items.filter(([item]) => !item.hidden && item.closest(".wide")).length;
-    status.textContent = words.length ? `${found} of ${items.length / 2} operations` : "";
+    status.textContent = words.length ? `${found} of ${items.length / 2} entries` : "";
   });
 }
 
