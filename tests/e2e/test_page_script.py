@@ -1,18 +1,25 @@
-"""Test in Chromium that the page's script evaluates conditions and answers like the server."""
+"""Test in Chromium that the page's script evaluates conditions and answers like the server.
+
+Another test presses on the controls of generated forms. No test of this file needs a local cloud.
+"""
 
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from playwright.sync_api import Page
 
 from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.language import Language
 from chalicelib.web.pages.assets import asset_text
 from chalicelib.web.pages.script_data import script_data
 from chalicelib.web.pages.words import words_in
 from tests.domain.feedback.test_answers_oracle import forms_and_submissions
+from tests.domain.forms.factories import depends, field, saved_contact_form
 from tests.e2e.browser import open_page, serve
 from tests.web.pages.cases import (
     CASES,
@@ -21,6 +28,7 @@ from tests.web.pages.cases import (
     error_code,
     sorted_ids,
 )
+from tests.web.public.rendered import rendered
 
 LOAD = """async (source) => {
     const url = URL.createObjectURL(new Blob([source], {type: 'text/javascript'}));
@@ -95,3 +103,76 @@ def test_script_and_server_agree_on_generated_forms(
                 for other, texts in known.items()
             ]
             assert error_code(questionnaire, complete), (error, values)
+
+
+# --- presses
+
+PAGE = "http://pages.test/public/contact-form/page"
+FOCUS = """([number, choice]) => {
+    const controls = 'label:has(input), textarea, select, .field > input, .own > input, button';
+    window.controls = [...document.querySelectorAll(controls)]
+        .filter(control => control.checkVisibility({visibilityProperty: true}));
+    const [field] = document.querySelectorAll(`[data-field="${number}"]`);
+    const others = window.controls.filter(control => !field.contains(control));
+    const target = others[Math.floor(choice * others.length)];
+    field.querySelector(':is(input, textarea, select):not([type=hidden])').focus();
+    target.scrollIntoView({block: 'center', behavior: 'instant'});
+    const {x, y, width, height} = target.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+}"""
+BOXES = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
+    window.controls.map(each => each.innerText + JSON.stringify(each.getBoundingClientRect()))
+))))"""
+
+
+@pytest.fixture(scope="module")
+def empty_page() -> Iterator[Page]:
+    with open_page() as page:
+        yield page
+
+
+def generated_form(random: Random) -> SavedContactForm:
+    """Return a form with a field of every type in random order, limits and conditions."""
+    kinds = random.sample([*FieldType], len(FieldType))
+    fields = [
+        field(
+            kind.lower(),
+            kind,
+            required=random.random() < 0.4,
+            verticalIndex=number // random.choice([1, 2]),
+            horizontalIndex=number,
+        )
+        | ({"values": ["One", "Two", "Three"]} if kind.rules.options_from_field else {})
+        | ({"allowCustomValue": True} if kind is FieldType.SINGLE_SELECT else {})
+        | ({"allowMinReplies": True, "minReplies": 2} if kind is FieldType.MULTI_SELECT else {})
+        for number, kind in enumerate(kinds)
+    ]
+    conditions = [
+        depends(kinds[later].lower(), kinds[random.randrange(later)].lower(), ("$exists", exists))
+        for later in random.sample(range(1, len(kinds)), 4)
+        for exists in random.sample(["true", "false"], 1)
+    ]
+    return saved_contact_form(fields=fields, fieldDependencies=conditions)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_control_moves_between_press_and_release(empty_page: Page, seed: int) -> None:
+    random, page = Random(seed), empty_page
+    html = rendered(generated_form(random))
+    page.set_viewport_size({"width": random.choice([320, 375, 768]), "height": 667})
+    page.unroute_all()
+    page.route(PAGE, lambda route: route.fulfill(body=html, content_type="text/html"))
+    script = {"body": asset_text("page.js"), "content_type": "text/javascript"}
+    page.route("**/page.js", lambda route: route.fulfill(**script))
+    page.goto(PAGE)
+    if seed % 2:
+        page.locator("form > .send").click()  # displays errors
+    for number in random.sample(range(len(FieldType)), len(FieldType)) * 2:
+        if page.locator(f'[data-field="{number}"]').is_hidden():
+            continue
+        page.mouse.move(*page.evaluate(FOCUS, [number, random.random()]))
+        page.keyboard.insert_text("foo")
+        before = page.evaluate(BOXES)
+        page.mouse.down()
+        assert page.evaluate(BOXES) == before
+        page.mouse.up()

@@ -281,25 +281,6 @@ def test_tap_after_invalid_text_selects_its_target(
     expect(page.get_by_role("group", name="Please check your answers")).to_be_focused()
 
 
-def test_no_control_moves_between_press_and_release(pages: Pages, new_context: NewContext) -> None:
-    page = new_context().new_page()
-    page.goto(pages.form())
-    send(page)
-    targets = page.locator(
-        "[data-field]:not([hidden]) :is(label, select, textarea, button):visible, button.send"
-    )
-    for number in range(targets.count()):
-        container(page, "email").locator("input:not([type=hidden])").fill("foo")
-        target = targets.nth(number)
-        target.scroll_into_view_if_needed()
-        before = target.bounding_box()
-        target.hover()
-        page.mouse.down()
-        pressed = target.bounding_box()
-        page.mouse.up()
-        assert pressed == before, target.inner_text()
-
-
 def test_optional_rating_can_be_removed(pages: Pages, new_context: NewContext) -> None:
     before = pages.count()
     page = new_context().new_page()

@@ -13,22 +13,18 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
-from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.forms.cached_forms import CachedForm
-from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.services.forms.read import read_survey
 from chalicelib.storage import feedback
 from chalicelib.web.pages import assets
 from chalicelib.web.pages.fields import DisplayedField
-from chalicelib.web.public.form_page import FormState, show_form
-from chalicelib.web.public.form_request import FormRequest
 from tests.domain.feedback.test_answers_oracle import forms_and_submissions
 from tests.domain.forms.factories import DIRECTORY, depends, field, saved_contact_form, select
 from tests.web.definitions import store_definition
 from tests.web.partner_client import Response
 from tests.web.public.html_form import BROWSER, HtmlForm
+from tests.web.public.rendered import rendered
 from tests.web.public.respondent import PublicClient
 from tests.web.public.stored import stored_feedback
 from tests.web.seeded_account import CONTACT, REVIEW_PAGE, SURVEY, SeededAccount
@@ -731,14 +727,6 @@ def test_page_sends_the_version_that_it_displays(fresh: SeededAccount) -> None:
 
 
 # --- conditions
-
-
-def rendered(form: SavedContactForm, answers: dict[str, list[str]] | None = None) -> str:
-    """Return the HTML of a contact form with these answers by field id."""
-    view = build_public_contact_form(form, DIRECTORY, form.language)
-    wanted = FormRequest(is_survey=False, form_id=form.id)
-    displayed = DisplayedForm.of(CachedForm(form.id, form), view, SurveyContext())
-    return str(show_form(wanted, displayed, FormState(answers or {})).body)
 
 
 @pytest.mark.parametrize(
