@@ -47,6 +47,9 @@ def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> 
         else solicitations.list_page(account_id, after, at_most)
     )
     found = solicitations.find_many_with_stores(account_id, [each for _, each in positions])
+    if customer_id:
+        # The index contains the customers of all accounts. Cursors must not name their surveys.
+        positions = [position for position in positions if position[1] in found]
     shown: list[tuple[Solicitation, str]] = []
     end = None
     for position in positions:
