@@ -1,16 +1,12 @@
 """Environment of in-process tests: moto, with the data stack's tables for the stage ``test``."""
 
-import copy
 import gc
-import json
 import os
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-import yaml
 from botocore.client import BaseClient
 from botocore.hooks import EventAliaser
 from botocore.loaders import JSONFileLoader
@@ -67,22 +63,6 @@ def _translated(aliaser: EventAliaser, name: str) -> str:
 
 EventAliaser._alias_event_name = _translated
 
-# Moto parses the template for each test module. Parsing takes most of the time.
-_parse = cache(yaml.load)
-
-_CREATED = {"AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::KMS::Key"}
-
-
-@cache
-def _template() -> str:
-    """Return the template of the data stack with only the resources that tests in process use."""
-    from infrastructure.deployment.data_stack import template_body
-
-    template = json.loads(template_body())
-    resources = template["Resources"].items()
-    created = {name: resource for name, resource in resources if resource["Type"] in _CREATED}
-    return json.dumps({**template, "Resources": created, "Outputs": {}})
-
 
 _may_send_requests = False
 
@@ -113,6 +93,7 @@ def cloud() -> Iterator[None]:
     from chalicelib.outbound.queues import forget_client
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
+    from tests.data_stack import create_data_stack
     from tests.moto_direct import call_moto_directly
     from tests.moto_expressions import parse_expressions_once
     from tests.moto_responses import make_responses_fast
@@ -141,17 +122,7 @@ def cloud() -> Iterator[None]:
         forget_connection()
         forget_client()
         forget_stage_secret()
-        # Moto does not create secrets from templates.
-        boto3.client("secretsmanager").create_secret(
-            Name="feedback-test-stage-secret", SecretString="test"
-        )
-        with pytest.MonkeyPatch.context() as parsing:
-            parsing.setattr(yaml, "load", lambda text, Loader: copy.deepcopy(_parse(text, Loader)))  # noqa: N803
-            boto3.client("cloudformation").create_stack(
-                StackName="feedback-test-data",
-                TemplateBody=_template(),
-                Parameters=[{"ParameterKey": "Stage", "ParameterValue": "test"}],
-            )
+        create_data_stack()
         yield
         forget_connection()
         forget_client()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cfnlint.decode import cfn_yaml
 from chalice.app import ScheduledEventConfig, SQSEventConfig
 
 from app import app
@@ -108,7 +107,7 @@ def test_only_send_survey_may_send_messages_and_not_to_topics(
 def test_permissions_reference_only_tables_indexes_and_queues_of_data_stack(
     function: Function,
 ) -> None:
-    resources = cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
+    resources = json.loads(data_stack.template_body())["Resources"].values()
     prefix = "feedback-${Stage}-"
     known = set()
     for properties in (resource["Properties"] for resource in resources):

@@ -3,6 +3,7 @@
 Moto does not support domains of API Gateway in CloudFormation, so these tests replace the stack.
 """
 
+import re
 import urllib.request
 from collections.abc import Iterator, Mapping
 from io import BytesIO
@@ -11,7 +12,6 @@ from typing import Any
 
 import boto3
 import pytest
-from cfnlint import lint
 from moto import mock_aws
 from moto.acm.models import acm_backends
 from moto.core import DEFAULT_ACCOUNT_ID
@@ -182,8 +182,7 @@ def test_invalid_domain_is_rejected(text: str) -> None:
         parse_domain(text)
 
 
-def test_template_is_valid() -> None:
+def test_template_is_checked_and_small_enough_for_a_request() -> None:
     template = domain_stack.TEMPLATE
-    assert lint(template.read_text(), regions=["eu-west-1"]) == []
     assert len(template.read_bytes()) < stacks.MAX_INLINE_BYTES
-    assert Path("infrastructure/domain.yaml").name in Path("Makefile").read_text()
+    assert re.search(rf"cfn-lint .*infrastructure/{template.name}", Path("Makefile").read_text())

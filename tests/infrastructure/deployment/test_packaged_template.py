@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from botocore.session import get_session
-from cfnlint.decode import cfn_yaml
 
 from chalicelib.storage import executions
 from infrastructure.deployment import code_package, data_stack, gateway_responses
@@ -57,7 +56,7 @@ def queue_properties(event: Event) -> dict[str, Any]:
     name = arn.rsplit(":", 1)[-1]
     queues = [
         resource["Properties"]
-        for resource in cfn_yaml.load(str(data_stack.TEMPLATE))["Resources"].values()
+        for resource in json.loads(data_stack.template_body())["Resources"].values()
         if resource["Type"] == "AWS::SQS::Queue"
         and resource["Properties"]["QueueName"]["Fn::Sub"].replace("${Stage}", STAGE) == name
     ]
