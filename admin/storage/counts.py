@@ -11,7 +11,6 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.solicitation import (
     SolicitationState,
 )
@@ -40,7 +39,7 @@ def correct_customer(account_id: str, seen: Customer, counts: CustomerCounts) ->
         seen: the customer as it was loaded.
     """
     corrected = asdict(counts)
-    unchanged = CustomerRow.updated_at == format_timestamp(seen.updated_at)
+    unchanged = CustomerRow.updated_at == seen.updated_at
     for name in corrected:
         attribute, value = getattr(CustomerRow, name), getattr(seen, name)
         unchanged &= counters.is_number(attribute, value)
@@ -54,7 +53,7 @@ def counted_feedback(account_id: str, until: datetime) -> Iterator[StoredFeedbac
 
     Two requests per 100 records.
     """
-    is_created = FeedbackRow.created_at <= format_timestamp(until)
+    is_created = FeedbackRow.created_at <= until
     yield from _counted(FeedbackRow.by_account.query(account_id, is_created))
 
 

@@ -30,5 +30,4 @@ def scan() -> Iterator[tuple[str, str, datetime]]:
         for record in row.scan(
             getattr(row, attribute).exists(), attributes_to_get=names, consistent_read=True
         ):
-            created_at = datetime.fromisoformat(record.created_at)
-            yield record.account_id, getattr(record, attribute), created_at
+            yield record.account_id, getattr(record, attribute), record.created_at

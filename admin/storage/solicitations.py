@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
     SolicitationPointer,
@@ -48,7 +47,7 @@ def list_for_account(
     ]
     rows = SolicitationRow.by_account.query(
         account_id,
-        SolicitationRow.created_at >= format_timestamp(since) if since else None,
+        SolicitationRow.created_at >= since if since else None,
         filter_condition=filters[0] & filters[-1] if filters else None,
         scan_index_forward=False,
         limit=at_most,

@@ -15,6 +15,9 @@ from chalicelib.domain.input_errors import InputError, out_of_range
 from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, WholeNumber
 from chalicelib.domain.schema import Input, Resource, format_timestamp, parse_timestamp
 
+Position = tuple[datetime, str]
+"""The creation time and the id of a record."""
+
 _MAX_CURSOR: Final = 500
 _HASH_LENGTH: Final = 16
 
@@ -47,7 +50,7 @@ class CursorRequest(Input):
             for name, value in filters.items()
         }
 
-    def position(self) -> tuple[str, str] | None:
+    def position(self) -> Position | None:
         """Return the creation time and the id at which this page starts; None at the beginning.
 
         Raises:
@@ -59,17 +62,17 @@ class CursorRequest(Input):
         at = parse_timestamp(created_at)
         if at is None or format_timestamp(at) != created_at or parse_id(record_id) is None:
             raise invalid_cursor()
-        return created_at, record_id
+        return at, record_id
 
-    def cursor_at(self, created_at: str, record_id: str) -> str:
+    def cursor_at(self, created_at: datetime, record_id: str) -> str:
         """Return the cursor after the record with this creation time and id."""
-        return write_cursor((created_at, record_id), self.filters())
+        return write_cursor((format_timestamp(created_at), record_id), self.filters())
 
     def page_meta(
         self,
         item_count: int,
-        examined: Sequence[tuple[str, str]],
-        end: tuple[str, str] | None,
+        examined: Sequence[Position],
+        end: Position | None,
         *,
         is_end: bool,
     ) -> "CursorMeta":

@@ -10,9 +10,13 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import AccountSettings
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import (
+    IntegerAttribute,
+    JsonAttribute,
+    TimestampAttribute,
+    is_unchanged,
+)
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
@@ -30,17 +34,15 @@ class AccountRow(Table):
 
     account_id = UnicodeAttribute(hash_key=True)
     name = UnicodeAttribute()
-    created_at = UnicodeAttribute()
+    created_at = TimestampAttribute()
     settings = JsonAttribute(null=True)
     retention_due_at = IntegerAttribute(null=True)
-    anonymized_until = UnicodeAttribute(null=True)
+    anonymized_until = TimestampAttribute(null=True)
 
 
 def save(account: Account) -> None:
     """Create or replace an account. All settings except the name get their default values."""
-    AccountRow(
-        account.id, name=account.name, created_at=format_timestamp(account.created_at)
-    ).save()
+    AccountRow(account.id, name=account.name, created_at=account.created_at).save()
 
 
 def find(account_id: str) -> Account | None:
@@ -111,11 +113,7 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
     """
     rows = AccountRow.scan(AccountRow.retention_due_at <= int(now.timestamp()))
     return [
-        DueRetention(
-            row.account_id,
-            days,
-            datetime.fromisoformat(row.anonymized_until) if row.anonymized_until else None,
-        )
+        DueRetention(row.account_id, days, row.anonymized_until)
         for row in sorted(rows, key=lambda row: row.retention_due_at)
         if (days := _settings(row).retention_days)
     ]
@@ -124,9 +122,7 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
 def find_anonymized_until(account_id: str) -> datetime | None:
     """Load the time up to which all feedback of the account is anonymized, or None."""
     row = _find_row(account_id)
-    if row is None or row.anonymized_until is None:
-        return None
-    return datetime.fromisoformat(row.anonymized_until)
+    return row.anonymized_until if row else None
 
 
 def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at: datetime) -> None:
@@ -137,10 +133,9 @@ def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at:
     row = AccountRow(due.account_id)
     actions: list[Action] = [AccountRow.retention_due_at.set(int(due_at.timestamp()))]
     if anonymized_until:
-        actions.append(AccountRow.anonymized_until.set(format_timestamp(anonymized_until)))
-    seen = AccountRow.anonymized_until
-    until = format_timestamp(due.anonymized_until) if due.anonymized_until else None
-    condition = AccountRow.retention_due_at.exists() & is_unchanged(seen, until)
+        actions.append(AccountRow.anonymized_until.set(anonymized_until))
+    is_seen = is_unchanged(AccountRow.anonymized_until, due.anonymized_until)
+    condition = AccountRow.retention_due_at.exists() & is_seen
     try_write(lambda: row.update(actions, condition=condition))
 
 
@@ -174,9 +169,7 @@ def _settings(row: AccountRow) -> AccountSettings:
 
 
 def _account(row: AccountRow) -> Account:
-    return Account(
-        id=row.account_id, name=row.name, created_at=datetime.fromisoformat(row.created_at)
-    )
+    return Account(id=row.account_id, name=row.name, created_at=row.created_at)
 
 
 def _stored(settings: AccountSettings) -> dict[str, object]:

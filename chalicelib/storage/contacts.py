@@ -22,7 +22,12 @@ from chalicelib.domain.solicitation.contact import (
     Solicited,
     SuppressionReason,
 )
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import (
+    IntegerAttribute,
+    JsonAttribute,
+    TimestampAttribute,
+    is_unchanged,
+)
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_secret import stage_secret
@@ -50,10 +55,10 @@ class ContactRow(Table):
     solicited = JsonAttribute(null=True)
     suppressed_email = UnicodeAttribute(null=True)
     suppressed_sms = UnicodeAttribute(null=True)
-    suppressed_at = UnicodeAttribute(null=True)
-    complained_at = UnicodeAttribute(null=True)
-    erased_at = UnicodeAttribute(null=True)
-    lifted_at = UnicodeAttribute(null=True)
+    suppressed_at = TimestampAttribute(null=True)
+    complained_at = TimestampAttribute(null=True)
+    erased_at = TimestampAttribute(null=True)
+    lifted_at = TimestampAttribute(null=True)
     lifted_by = UnicodeAttribute(null=True)
     expires_at = IntegerAttribute(null=True)
 
@@ -99,17 +104,17 @@ def suppress(
     A later call replaces the reason and the time, unless the new reason is in `WEAK_REASONS`.
     """
     suppressed, new = _SUPPRESSED[channel], reason.value
-    since, now = ContactRow.suppressed_at, format_timestamp(at)
+    since = ContactRow.suppressed_at
     is_weak = reason in WEAK_REASONS
     actions: list[Action] = [
         ContactRow.account_id.set(account_id),
         suppressed.set(suppressed | new if is_weak else new),
-        since.set(since | now if is_weak else now),
+        since.set(since | at if is_weak else at),
         ContactRow.revision.add(1),
         ContactRow.expires_at.remove(),
     ]
     if reason is SuppressionReason.COMPLAINT:
-        actions.append(ContactRow.complained_at.set(now))
+        actions.append(ContactRow.complained_at.set(at))
     write.update(ContactRow(key), actions=actions)
 
 
@@ -125,7 +130,7 @@ def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: da
         actions=[
             suppressed.remove(),
             ContactRow.suppressed_at.remove(),
-            ContactRow.lifted_at.set(format_timestamp(at)),
+            ContactRow.lifted_at.set(at),
             ContactRow.lifted_by.set(operator),
             ContactRow.revision.add(1),
             ContactRow.expires_at.set(int((at + _RETENTION).timestamp())),
@@ -168,17 +173,16 @@ def record_erasure(
         pair_keys: the contacts of the customer's pair. They receive no messages, but an import that
             is older than the erasure checks them.
     """
-    erased_at = format_timestamp(at)
     erased: list[Action] = [
         ContactRow.account_id.set(account_id),
-        ContactRow.erased_at.set(erased_at),
+        ContactRow.erased_at.set(at),
         ContactRow.revision.add(1),
         ContactRow.expires_at.remove(),
     ]
     for channel, key in keys.items():
         suppressed = [
             _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
-            ContactRow.suppressed_at.set(erased_at),
+            ContactRow.suppressed_at.set(at),
         ]
         write.update(ContactRow(key), actions=[*erased, *suppressed])
     for key in pair_keys:
@@ -238,16 +242,12 @@ def build_contact(key: str, row: ContactRow | None) -> Contact:
             for channel, attribute in _SUPPRESSED.items()
             if (reason := row.attribute_values.get(attribute.attr_name))
         },
-        suppressed_at=_time(row.suppressed_at),
-        complained_at=_time(row.complained_at),
-        erased_at=_time(row.erased_at),
-        lifted_at=_time(row.lifted_at),
+        suppressed_at=row.suppressed_at,
+        complained_at=row.complained_at,
+        erased_at=row.erased_at,
+        lifted_at=row.lifted_at,
         lifted_by=row.lifted_by,
     )
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def _encode(solicited: dict[str, Solicited], now: datetime) -> dict[str, Any]:

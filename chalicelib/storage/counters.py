@@ -24,8 +24,7 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
@@ -68,7 +67,7 @@ class CounterRow(Table):
     total = IntegerAttribute(null=True)
     reserved_until = IntegerAttribute(null=True)
     erasures = IntegerAttribute(null=True)
-    erased_at = UnicodeAttribute(null=True)
+    erased_at = TimestampAttribute(null=True)
 
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
@@ -137,17 +136,14 @@ def is_number(attribute: Any, number: int) -> Condition:
 
 def erasures_of(counter: CounterRow | None) -> tuple[int, datetime | None]:
     """Return the number of changes by erasures, and the time of the account's last erasure."""
-    if counter is None:
-        return 0, None
-    erased_at = datetime.fromisoformat(counter.erased_at) if counter.erased_at else None
-    return counter.erasures or 0, erased_at
+    return (counter.erasures or 0, counter.erased_at) if counter else (0, None)
 
 
 def mark_erasure(write: TransactWrite, account_id: str, at: datetime) -> None:
     """Store in this transaction that a customer is erased. Concurrent imports read again."""
     write.update(
         CounterRow(account_id, Listed.CUSTOMERS.value),
-        actions=[CounterRow.erasures.add(1), CounterRow.erased_at.set(format_timestamp(at))],
+        actions=[CounterRow.erasures.add(1), CounterRow.erased_at.set(at)],
     )
 
 

@@ -1,6 +1,5 @@
 """The table of partner credentials. It contains hashes of secrets, not the secrets."""
 
-from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
@@ -8,8 +7,8 @@ from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
 from chalicelib.domain.accounts.account import DEFAULT_PERMISSIONS, Credential, Permission
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import put_new, transaction
 
@@ -32,8 +31,8 @@ class CredentialRow(Table):
     account_id = UnicodeAttribute()
     secret_hash = UnicodeAttribute()
     label = UnicodeAttribute()
-    created_at = UnicodeAttribute()
-    revoked_at = UnicodeAttribute(null=True)
+    created_at = TimestampAttribute()
+    revoked_at = TimestampAttribute(null=True)
     permissions = UnicodeSetAttribute(null=True)
     by_account = _ByAccount()
 
@@ -45,7 +44,7 @@ def create(credential: Credential, change: AccountChange) -> None:
         "account_id": credential.account_id,
         "secret_hash": credential.secret_hash,
         "label": credential.label,
-        "created_at": format_timestamp(credential.created_at),
+        "created_at": credential.created_at,
         "permissions": set(credential.permissions),
     }
     with transaction() as write:
@@ -77,7 +76,7 @@ def revoke(credential: Credential, change: AccountChange) -> None:
     with transaction() as write:
         write.update(
             CredentialRow(credential.api_key),
-            actions=[revoked.set(format_timestamp(change.changed_at))],
+            actions=[revoked.set(change.changed_at)],
             condition=revoked.does_not_exist(),
         )
         account_changes.add(write, credential.account_id, [change])
@@ -89,7 +88,7 @@ def _credential(row: CredentialRow) -> Credential:
         account_id=row.account_id,
         secret_hash=row.secret_hash,
         label=row.label,
-        created_at=datetime.fromisoformat(row.created_at),
-        revoked_at=datetime.fromisoformat(row.revoked_at) if row.revoked_at else None,
+        created_at=row.created_at,
+        revoked_at=row.revoked_at,
         permissions=frozenset(map(Permission, row.permissions or DEFAULT_PERMISSIONS)),
     )

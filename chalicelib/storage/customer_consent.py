@@ -9,7 +9,6 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage.customers import CustomerRow, has_same_addresses
 from chalicelib.storage.dynamodb.table import account_key
@@ -62,7 +61,7 @@ def turn_optins_off(
         CustomerRow(account_key(account_id, customer.id)),
         actions=[
             *(_OPTINS[channel].set(False) for channel in channels),
-            CustomerRow.updated_at.set(format_timestamp(clock.now())),
+            CustomerRow.updated_at.set(clock.now()),
         ],
         condition=has_same_addresses(customer) if condition is None else condition,
     )
@@ -88,7 +87,7 @@ def revoke_consent(
     hashed = CustomerRow.email_hash if is_email else CustomerRow.phone_hash
     is_marked = is_bounce and is_email
     change = CustomerRow.email_bounced.set(True) if is_marked else _OPTINS[channel].set(False)
-    updated = CustomerRow.updated_at.set(format_timestamp(clock.now()))
+    updated = CustomerRow.updated_at.set(clock.now())
     write.update(CustomerRow(key), actions=[change, updated], condition=hashed == contact_hash)
 
 
@@ -99,7 +98,7 @@ def clear_bounce(write: TransactWrite, key: str, contact_hash: str) -> None:
     """
     actions: list[Action] = [
         CustomerRow.email_bounced.set(False),
-        CustomerRow.updated_at.set(format_timestamp(clock.now())),
+        CustomerRow.updated_at.set(clock.now()),
     ]
     write.update(CustomerRow(key), actions, CustomerRow.email_hash == contact_hash)
 

@@ -19,10 +19,14 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Listed
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import (
+    IntegerAttribute,
+    JsonAttribute,
+    TimestampAttribute,
+    is_unchanged,
+)
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import DueIndex
@@ -77,8 +81,8 @@ class CustomerRow(Table):
     work_shard = UnicodeAttribute(null=True)
     due_at = IntegerAttribute(null=True)
     id = UnicodeAttribute()
-    created_at = UnicodeAttribute()
-    updated_at = UnicodeAttribute()
+    created_at = TimestampAttribute()
+    updated_at = TimestampAttribute()
     description = UnicodeAttribute(null=True)
     company = UnicodeAttribute(null=True)
     first_name = UnicodeAttribute(null=True)
@@ -217,8 +221,7 @@ def change(write: TransactWrite, account_id: str, earlier: Customer, changed: Cu
             for name, attribute in CustomerRow.get_attributes().items()
             if name == "updated_at" or before.get(name) != after.get(name)
         ],
-        condition=has_same_addresses(earlier)
-        & (CustomerRow.updated_at == format_timestamp(earlier.updated_at)),
+        condition=has_same_addresses(earlier) & (CustomerRow.updated_at == earlier.updated_at),
     )
 
 
@@ -242,7 +245,7 @@ def count_purchase(
     """
     actions: list[Action] = [
         CustomerRow.purchase_count.add(by),
-        CustomerRow.updated_at.set(format_timestamp(now)),
+        CustomerRow.updated_at.set(now),
         *(getattr(CustomerRow, name).set(True) for name in optins),
     ]
     if by > 0:
@@ -276,7 +279,7 @@ def count_feedback(
     rated = [rating for rating in ratings if rating is not None]
     actions: list[Action] = [
         CustomerRow.feedback_count.add(by * len(ratings)),
-        CustomerRow.updated_at.set(format_timestamp(now)),
+        CustomerRow.updated_at.set(now),
     ]
     if by > 0:
         actions.append(CustomerRow.data_sources.add({source.value for source in sources}))
@@ -300,9 +303,9 @@ def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datet
     row, stored = CustomerRow(account_key(account_id, seen.id)), CustomerRow.tag_ids
     actions: list[Action] = [
         stored.set(list(tag_ids)) if tag_ids else stored.remove(),
-        CustomerRow.updated_at.set(format_timestamp(now)),
+        CustomerRow.updated_at.set(now),
     ]
-    condition = CustomerRow.updated_at == format_timestamp(seen.updated_at)
+    condition = CustomerRow.updated_at == seen.updated_at
     return try_write(lambda: row.update(actions, condition=condition))
 
 
@@ -335,7 +338,7 @@ def fill(
     The transaction fails if one of the fields is already set or the customer does not exist.
     """
     unset = CustomerRow.key.exists()
-    actions: list[Action] = [CustomerRow.updated_at.set(format_timestamp(now))]
+    actions: list[Action] = [CustomerRow.updated_at.set(now)]
     for name, value in fields.items():
         attribute = getattr(CustomerRow, name)
         actions.append(attribute.set(value))
@@ -392,8 +395,8 @@ def attributes_of(account_id: str, customer: Customer) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         "key": account_key(account_id, customer.id),
         "account_id": account_id,
-        "created_at": format_timestamp(customer.created_at),
-        "updated_at": format_timestamp(customer.updated_at),
+        "created_at": customer.created_at,
+        "updated_at": customer.updated_at,
         "language": customer.language and customer.language.value,
         "declared_type": customer.declared_type and customer.declared_type.value,
         "data_sources": {source.value for source in customer.data_sources},

@@ -17,10 +17,13 @@ from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage import contacts, counters
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
+from chalicelib.storage.dynamodb.attributes import (
+    IntegerAttribute,
+    JsonAttribute,
+    TimestampAttribute,
+)
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import (
@@ -65,7 +68,7 @@ class ErasureRow(WorkRow):
     erasure_id = UnicodeAttribute(hash_key=True)
     part = PART
     account_id = UnicodeAttribute()
-    erased_at = UnicodeAttribute()
+    erased_at = TimestampAttribute()
     customer_id = UnicodeAttribute(null=True)
     pair = UnicodeAttribute(null=True)
     pair_contact = UnicodeAttribute(null=True)
@@ -135,13 +138,13 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
     unchanged: Condition = ErasureRow.erasure_id.does_not_exist()
     if earlier:
         unchanged = (ErasureRow.state == earlier.state.value) & (
-            ErasureRow.erased_at == format_timestamp(earlier.erased_at)
+            ErasureRow.erased_at == earlier.erased_at
         )
     write.save(
         ErasureRow(
             erasure.id,
             account_id=erasure.account_id,
-            erased_at=format_timestamp(erasure.erased_at),
+            erased_at=erasure.erased_at,
             customer_id=erasure.customer_id,
             pair=" ".join(erasure.pairs) or None,
             pair_contact=" ".join(erasure.pair_contacts) or None,
@@ -224,7 +227,7 @@ def finish(erasure: Erasure, now: datetime) -> None:
     row = ErasureRow(erasure.id)
     actions: list[Action] = [
         ErasureRow.state.set(ErasureState.DONE.value),
-        ErasureRow.ended_at.set(format_timestamp(now)),
+        ErasureRow.ended_at.set(now),
         ErasureRow.customer_id.remove(),
         ErasureRow.pair.remove(),
         ErasureRow.next_holder.remove(),
@@ -236,9 +239,7 @@ def finish(erasure: Erasure, now: datetime) -> None:
 
 def _is_unchanged(erasure: Erasure) -> Condition:
     """Return a write condition: the erasure is pending and was not restarted."""
-    unchanged: Condition = ErasureRow.is_pending() & (
-        ErasureRow.erased_at == format_timestamp(erasure.erased_at)
-    )
+    unchanged: Condition = ErasureRow.is_pending() & (ErasureRow.erased_at == erasure.erased_at)
     return unchanged
 
 
@@ -248,7 +249,7 @@ def build_erasure(row: Any) -> Erasure:
     return Erasure(
         id=row.erasure_id,
         account_id=row.account_id,
-        erased_at=datetime.fromisoformat(row.erased_at),
+        erased_at=row.erased_at,
         customer_id=row.customer_id,
         pairs=tuple((row.pair or "").split()),
         pair_contacts=tuple((row.pair_contact or "").split()),
@@ -257,7 +258,7 @@ def build_erasure(row: Any) -> Erasure:
         next_holder=row.next_holder,
         contacts={channel: key for channel, key in keys.items() if key},
         state=ErasureState(row.state),
-        ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
+        ended_at=row.ended_at,
         counts={kind: getattr(row, kind.value) or 0 for kind in Erased},
         operator=row.operator,
     )

@@ -19,7 +19,7 @@ from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.webhooks.execution import (
     INTERRUPTED,
     Attempt,
@@ -29,7 +29,13 @@ from chalicelib.domain.webhooks.execution import (
     Outcome,
     ReplayResult,
 )
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import (
+    EARLIEST,
+    LATEST,
+    CompressedJsonAttribute,
+    IntegerAttribute,
+    TimestampAttribute,
+)
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import (
     CONDITION_FAILED,
@@ -67,9 +73,7 @@ _MAX_PUTS: Final = 100
 _MAX_PUT_BYTES: Final = 3_000_000
 FILTERED_PAGE_SIZE: Final = 1_000
 _ACCOUNT_SHARDS: Final = 4
-_FIRST: Final = "0"
-"""A text that is less than each creation time."""
-LAST: Final = ("9", "")
+LAST: Final = (LATEST, "")
 """A position before the newest execution."""
 
 
@@ -111,7 +115,7 @@ class ExecutionRow(WorkRow):
 
     account_id = UnicodeAttribute(null=True)
     account_shard = UnicodeAttribute(null=True)
-    created_at = UnicodeAttribute(null=True)
+    created_at = TimestampAttribute(null=True)
     workflow_id = UnicodeAttribute(null=True)
     action_id = UnicodeAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
@@ -126,7 +130,7 @@ class ExecutionRow(WorkRow):
     not_before = IntegerAttribute(null=True)
     by_account_shard = _ByAccountShard()
 
-    at = UnicodeAttribute(null=True)
+    at = TimestampAttribute(null=True)
     status = IntegerAttribute(null=True)
     error = UnicodeAttribute(null=True)
     duration_ms = IntegerAttribute(null=True)
@@ -360,7 +364,7 @@ def newest_first(
     account_id: str,
     state: ExecutionState | None = None,
     since: datetime | None = None,
-    before: tuple[str, str] = LAST,
+    before: Position = LAST,
     page_size: int = FILTERED_PAGE_SIZE,
 ) -> Iterator[Execution]:
     """Yield executions of the account, newest first, without their bodies.
@@ -374,7 +378,7 @@ def newest_first(
         before: the creation time and the id of an execution; only executions that come after it in
             this order are yielded.
     """
-    first = format_timestamp(since) if since else _FIRST
+    first = since or EARLIEST
     if first > before[0]:
         return
     shards = (
@@ -472,7 +476,7 @@ def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
     return [
         *actions,
         ExecutionRow.state.set(outcome.state.value),
-        ExecutionRow.ended_at.set(format_timestamp(now)),
+        ExecutionRow.ended_at.set(now),
         ExecutionRow.expires_at.set(_expires_at(now)),
         *leave_index(ExecutionRow),
     ]
@@ -490,7 +494,7 @@ def _attributes(execution: Execution) -> dict[str, Any]:
         "account_shard": _shard_key(
             execution.account_id, crc32(execution.id.encode()) % _ACCOUNT_SHARDS
         ),
-        "created_at": format_timestamp(execution.created_at),
+        "created_at": execution.created_at,
         "workflow_id": execution.workflow_id,
         "action_id": execution.action_id,
         "feedback_id": execution.feedback_id,
@@ -518,7 +522,7 @@ def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
     return ExecutionRow(
         execution_id,
         _attempt_part(attempt.number),
-        at=format_timestamp(attempt.at),
+        at=attempt.at,
         status=attempt.status,
         error=attempt.error or None,
         duration_ms=attempt.duration_ms,
@@ -533,7 +537,7 @@ def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
 def _attempt(row: ExecutionRow) -> Attempt:
     return Attempt(
         number=int(row.part.removeprefix("attempt#")),
-        at=datetime.fromisoformat(row.at),
+        at=row.at,
         status=row.status,
         error=row.error or "",
         duration_ms=row.duration_ms or 0,
@@ -553,7 +557,7 @@ def _execution(row: ExecutionRow) -> Execution:
         feedback_id=row.feedback_id,
         body=row.body or b"",
         state=ExecutionState(row.state),
-        created_at=datetime.fromisoformat(row.created_at),
+        created_at=row.created_at,
         attempt=row.last_claimed,
         settled=row.settled or 0,
         attempts_before=row.attempts_before or 0,
@@ -562,6 +566,6 @@ def _execution(row: ExecutionRow) -> Execution:
         ambiguous=bool(row.ambiguous),
         due_at=row.due_at,
         not_before=row.not_before,
-        ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
+        ended_at=row.ended_at,
         reason=row.reason or "",
     )

@@ -14,10 +14,15 @@ from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import (
+    EARLIEST,
+    LATEST,
+    CompressedJsonAttribute,
+    TimestampAttribute,
+    is_unchanged,
+)
 from chalicelib.storage.dynamodb.table import (
     read_indexed,
     read_together,
@@ -79,12 +84,12 @@ class FeedbackRow(WorkRow):
     form_id = UnicodeAttribute()
     document = CompressedJsonAttribute()
     input_hash = UnicodeAttribute(null=True)
-    created_at = UnicodeAttribute()
+    created_at = TimestampAttribute()
     customer_id = UnicodeAttribute(null=True)
     is_test = BooleanAttribute(null=True)
     contact_hash = UnicodeAttribute(null=True)
-    anonymized_at = UnicodeAttribute(null=True)
-    marked_at = UnicodeAttribute(null=True)
+    anonymized_at = TimestampAttribute(null=True)
+    marked_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
     answered_as = UnicodeAttribute(null=True)
     by_account = _ByAccount()
@@ -145,8 +150,8 @@ def list_ids(
         since: the earliest creation time.
         until: the end of the period; records created at this time are omitted.
     """
-    first = format_timestamp(since) if since else "0"
-    last = format_timestamp(until - timedelta(milliseconds=1)) if until else "9"
+    first = since or EARLIEST
+    last = until - timedelta(milliseconds=1) if until else LATEST
     rows = FeedbackRow.by_account.query(
         account_id,
         FeedbackRow.created_at.between(first, last),
@@ -168,19 +173,17 @@ def list_created(
         at_most: the maximum number of records. Records that were created in the same millisecond as
             the last one are returned too.
     """
-    first = format_timestamp(after + timedelta(milliseconds=1)) if after else "0"
-    last = format_timestamp(until)
-    if first > last:
+    first = after + timedelta(milliseconds=1) if after else EARLIEST
+    if first > until:
         return []
     created: list[tuple[str, datetime]] = []
     rows = FeedbackRow.by_account.query(
-        account_id, FeedbackRow.created_at.between(first, last), page_size=at_most
+        account_id, FeedbackRow.created_at.between(first, until), page_size=at_most
     )
     for row in rows:
-        created_at = datetime.fromisoformat(row.created_at)
-        if len(created) >= at_most and created_at != created[-1][1]:
+        if len(created) >= at_most and row.created_at != created[-1][1]:
             break
-        created.append((row.feedback_id, created_at))
+        created.append((row.feedback_id, row.created_at))
     return created
 
 
@@ -223,7 +226,7 @@ def finish(
     """
     actions: list[Action] = [
         FeedbackRow.state.set(FeedbackState.DONE.value),
-        FeedbackRow.ended_at.set(format_timestamp(now)),
+        FeedbackRow.ended_at.set(now),
         *leave_index(FeedbackRow),
         *count_in(stored),
     ]
@@ -283,7 +286,7 @@ def scan_contacts() -> Iterator[tuple[str, str, datetime]]:
         consistent_read=True,
     )
     for row in rows:
-        yield row.feedback_id, row.contact_hash, datetime.fromisoformat(row.created_at)
+        yield row.feedback_id, row.contact_hash, row.created_at
 
 
 def anonymize(
@@ -295,7 +298,7 @@ def anonymize(
     """
     actions: list[Action] = [
         FeedbackRow.document.set(anonymized.model_dump_json().encode()),
-        FeedbackRow.anonymized_at.set(format_timestamp(now)),
+        FeedbackRow.anonymized_at.set(now),
         FeedbackRow.contact_hash.remove(),
         FeedbackRow.input_hash.remove(),
     ]
@@ -316,7 +319,7 @@ def set_test(write: TransactWrite, stored: StoredFeedback, now: datetime, *, is_
     """
     mark = FeedbackRow.is_test.set(True) if is_test else FeedbackRow.is_test.remove()
     row = FeedbackRow(stored.feedback.id)
-    marked_at = FeedbackRow.marked_at.set(format_timestamp(now))
+    marked_at = FeedbackRow.marked_at.set(now)
     write.update(row, actions=[mark, marked_at], condition=_is_unchanged(stored))
 
 
@@ -346,7 +349,7 @@ def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
         "form_id": feedback.form_id,
         "document": feedback.model_dump_json().encode(),
         "input_hash": input_hash,
-        "created_at": format_timestamp(feedback.created_at),
+        "created_at": feedback.created_at,
         "customer_id": feedback.customer_id,
         "contact_hash": pair and pair_hash(feedback.account_id, pair.digest),
         **pending_attributes(feedback.account_id, feedback.id, PART, feedback.created_at),
@@ -363,7 +366,7 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
         row.input_hash,
         FeedbackState(row.state),
         bool(row.is_test),
-        datetime.fromisoformat(changed_at) if changed_at else None,
+        changed_at,
         row.counted_as,
         row.answered_as,
     )

@@ -30,7 +30,6 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import PARKED_SHARD, open_shards, shards_of_account
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
@@ -39,6 +38,7 @@ from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
     JsonAttribute,
+    TimestampAttribute,
     is_unchanged,
 )
 from chalicelib.storage.dynamodb.table import account_key, put_all, read_together
@@ -86,7 +86,7 @@ class ImportRow(WorkRow):
     part = UnicodeAttribute(range_key=True)
     account_id = UnicodeAttribute()
     edition = UnicodeAttribute()
-    created_at = UnicodeAttribute()
+    created_at = TimestampAttribute()
     row_count = IntegerAttribute()
     expires_at = IntegerAttribute()
 
@@ -172,7 +172,7 @@ def save_chunks(
             part,
             account_id=header.account_id,
             edition=header.edition,
-            created_at=format_timestamp(header.created_at),
+            created_at=header.created_at,
             row_count=sum(len(group.rows) for group in groups),
             expires_at=_timestamp(now + _CHUNK_RETENTION),
             number=number,
@@ -197,7 +197,7 @@ def accept(header: ImportHeader, now: datetime) -> bool:
         _HEADER,
         account_id=header.account_id,
         edition=header.edition,
-        created_at=format_timestamp(header.created_at),
+        created_at=header.created_at,
         row_count=header.row_count,
         expires_at=_timestamp(now + _RETENTION),
         chunk_count=header.chunk_count,
@@ -222,7 +222,7 @@ def was_accepted_after(chunk: ImportRow, at: datetime) -> bool:
     Only the time of the header does not come from the clock of a process.
     """
     (header,) = read_together((ImportRow, chunk.import_id, _HEADER))
-    return header is not None and datetime.fromisoformat(header.created_at) > at
+    return header is not None and header.created_at > at
 
 
 def load_progress(header: ImportHeader) -> list[ChunkProgress]:
@@ -314,7 +314,7 @@ def load_persons(
 
 
 def _is_erased_since(contact: ContactRow, at: datetime) -> bool:
-    return bool(contact.erased_at) and datetime.fromisoformat(contact.erased_at) >= at
+    return contact.erased_at is not None and contact.erased_at >= at
 
 
 def finish_chunk(
@@ -333,7 +333,7 @@ def finish_chunk(
             ImportRow.unchanged.set(done.unchanged),
             ImportRow.failed.set(done.failed),
             ImportRow.errors.set(_errors_to_json(done.errors)),
-            ImportRow.ended_at.set(format_timestamp(now)),
+            ImportRow.ended_at.set(now),
             ImportRow.rows.remove(),
             *leave_index(ImportRow),
         ],
@@ -431,7 +431,7 @@ def _header(row: ImportRow) -> ImportHeader:
         row_count=row.row_count,
         chunk_count=row.chunk_count or 0,
         input_hash=row.input_hash,
-        created_at=datetime.fromisoformat(row.created_at),
+        created_at=row.created_at,
     )
 
 
@@ -443,7 +443,7 @@ def _progress(row: ImportRow) -> ChunkProgress:
         unchanged=row.unchanged or 0,
         failed=row.failed or 0,
         errors=_errors_from_json(row.errors or []),
-        ended_at=datetime.fromisoformat(row.ended_at) if row.ended_at else None,
+        ended_at=row.ended_at,
     )
 
 

@@ -2,24 +2,38 @@
 
 from typing import Any
 
-Position = tuple[str, str]
-"""The creation time and the id of a record."""
+from chalicelib.domain.list_cursor import Position
+from chalicelib.domain.schema import format_timestamp
 
 
 def read_index_page(
-    index: Any, key: tuple[str, str], id_name: str, record_key: str | None, after: str, limit: int
-) -> tuple[list[Any], bool]:
-    """Return up to ``limit`` entries of an index, and whether it ends with them. One request.
+    index: Any,
+    key: tuple[str, str],
+    id_name: str,
+    after: Position | None,
+    limit: int,
+    prefix: str = "",
+) -> tuple[list[Position], bool]:
+    """Return up to ``limit`` positions of an index, and whether it ends with them. One request.
+
+    Entries of other accounts are omitted.
 
     Args:
         key: the name and the value of the partition key of the index.
         id_name: the name of the partition key of the table.
-        record_key: the value of this key in the last entry of the preceding page; None to start.
-        after: the creation time of this entry.
+        after: the position of the last record of the preceding page; None to start.
+        prefix: the part of the partition key of the table before the id.
     """
     name, value = key
     start = None
-    if record_key is not None:
-        start = {name: {"S": value}, "created_at": {"S": after}, id_name: {"S": record_key}}
+    if after:
+        created_at, record_id = after
+        start = {
+            name: {"S": value},
+            "created_at": {"S": format_timestamp(created_at)},
+            id_name: {"S": prefix + record_id},
+        }
     found = index.query(value, limit=limit, last_evaluated_key=start)
-    return list(found), found.last_evaluated_key is None
+    entries = ((row.created_at, getattr(row, id_name)) for row in found)
+    positions = [(at, key.removeprefix(prefix)) for at, key in entries if key.startswith(prefix)]
+    return positions, found.last_evaluated_key is None

@@ -8,9 +8,8 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
 
 _RETENTION: Final = timedelta(days=400)
@@ -28,7 +27,7 @@ class MessageRow(Table):
     customer_id = UnicodeAttribute()
     channel = UnicodeAttribute()
     contact_key = UnicodeAttribute()
-    sent_at = UnicodeAttribute()
+    sent_at = TimestampAttribute()
     expires_at = IntegerAttribute()
 
 
@@ -66,7 +65,7 @@ def _message(row: MessageRow) -> SentMessage:
         customer_id=row.customer_id,
         channel=Channel(row.channel),
         contact_key=row.contact_key,
-        sent_at=datetime.fromisoformat(row.sent_at),
+        sent_at=row.sent_at,
     )
 
 
@@ -91,7 +90,7 @@ def add(write: TransactWrite, message: SentMessage) -> None:
             customer_id=message.customer_id,
             channel=message.channel.value,
             contact_key=message.contact_key,
-            sent_at=format_timestamp(message.sent_at),
+            sent_at=message.sent_at,
             expires_at=int((message.sent_at + _RETENTION).timestamp()),
         )
     )

@@ -9,8 +9,8 @@ from pynamodb.attributes import UnicodeAttribute
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.accounts.tags import Tag
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import create, transaction
 
@@ -34,8 +34,8 @@ class PlaceRow(Table):
     time_zone = UnicodeAttribute(null=True)
     address = UnicodeAttribute(null=True)
     legal_text = UnicodeAttribute(null=True)
-    created_at = UnicodeAttribute(null=True)
-    updated_at = UnicodeAttribute(null=True)
+    created_at = TimestampAttribute(null=True)
+    updated_at = TimestampAttribute(null=True)
 
 
 def find(account_id: str, place_id: str) -> Place | None:
@@ -110,8 +110,8 @@ def create_tag(account_id: str, tag: Tag) -> bool:
             "kind": _TAG,
             "name": tag.tag,
             "color": tag.color,
-            "created_at": format_timestamp(tag.created_at),
-            "updated_at": format_timestamp(tag.updated_at),
+            "created_at": tag.created_at,
+            "updated_at": tag.updated_at,
         },
     )
 
@@ -119,7 +119,7 @@ def create_tag(account_id: str, tag: Tag) -> bool:
 def set_tag_color(account_id: str, tag_id: str, color: str, now: datetime) -> None:
     """Set the colour of an existing tag."""
     PlaceRow(account_id, _tag_key(tag_id)).update(
-        [PlaceRow.color.set(color), PlaceRow.updated_at.set(format_timestamp(now))]
+        [PlaceRow.color.set(color), PlaceRow.updated_at.set(now)]
     )
 
 

@@ -9,14 +9,14 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import JsonAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, is_unchanged
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
-from chalicelib.storage.index_pages import Position, read_index_page
+from chalicelib.storage.index_pages import read_index_page
 
 
 class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -37,20 +37,20 @@ class PurchaseRow(Table):
     key = UnicodeAttribute(hash_key=True)
     account_id = UnicodeAttribute()
     id = UnicodeAttribute()
-    created_at = UnicodeAttribute()
-    updated_at = UnicodeAttribute()
+    created_at = TimestampAttribute()
+    updated_at = TimestampAttribute()
     store_id = UnicodeAttribute()
     customer_id = UnicodeAttribute(null=True)
-    date = UnicodeAttribute()
-    start_date = UnicodeAttribute()
-    end_date = UnicodeAttribute()
+    date = TimestampAttribute()
+    start_date = TimestampAttribute()
+    end_date = TimestampAttribute()
     external_id = UnicodeAttribute()
     source = UnicodeAttribute()
     metadata = JsonAttribute(null=True)
     attributes = JsonAttribute(null=True)
     by_customer = _ByCustomer()
     input_hash = UnicodeAttribute(null=True)
-    sent_at = UnicodeAttribute(null=True)
+    sent_at = TimestampAttribute(null=True)
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:
@@ -117,15 +117,14 @@ def put(
     """
     unchanged: Any = PurchaseRow.key.does_not_exist()
     if earlier:
-        updated_at = format_timestamp(earlier.updated_at)
-        unchanged = (PurchaseRow.updated_at == updated_at) & is_unchanged(
+        unchanged = (PurchaseRow.updated_at == earlier.updated_at) & is_unchanged(
             PurchaseRow.customer_id, earlier.customer_id
         )
     else:
         counters.count(write, account_id, Counted.PURCHASES, purchase.id)
     row = _row(account_id, purchase)
     row.input_hash = input_hash
-    row.sent_at = format_timestamp(sent_at) if sent_at else None
+    row.sent_at = sent_at
     write.save(row, unchanged)
 
 
@@ -147,17 +146,8 @@ def list_page_of_customer(
         after: the position of the last purchase of the preceding page.
     """
     prefix = account_key(account_id, "")
-    created_at, purchase_id = after or ("", None)
-    rows, is_end = read_index_page(
-        PurchaseRow.by_customer,
-        ("customer_id", customer_id),
-        "key",
-        prefix + purchase_id if purchase_id else None,
-        created_at,
-        at_most,
-    )
-    own = (row for row in rows if row.key.startswith(prefix))
-    return [(row.created_at, row.key.removeprefix(prefix)) for row in own], is_end
+    key = ("customer_id", customer_id)
+    return read_index_page(PurchaseRow.by_customer, key, "key", after, at_most, prefix)
 
 
 def find_many(account_id: str, purchase_ids: Collection[str]) -> dict[str, Purchase]:
@@ -178,10 +168,10 @@ def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at
             PurchaseRow.metadata.remove(),
             PurchaseRow.attributes.remove(),
             PurchaseRow.input_hash.remove(),
-            PurchaseRow.updated_at.set(format_timestamp(at)),
+            PurchaseRow.updated_at.set(at),
         ],
         condition=(PurchaseRow.customer_id == purchase.customer_id)
-        & (PurchaseRow.updated_at == format_timestamp(purchase.updated_at)),
+        & (PurchaseRow.updated_at == purchase.updated_at),
     )
 
 
@@ -195,13 +185,13 @@ def _row(account_id: str, purchase: Purchase) -> PurchaseRow:
         account_key(account_id, purchase.id),
         account_id=account_id,
         id=purchase.id,
-        created_at=format_timestamp(purchase.created_at),
-        updated_at=format_timestamp(purchase.updated_at),
+        created_at=purchase.created_at,
+        updated_at=purchase.updated_at,
         store_id=purchase.store_id,
         customer_id=purchase.customer_id,
-        date=format_timestamp(purchase.date),
-        start_date=format_timestamp(purchase.start_date),
-        end_date=format_timestamp(purchase.end_date),
+        date=purchase.date,
+        start_date=purchase.start_date,
+        end_date=purchase.end_date,
         external_id=purchase.external_id,
         source=purchase.source.value,
         metadata=purchase.metadata or None,

@@ -101,7 +101,7 @@ def load_known(
     return Known(
         purchase=build_purchase_from(purchase) if purchase else None,
         input_hash=purchase.input_hash if purchase else None,
-        sent_at=datetime.fromisoformat(purchase.sent_at) if purchase and purchase.sent_at else None,
+        sent_at=purchase.sent_at if purchase else None,
         solicitation=solicitations.build_solicitation(solicitation) if solicitation else None,
         customer_id=known_pair.customer_id if known_pair else existing_id,
         is_pair_known=known_pair is not None,
@@ -112,7 +112,7 @@ def load_known(
             for key in each
             if channel in contacts.build_contact(key, rows[ContactRow, key]).suppressed
         ),
-        erased_at=max(map(datetime.fromisoformat, filter(None, erased_at.values())), default=None),
+        erased_at=max(filter(None, erased_at.values()), default=None),
         erasures=erased_at,
     )
 

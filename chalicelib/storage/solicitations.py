@@ -24,8 +24,8 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.survey import SendMode
+from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import SkipReason
 from chalicelib.domain.solicitation.solicitation import (
@@ -40,7 +40,11 @@ from chalicelib.domain.work import due_after_deferral, first_due
 from chalicelib.storage import counters, messages, statistics
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import (
+    IntegerAttribute,
+    TimestampAttribute,
+    is_unchanged,
+)
 from chalicelib.storage.dynamodb.table import account_key, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
@@ -57,7 +61,7 @@ from chalicelib.storage.dynamodb.work_records import (
     pending_attributes,
     plan,
 )
-from chalicelib.storage.index_pages import Position, read_index_page
+from chalicelib.storage.index_pages import read_index_page
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
 
@@ -111,7 +115,7 @@ class SolicitationRow(WorkRow):
     solicitation_id = UnicodeAttribute(hash_key=True)
     part = PART
     account_id = UnicodeAttribute()
-    created_at = UnicodeAttribute()
+    created_at = TimestampAttribute()
     source = UnicodeAttribute()
     external_id = UnicodeAttribute()
     customer_id = UnicodeAttribute(null=True)
@@ -119,19 +123,19 @@ class SolicitationRow(WorkRow):
     revision = IntegerAttribute(null=True)
     claim_token = UnicodeAttribute(null=True)
     leased_until = IntegerAttribute(null=True)
-    processed_at = UnicodeAttribute(null=True)
-    held_until = UnicodeAttribute(null=True)
+    processed_at = TimestampAttribute(null=True)
+    held_until = TimestampAttribute(null=True)
     survey_id = UnicodeAttribute(null=True)
     channel = UnicodeAttribute(null=True)
     tracker_id = UnicodeAttribute(null=True)
     text_day = UnicodeAttribute(null=True)
-    deferred_since = UnicodeAttribute(null=True)
+    deferred_since = TimestampAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
-    sent_at = UnicodeAttribute(null=True)
-    reminded_at = UnicodeAttribute(null=True)
+    sent_at = TimestampAttribute(null=True)
+    reminded_at = TimestampAttribute(null=True)
     reminder_message_id = UnicodeAttribute(null=True)
-    send_at = UnicodeAttribute(null=True)
-    cancelled_at = UnicodeAttribute(null=True)
+    send_at = TimestampAttribute(null=True)
+    cancelled_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
     by_account = _ByAccount()
     by_customer = _ByCustomer()
@@ -176,14 +180,13 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
     is_pending = solicitation.state is SolicitationState.PENDING
     if not is_pending:
         _count(write, solicitation, solicitation.state)
-    created_at = format_timestamp(solicitation.created_at)
     work = (
         pending_attributes(solicitation.account_id, solicitation.id, PART, solicitation.created_at)
         if is_pending
         else {
             "state": solicitation.state.value,
             "reason": solicitation.reason,
-            "ended_at": created_at,
+            "ended_at": solicitation.created_at,
         }
     )
     put_new(
@@ -192,12 +195,12 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
         {
             "solicitation_id": solicitation.id,
             "account_id": solicitation.account_id,
-            "created_at": created_at,
+            "created_at": solicitation.created_at,
             "source": solicitation.source,
             "external_id": solicitation.external_id,
             "customer_id": solicitation.customer_id,
             "is_requested": solicitation.is_requested,
-            "send_at": format_timestamp(solicitation.send_at) if solicitation.send_at else None,
+            "send_at": solicitation.send_at,
             **work,
         },
     )
@@ -222,7 +225,7 @@ def decide_again(
             SolicitationRow.due_at.set(first_due(now)),
             SolicitationRow.ready_at.set(int(now.timestamp())),
             customer.set(customer_id) if customer_id else customer.remove(),
-            earliest.set(format_timestamp(send_at)) if send_at else earliest.remove(),
+            earliest.set(send_at) if send_at else earliest.remove(),
             SolicitationRow.held_until.remove(),
         ],
         condition=_is_unchanged(solicitation),
@@ -355,7 +358,7 @@ def link(write: TransactWrite, loaded: Solicitation, linked: Solicitation, now: 
         row(loaded.id),
         actions=[
             *_chosen(linked),
-            row.sent_at.set(format_timestamp(now)),
+            row.sent_at.set(now),
             row.held_until.remove(),
             row.reason.remove(),
             *_ending(linked.state, now),
@@ -386,7 +389,7 @@ def cancel(solicitation: Solicitation, now: datetime) -> None:
     row = SolicitationRow
     is_leased = solicitation.leased_until is not None
     ends = not solicitation.outcome_is_final and not is_leased
-    actions: list[Action] = [row.cancelled_at.set(format_timestamp(now))]
+    actions: list[Action] = [row.cancelled_at.set(now)]
     if ends:
         reason = SkipReason.CANCELLED.value
         actions += [
@@ -415,7 +418,7 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    held_until = SolicitationRow.held_until.set(format_timestamp(until))
+    held_until = SolicitationRow.held_until.set(until)
     planned = plan(SolicitationRow, ceil(until.timestamp()))
     _decide_later(solicitation, reason, now, held_until, *planned)
 
@@ -441,7 +444,7 @@ def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
 def _decide_later(solicitation: Solicitation, reason: str, now: datetime, *also: Action) -> None:
     row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
     actions: list[Action] = [
-        SolicitationRow.processed_at.set(format_timestamp(solicitation.processed_at or now)),
+        SolicitationRow.processed_at.set(solicitation.processed_at or now),
         SolicitationRow.reason.set(reason),
         *also,
     ]
@@ -472,7 +475,7 @@ def claim(
             SolicitationRow.due_at.set(lease_end),
             SolicitationRow.requeues.remove(),
             *leave_attempt(SolicitationRow),
-            SolicitationRow.processed_at.set(format_timestamp(claimed.processed_at or now)),
+            SolicitationRow.processed_at.set(claimed.processed_at or now),
             SolicitationRow.held_until.remove(),
             SolicitationRow.reason.remove(),
             *([SolicitationRow.text_day.set(claimed.text_day)] if claimed.text_day else ()),
@@ -505,7 +508,7 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
     actions: list[Action] = [
         SolicitationRow.leased_until.remove(),
         SolicitationRow.reason.set(reason),
-        SolicitationRow.deferred_since.set(format_timestamp(claimed.deferred_since or now)),
+        SolicitationRow.deferred_since.set(claimed.deferred_since or now),
         SolicitationRow.deferrals.set(claimed.deferrals + 1),
         SolicitationRow.due_at.set(due_after_deferral(now, claimed.deferrals + 1)),
         *leave_attempt(SolicitationRow),
@@ -544,7 +547,7 @@ def save_sent(
     if not claimed.is_reminder:
         actions += [
             SolicitationRow.message_id.set(message_id),
-            SolicitationRow.sent_at.set(format_timestamp(now)),
+            SolicitationRow.sent_at.set(now),
         ]
 
     def also(write: TransactWrite) -> None:
@@ -567,7 +570,7 @@ def _save_reminded(
     write.update(
         SolicitationRow(reminder.purchase_id),
         actions=[
-            SolicitationRow.reminded_at.set(format_timestamp(now)),
+            SolicitationRow.reminded_at.set(now),
             SolicitationRow.reminder_message_id.set(message_id),
         ],
         condition=SolicitationRow.customer_id == reminder.customer_id,
@@ -622,9 +625,7 @@ def list_page_of_customer(
 def _list_page(
     index: Any, key: tuple[str, str], after: Position | None, at_most: int
 ) -> tuple[list[Position], bool]:
-    created_at, record_id = after or ("", None)
-    rows, is_end = read_index_page(index, key, "solicitation_id", record_id, created_at, at_most)
-    return [(row.created_at, row.solicitation_id) for row in rows], is_end
+    return read_index_page(index, key, "solicitation_id", after, at_most)
 
 
 def find_many_with_stores(
@@ -712,20 +713,6 @@ def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:
     """Build a solicitation from its table row or its index entry."""
-    fields = row.attribute_values
-    times = {
-        name: datetime.fromisoformat(fields[name])
-        for name in (
-            "processed_at",
-            "held_until",
-            "sent_at",
-            "reminded_at",
-            "send_at",
-            "cancelled_at",
-            "deferred_since",
-        )
-        if fields.get(name)
-    }
     return Solicitation(
         id=row.solicitation_id,
         account_id=row.account_id,
@@ -733,7 +720,7 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         external_id=row.external_id,
         customer_id=row.customer_id,
         is_requested=bool(row.is_requested),
-        created_at=datetime.fromisoformat(row.created_at),
+        created_at=row.created_at,
         state=SolicitationState(row.state),
         revision=row.revision or 0,
         claim_token=row.claim_token or "",
@@ -748,7 +735,13 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         deferrals=row.deferrals or 0,
         due_at=row.due_at,
         counted_as=row.counted_as,
-        **times,
+        processed_at=row.processed_at,
+        held_until=row.held_until,
+        sent_at=row.sent_at,
+        reminded_at=row.reminded_at,
+        send_at=row.send_at,
+        cancelled_at=row.cancelled_at,
+        deferred_since=row.deferred_since,
     )
 
 
@@ -773,7 +766,7 @@ def _is_claimed_with(token: str) -> Condition:
 def _ending(state: SolicitationState, now: datetime) -> list[Action]:
     return [
         SolicitationRow.state.set(state.value),
-        SolicitationRow.ended_at.set(format_timestamp(now)),
+        SolicitationRow.ended_at.set(now),
         SolicitationRow.leased_until.remove(),
         *leave_index(SolicitationRow),
     ]

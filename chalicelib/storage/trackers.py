@@ -9,7 +9,7 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 
@@ -35,8 +35,8 @@ class TrackerRow(Table):
     customer_id = UnicodeAttribute(null=True)
     store_id = UnicodeAttribute()
     send_mode = UnicodeAttribute()
-    created_at = UnicodeAttribute()
-    used_at = UnicodeAttribute(null=True)
+    created_at = TimestampAttribute()
+    used_at = TimestampAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
     by_customer = _ByCustomer()
@@ -85,7 +85,7 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
     write.update(
         TrackerRow(tracker_id),
         actions=[
-            TrackerRow.used_at.set(format_timestamp(at)),
+            TrackerRow.used_at.set(at),
             TrackerRow.feedback_id.set(feedback_id),
         ],
         condition=TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist(),
@@ -113,7 +113,7 @@ def _row(tracker: Tracker) -> TrackerRow:
         customer_id=tracker.customer_id,
         store_id=tracker.store_id,
         send_mode=tracker.send_mode,
-        created_at=format_timestamp(tracker.created_at),
+        created_at=tracker.created_at,
         counted_as=tracker.counted_as,
     )
 
@@ -128,8 +128,8 @@ def build_tracker(row: TrackerRow) -> Tracker:
         customer_id=row.customer_id,
         store_id=row.store_id,
         send_mode=row.send_mode,
-        created_at=datetime.fromisoformat(row.created_at),
-        used_at=datetime.fromisoformat(row.used_at) if row.used_at else None,
+        created_at=row.created_at,
+        used_at=row.used_at,
         feedback_id=row.feedback_id,
         counted_as=row.counted_as,
     )

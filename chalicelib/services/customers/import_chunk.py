@@ -141,8 +141,7 @@ def _contacts_to_check(chunk: LoadedChunk, header: ImportHeader) -> dict[str, li
 def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
     # Keep a chunk without a header for an hour, because the request that accepts the import may
     # still write the header.
-    written_at = datetime.fromisoformat(chunk.row.created_at)
-    if chunk.is_leftover or now - written_at > _DISCARD_AFTER:
+    if chunk.is_leftover or now - chunk.row.created_at > _DISCARD_AFTER:
         imports.discard(chunk)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.paging import MAX_LIMIT, marshalled_bytes
 from chalicelib.domain.purchases.partner_requests import PurchaseList, PurchaseListRequest
 from chalicelib.domain.purchases.purchase import Purchase
@@ -83,7 +84,7 @@ def list_purchases(account_id: str, request: PurchaseListRequest) -> PurchaseLis
 
 def _positions(
     account_id: str, request: PurchaseListRequest, at_most: int
-) -> tuple[list[tuple[str, str]], bool]:
+) -> tuple[list[Position], bool]:
     after = request.position()
     if request.customer_id:
         return purchases.list_page_of_customer(account_id, request.customer_id, after, at_most)
@@ -92,10 +93,10 @@ def _positions(
 
 
 def _matching(
-    positions: list[tuple[str, str]],
+    positions: list[Position],
     found: Mapping[str, Purchase],
     request: PurchaseListRequest,
-) -> list[tuple[tuple[str, str], Purchase | None]]:
+) -> list[tuple[Position, Purchase | None]]:
     """Return each position with its purchase, or with None if the purchase does not match."""
     stores = request.store_ids
     return [

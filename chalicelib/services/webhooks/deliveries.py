@@ -14,7 +14,6 @@ from chalicelib.domain.errors import (
 )
 from chalicelib.domain.idempotency import origin_of
 from chalicelib.domain.list_cursor import CursorMeta
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, ReplayResult
 from chalicelib.domain.webhooks.partner_view import (
     MAX_ATTEMPTS_SHOWN,
@@ -191,7 +190,7 @@ def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], C
     if errors:
         raise InvalidInput(errors)
     state, until = request.state, request.created_until
-    end = (format_timestamp(until), "") if until else None
+    end = (until, "") if until else None
     listed = executions.newest_first(
         account_id,
         since=request.created_since,
@@ -199,13 +198,13 @@ def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], C
         page_size=_SHARD_PAGE if state else request.limit + 2,
     )
     selected: list[str] = []
-    last, cursor = ("", ""), None
+    last, cursor = executions.LAST, None
     for examined, execution in enumerate(listed):
         is_full = len(selected) == request.limit or examined == MAX_EXAMINED
         if is_full:
             cursor = request.cursor_at(*last)
             break
-        last = format_timestamp(execution.created_at), execution.id
+        last = execution.created_at, execution.id
         if state in (None, execution.state):
             selected.append(execution.id)
     return selected, CursorMeta(item_count=0, cursor=cursor, has_more=cursor is not None)

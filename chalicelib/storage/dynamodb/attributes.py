@@ -2,12 +2,18 @@
 
 import json
 import zlib
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from pydantic_core import from_json
 from pynamodb.attributes import Attribute
 from pynamodb.constants import BINARY, NUMBER, STRING
 from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.schema import format_timestamp
+
+EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class IntegerAttribute(Attribute[int]):
@@ -22,6 +28,20 @@ class IntegerAttribute(Attribute[int]):
     def deserialize(self, value: str) -> int:
         """Convert the stored digits to an integer."""
         return int(value)
+
+
+class TimestampAttribute(Attribute[datetime]):
+    """A time with milliseconds, stored as text whose order is that of the times."""
+
+    attr_type = STRING
+
+    def serialize(self, value: datetime) -> str:
+        """Format the time in UTC."""
+        return format_timestamp(value)
+
+    def deserialize(self, value: str) -> datetime:
+        """Parse the stored text."""
+        return datetime.fromisoformat(value)
 
 
 class JsonAttribute(Attribute[Any]):

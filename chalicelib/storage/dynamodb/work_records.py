@@ -16,7 +16,6 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain.errors import Blocked, NotFound, Unavailable
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.work import (
     MAX_CLAIMS,
     MAX_RUN,
@@ -33,7 +32,7 @@ from chalicelib.domain.work import (
     open_shards,
     shard_of,
 )
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 
@@ -75,7 +74,7 @@ class WorkRow(Table):
     account_id: Any
 
     state = UnicodeAttribute(null=True)
-    ended_at = UnicodeAttribute(null=True)
+    ended_at = TimestampAttribute(null=True)
     claims = IntegerAttribute(null=True)
     deferrals = IntegerAttribute(null=True)
     requeues = IntegerAttribute(null=True)
@@ -161,7 +160,7 @@ def park(row: type[WorkRow], now: datetime) -> list[Action]:
     """Return the update actions that park a record."""
     return [
         row.state.set(PARKED),
-        row.ended_at.set(format_timestamp(now)),
+        row.ended_at.set(now),
         row.work_shard.set(PARKED_SHARD),
         row.due_at.set(int(now.timestamp())),
         *leave_attempt(row),
@@ -358,7 +357,7 @@ class WorkRecords(Generic[Pointer]):
                         part=row.part,
                         claims=min(row.claims or 0, MAX_CLAIMS),
                         reason=row.reason or "",
-                        parked_at=datetime.fromisoformat(row.ended_at),
+                        parked_at=row.ended_at,
                     )
 
     def count_parked(self) -> int:

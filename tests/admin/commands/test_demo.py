@@ -5,6 +5,7 @@ import logging
 import shlex
 import stat
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,7 @@ def test_second_demo_run_creates_missing_records(
 
 def test_second_demo_run_replaces_used_trackers(output: Path) -> None:
     first, *others = demo(output)["trackers"]
-    TrackerRow(first).update([TrackerRow.used_at.set("2100-01-01T00:00:00.000Z")])
+    TrackerRow(first).update([TrackerRow.used_at.set(datetime(2100, 1, 1, tzinfo=UTC))])
     replaced_trackers = demo(output)["trackers"]
     assert replaced_trackers[:23] == others
     assert replaced_trackers[23] not in (first, *others)

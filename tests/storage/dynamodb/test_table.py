@@ -4,6 +4,7 @@ import zlib
 from typing import Any
 
 import pytest
+from pynamodb.attributes import Attribute
 from pynamodb.models import Model
 
 from admin.storage import mail_domains  # noqa: F401 - importing a module registers its tables
@@ -23,6 +24,7 @@ from chalicelib.storage import (  # noqa: F401 - importing a module registers it
     webhook_secrets,
     workflows,
 )
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table
 
 
@@ -43,9 +45,14 @@ VALUES: dict[str, Any] = {
 def example(table: type[Table]) -> dict[str, dict[str, Any]]:
     """Return an item with a value for every attribute of the table."""
     return {
-        name: {attribute.attr_type: VALUES[attribute.attr_type]}
+        name: {attribute.attr_type: _value(attribute)}
         for name, attribute in table.get_attributes().items()
     }
+
+
+def _value(attribute: Attribute[Any]) -> Any:
+    is_time = isinstance(attribute, TimestampAttribute)
+    return "2026-11-20T10:00:00.123Z" if is_time else VALUES[attribute.attr_type]
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
