@@ -48,8 +48,8 @@ def get_openapi() -> Response:
     id="getDocumentation",
     tag=_TAG,
     summary="Get the documentation page",
-    description="Returns the description of this API with its guides as an HTML page. The page loads nothing"
-    " from other hosts.",
+    description="Returns the description of this API with its guides as an HTML page. The page"
+    " loads nothing from other hosts.",
     parameters=_IF_NONE_MATCH,
     returns="The page.",
     media_types=("text/html",),

@@ -15,7 +15,6 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
@@ -250,7 +249,7 @@ def test_customer_that_waits_for_position_is_not_changed(listed: str) -> None:
 
 
 def test_customer_that_changes_during_check_is_not_repaired(seeded: SeededAccount) -> None:
-    later = format_timestamp(clock.now() + timedelta(minutes=1))
+    later = clock.now() + timedelta(minutes=1)
     change(CustomerRow(key(seeded)), purchase_count=5, updated_at=later)
     (difference,) = recount(seeded.account_id, fix=True)
     assert (difference.name, difference.is_repaired) == ("purchase_count", False)
