@@ -273,9 +273,9 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
         groups=groups,
         total=total_of(counter),
         known={
-            group.pair: holders[found[0]]
+            group.digest: holders[found[0]]
             for group in groups
-            if group.pair and (found := [d for d in group.digests if d in holders])
+            if group.digest and (found := [d for d in group.digests if d in holders])
         },
         erasures=erasures,
         last_erased_at=last_erased_at,
@@ -375,12 +375,14 @@ def _unfinished(shards: Iterable[str]) -> Iterator[ImportRow]:
 
 def pairs_of(chunk: ImportRow) -> set[str]:
     """Return the digests of the pairs in the rows of a chunk."""
-    return {group.pair for group in groups_from_json(chunk.rows) if group.pair}
+    return {group.digest for group in groups_from_json(chunk.rows) if group.digest}
 
 
 def rows_with_pairs(chunk: ImportRow, pairs: Collection[str]) -> list[GroupRow]:
     """Return the rows of a chunk that have one of these pairs."""
-    return [r for group in groups_from_json(chunk.rows) if group.pair in pairs for r in group.rows]
+    return [
+        r for group in groups_from_json(chunk.rows) if group.digest in pairs for r in group.rows
+    ]
 
 
 def erase_pairs(write: TransactWrite, chunk: ImportRow, pairs: Collection[str]) -> None:
@@ -390,7 +392,7 @@ def erase_pairs(write: TransactWrite, chunk: ImportRow, pairs: Collection[str]) 
     chunk earlier cannot finish the chunk.
     """
     groups = [
-        group.erased() if group.pair in pairs else group for group in groups_from_json(chunk.rows)
+        group.erased() if group.digest in pairs else group for group in groups_from_json(chunk.rows)
     ]
     write.update(
         ImportRow(chunk.import_id, chunk.part),

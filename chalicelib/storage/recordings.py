@@ -124,7 +124,7 @@ class Recording:
     Attributes:
         solicitation: the solicitation to create if the purchase has none.
         customer: the customer to create; None if the purchase has a customer or needs none.
-        pair: the digest of the pair of ``customer``.
+        pair_digest: the digest of the pair of ``customer``.
         optins: the fields of the opt-ins that the purchase turns on, such as ``email_optin``.
         sent_at: the time at which the partner sent this version; None if it is unknown.
     """
@@ -133,7 +133,7 @@ class Recording:
     input_hash: str
     solicitation: Solicitation
     customer: Customer | None = None
-    pair: str | None = None
+    pair_digest: str | None = None
     optins: tuple[str, ...] = ()
     sent_at: datetime | None = None
 
@@ -177,7 +177,7 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
 
     if new.customer:
         return customer_creation.insert(
-            account_id, new.customer, known.total, new.pair, also=write_all
+            account_id, new.customer, known.total, new.pair_digest, also=write_all
         )
     with transaction() as write:
         write_all(write)

@@ -188,7 +188,7 @@ def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
     actions = size = 0
     for group in groups:
         # A group writes the customer and, if it has a pair, also the record of the pair.
-        group_actions, group_size = 2 if group.pair else 1, len(groups_to_json([group]))
+        group_actions, group_size = 2 if group.digest else 1, len(groups_to_json([group]))
         if chunk and (
             actions + group_actions > MAX_CHUNK_ACTIONS or size + group_size > MAX_CHUNK_BYTES
         ):
@@ -203,7 +203,7 @@ def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
     """Serialize row groups to the JSON that is stored in the chunk record."""
     document = [
         [
-            group.pair,
+            group.digest,
             [[row.index, row.fields] for row in group.rows],
             *([True] if group.is_erased else []),
         ]
@@ -215,8 +215,8 @@ def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
 def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
     """Parse the row groups from the JSON of a chunk record."""
     return tuple(
-        RowGroup(pair, tuple(GroupRow(index, fields) for index, fields in rows), bool(is_erased))
-        for pair, rows, *is_erased in json.loads(document)
+        RowGroup(digest, tuple(GroupRow(index, fields) for index, fields in rows), bool(is_erased))
+        for digest, rows, *is_erased in json.loads(document)
     )
 
 

@@ -49,12 +49,12 @@ class RowGroup:
     A row without a pair is the only row of its group.
 
     Attributes:
-        pair: the digest of the pair, or None.
+        digest: the digest of the pair, or None.
         is_erased: whether the customer was erased before the import of the rows. Such rows have no
             pair and no values.
     """
 
-    pair: str | None
+    digest: str | None
     rows: tuple[GroupRow, ...]
     is_erased: bool = False
 
@@ -65,14 +65,14 @@ class RowGroup:
     @property
     def digests(self) -> tuple[str, ...]:
         """The digest of the pair, and the digests under which the pair may be stored."""
-        if self.pair is None:
+        if self.digest is None:
             return ()
         fields = self.rows[0].fields
         email = fields.get("email") or ""
         if len(email_spellings(email)) == 1:  # The usual case; computing digests takes longer.
-            return (self.pair,)
+            return (self.digest,)
         pair = pair_of(email, fields.get("phone_number"))
-        return tuple(dict.fromkeys((*(pair.digests if pair else ()), self.pair)))
+        return tuple(dict.fromkeys((*(pair.digests if pair else ()), self.digest)))
 
     @property
     def addresses(self) -> set[tuple[str | None, str | None]]:

@@ -112,7 +112,7 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
             if plan.effect.creates:
                 position += 1
                 customer_creation.add(
-                    write, pointer.account_id, plan.customer, position, plan.group.pair
+                    write, pointer.account_id, plan.customer, position, plan.group.digest
                 )
             elif plan.effect.fields:
                 fields = plan.effect.fields
@@ -152,7 +152,7 @@ def _plan(
     customers_by_id: dict[str, Customer],
     now: datetime,
 ) -> _Plan:
-    existing_id = chunk.known.get(group.pair) if group.pair else None
+    existing_id = chunk.known.get(group.digest) if group.digest else None
     # If the customer was erased after the pair was read, the customer is missing.
     existing = customers_by_id.get(existing_id) if existing_id else None
     base = existing or Customer(

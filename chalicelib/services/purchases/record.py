@@ -230,7 +230,7 @@ def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _
         input_hash=request.input_hash,
         solicitation=new,
         customer=customer,
-        pair=request.pair.digest if request.pair else None,
+        pair_digest=request.pair.digest if request.pair else None,
         optins=tuple(_OPTINS[each] for each in request.optins if each not in known.suppressed),
         sent_at=request.sent_at,
     )

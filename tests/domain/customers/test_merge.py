@@ -87,13 +87,13 @@ def test_merge_result_equals_result_of_reference_importer(
         predicted = [reference.import_row(row) for row in batch]
         outcomes = [""] * len(batch)
         for group in group_rows(enumerate(parse(row, CustomerBody) for row in batch)):
-            known = by_pair.get(group.pair) if group.pair else None
+            known = by_pair.get(group.digest) if group.digest else None
             effect = effect_of(group, list(customers[known]) if known is not None else None)
             if known is None:
                 known = len(customers)
                 customers.append({})
-                if group.pair:
-                    by_pair[group.pair] = known
+                if group.digest:
+                    by_pair[group.digest] = known
             assert effect.creates == (customers[known] == {})
             assert not effect.fields.keys() & customers[known].keys()
             customers[known] |= effect.fields
