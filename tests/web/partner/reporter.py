@@ -23,6 +23,11 @@ class Reporter:
         purchase: dict[str, Any] = response.json
         return purchase
 
+    def reported(self, purchase: dict[str, Any]) -> dict[str, Any]:
+        """Return the current data of a purchase."""
+        current: dict[str, Any] = self.partner.get(f"/partners/purchase?id={purchase['id']}").json
+        return current
+
     def tracker(self, purchase: dict[str, Any]) -> dict[str, Any]:
         response = self.partner.get(f"/partners/survey-tracker?purchase={purchase['id']}")
         assert response.status == 200

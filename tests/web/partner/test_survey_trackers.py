@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -19,9 +21,11 @@ from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import trackers
 from chalicelib.storage.stage_secret import stage_secret
-from tests.services.erasure.erasing import erase
+from tests.services.customers.importing import accept_batch
+from tests.services.erasure.erasing import erase, finish
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
+from tests.services.queues import IMPORT_QUEUE
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, DAY_S
 from tests.web.partner.reporter import Reporter
@@ -282,6 +286,13 @@ def test_survey_is_sent_or_linked_whenever_request_arrives(
     assert read_stats(own.shop.account_id).surveys_sent == 1
 
 
+def import_row(own: Reporter, purchase: dict[str, Any]) -> None:
+    """Import a batch with a row that fills a field of the customer."""
+    row = {"email": purchase["customer"]["email"], "company": "Lumen"}
+    accept_batch(own.shop.account_id, {"batch": [row]})
+    assert IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(own.shop.account_id)) == []
+
+
 CHANGES: dict[str, Callable[[Reporter, dict[str, Any]], object]] = {
     "send": lambda own, _: own.shop.solicit(),
     "link": lambda own, purchase: own.link(purchase),
@@ -290,6 +301,7 @@ CHANGES: dict[str, Callable[[Reporter, dict[str, Any]], object]] = {
         externalId=purchase["externalId"], metadata={"room": "12"}
     ),
     "erase": lambda own, purchase: erase(own.shop.account_id, purchase["customer"]["id"]),
+    "import": import_row,
     "other link": lambda own, _: own.link(own.report()),
 }
 
@@ -312,6 +324,9 @@ def test_change_during_link_request_is_respected(
             assert (response.status, tracker["channel"], len(provider.sent)) == (409, "EMAIL", 1)
         case "link" | "update":
             assert (response.status, response.json) == (201, tracker)
+        case "import":
+            assert (response.status, response.json) == (201, tracker)
+            assert own.reported(purchase)["customer"]["company"] == "Lumen"
         case "cancel":
             assert (response.status, tracker["reason"]) == (409, "CANCELLED")
         case "erase":
@@ -320,6 +335,54 @@ def test_change_during_link_request_is_respected(
             assert (response.status, tracker["state"]) == (409, "PENDING")
     own.shop.solicit()
     assert len(provider.sent) == (change == "send")
+
+
+def test_link_and_import_are_both_applied_whenever_link_is_requested(
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links: list[dict[str, Any]] = []
+
+    def link(purchase: dict[str, Any]) -> None:
+        links.append(own.link(purchase))
+
+    for number in count():
+        purchase = own.report(customer={"email": f"{number}@example.test"})
+        with before_request(monkeypatch, number, partial(link, purchase)):
+            import_row(own, purchase)
+        assert own.reported(purchase)["customer"]["company"] == "Lumen"
+        if len(links) == number:
+            break
+        assert own.tracker(purchase) == links[-1]
+    assert number > 3
+
+
+def test_erasure_ends_link_whenever_link_is_requested(
+    own: Reporter, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purchases, statuses = [], []
+
+    def link(purchase_id: str) -> None:
+        statuses.append(own.post("survey-tracker", purchaseId=purchase_id).status)
+
+    for number in count():
+        customer = {"email": f"{number}@example.test", "emailOptin": True}
+        purchase = own.report(customer=customer)
+        with before_request(monkeypatch, number, partial(link, purchase["id"])):
+            erase(own.shop.account_id, purchase["customer"]["id"])
+        if len(statuses) == number:
+            break
+        purchases.append(purchase)
+    own.shop.solicit()
+    for purchase, status in zip(purchases, statuses, strict=True):
+        customer_id = purchase["customer"]["id"]
+        finish(own.shop.account_id, customer_id, time)
+        tracker = own.tracker(purchase)
+        assert (tracker["link"], tracker["customerId"]) == (None, None)
+        assert not list(trackers.of_customer(own.shop.account_id, customer_id))
+        expected = ("SENT", "LINK", None) if status == 201 else ("SKIPPED", None, "ERASED")
+        assert (tracker["state"], tracker["channel"], tracker["reason"]) == expected
+    assert {201, 409} == set(statuses)
+    assert not provider.sent
 
 
 @pytest.mark.parametrize("solicit", [True, False])
