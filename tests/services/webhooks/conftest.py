@@ -1,18 +1,22 @@
 """Fixtures for tests of webhooks."""
 
+from collections.abc import Callable
+
 import pytest
 
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from tests.domain.workflows.factories import action_definition
 from tests.services.moved_time import Time
 from tests.services.webhooks.delivering import Receiver, add_workflow
-from tests.web.seeded_account import SeededAccount, seed_account
+from tests.web.seeded_account import SeededAccount
 
 
 @pytest.fixture
-def seeded(account: str, time: Time, receiver: Receiver) -> SeededAccount:
+def seeded(
+    account: str, time: Time, receiver: Receiver, seed: Callable[[], SeededAccount]
+) -> SeededAccount:
     """Create an account with forms. The test's receiver receives the webhooks of the account."""
-    return seed_account()
+    return seed()
 
 
 @pytest.fixture
