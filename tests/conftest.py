@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from botocore.client import BaseClient
 from botocore.hooks import EventAliaser
 from botocore.loaders import JSONFileLoader
@@ -49,6 +50,9 @@ def pytest_collection_finish() -> None:
 # Botocore reads its models again for each session, and moto starts a session for each test module.
 _load_model = cache(JSONFileLoader().load_file)
 JSONFileLoader.load_file = lambda _, path: _load_model(path)  # type: ignore[assignment]
+
+# Moto parses templates in Python, which takes most of the time of a deployment.
+yaml.Loader = yaml.loader.Loader = yaml.CLoader  # type: ignore[assignment,misc]
 
 # Botocore translates the same names of events again for each session.
 _translate = EventAliaser._alias_event_name
