@@ -294,7 +294,7 @@ FUNCTIONS: Final = (
             "surveys": ("BatchGetItem",),
             "purchases": ("BatchGetItem", "ConditionCheckItem"),
             "customers": ("BatchGetItem", "ConditionCheckItem", "UpdateItem"),
-            "contacts": ("BatchGetItem", "UpdateItem", "ConditionCheckItem"),
+            "contacts": ("BatchGetItem", "UpdateItem"),
             "solicitations": ("BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"),
             "trackers": ("GetItem", "PutItem", "ConditionCheckItem"),
             "messages": ("PutItem",),

@@ -219,13 +219,6 @@ def record_solicitation(
         write.update(ContactRow(contact.key), actions=actions, condition=unchanged)
 
 
-def confirm_unchanged(write: TransactWrite, contacts: Iterable[Contact]) -> None:
-    """Check in this transaction that no contact has changed since it was loaded."""
-    for contact in contacts:
-        unchanged = is_unchanged(ContactRow.revision, contact.revision or None)
-        write.condition_check(ContactRow, contact.key, condition=unchanged)
-
-
 def build_contact(key: str, row: ContactRow | None) -> Contact:
     """Build a contact from its table row, or an empty contact without a row."""
     if row is None:

@@ -98,6 +98,10 @@ class Contact:
         return None
 
 
+REMINDER_SCOPE: Final = "reminder"
+"""The scope of reminders, in which no delay between two surveys applies."""
+
+
 def scopes_of(store_id: str, brand_id: str | None, survey_id: str) -> dict[ResolicitationMode, str]:
     """Return the scope of a survey about this store, by resolicitation mode.
 

@@ -17,7 +17,12 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.forms.survey import MAX_RESOLICITATION_DELAY_S, DelayStart, SavedSurvey
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import Contact, SuppressionReason, scopes_of
+from chalicelib.domain.solicitation.contact import (
+    REMINDER_SCOPE,
+    Contact,
+    SuppressionReason,
+    scopes_of,
+)
 from chalicelib.domain.solicitation.mail_domain import can_be_sent_to
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.sending_hours import hold_until
@@ -369,7 +374,7 @@ def _is_too_old(facts: Facts, survey: SavedSurvey) -> bool:
 
 def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bool:
     assert facts.store  # noqa: S101 - a survey was found for the store
-    if not facts.was_claimed and _was_sent(facts.purchase.id, recipient):
+    if not facts.was_claimed and _was_sent(facts, recipient):
         return True
     if not survey.resolicitation_delay:
         return False
@@ -384,16 +389,16 @@ def _is_solicited(facts: Facts, recipient: Recipient, survey: SavedSurvey) -> bo
     )
 
 
-def _was_sent(purchase_id: str, recipient: Recipient) -> bool:
-    """Return whether a survey about the purchase was sent before a restore from a backup.
+def _was_sent(facts: Facts, recipient: Recipient) -> bool:
+    """Return whether the survey, or its reminder, was sent before a restore from a backup.
 
     A restore resets the solicitation, but not the contacts. Only the last survey in each scope is
     stored, so an earlier survey is not found.
     """
     return any(
-        solicited.by == purchase_id
+        solicited.by == facts.purchase.id and (scope == REMINDER_SCOPE or not facts.reminds_of)
         for contact in recipient.contacts
-        for solicited in contact.solicited.values()
+        for scope, solicited in contact.solicited.items()
     )
 
 

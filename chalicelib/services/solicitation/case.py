@@ -73,7 +73,7 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
         recipient=recipient,
         sending_hours=settings.sending_hours,
         time_zone=(store.time_zone if store else None) or settings.time_zone,
-        was_claimed=solicitation.tracker_id is not None,
+        was_claimed=bool(solicitation.claim_token),
         text_limit=settings.sms_daily_limit,
         text_count=text_count,
         has_reserved_text=solicitation.text_day == day_of(now),

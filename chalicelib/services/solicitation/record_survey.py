@@ -1,8 +1,9 @@
 """Record the survey about a purchase, before its message is sent or its link is returned.
 
-A reminder records nothing: the delay between two surveys counts from the survey.
+A reminder is recorded in a scope of its own: the delay between two surveys counts from the survey.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from chalicelib.domain.feedback.daily import DailyGroup, day_of
@@ -10,7 +11,7 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.solicitation.contact import Solicited, scopes_of
+from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Solicited, scopes_of
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
 from chalicelib.storage import contacts, solicitations, trackers
@@ -49,26 +50,29 @@ def record_survey(write: Any, case: Case, tracker: Tracker) -> None:
     The transaction fails if the tracker is used, or if a contact has changed since it was loaded.
     """
     trackers.put(write, tracker)
-    facts = case.facts
-    if facts.recipient is None:
-        return
-    brand_id = facts.store.brand_id if facts.store else None
-    contacts.record_solicitation(
-        write,
-        tracker.account_id,
-        facts.recipient.contacts,
-        scopes_of(tracker.store_id, brand_id, tracker.survey_id).values(),
-        Solicited(facts.now, tracker.purchase_id),
-    )
+    store = case.facts.store
+    brand_id = store.brand_id if store else None
+    _record(write, case, scopes_of(tracker.store_id, brand_id, tracker.survey_id).values())
 
 
-def confirm_survey(write: Any, case: Case, tracker_id: str) -> None:
-    """Check in this transaction that a customer can still be reminded of a survey.
+def record_reminder(write: Any, case: Case, tracker_id: str) -> None:
+    """Store a reminder for all contacts of the customer, in this transaction.
 
-    The transaction fails if the survey was answered, cancelled or erased, or if a contact of the
-    customer has changed since it was loaded.
+    The transaction fails if the survey was answered, cancelled or erased, or if a contact has
+    changed since it was loaded.
     """
     solicitations.confirm_survey(write, case.solicitation)
     trackers.confirm_unused(write, tracker_id)
-    if case.facts.recipient:
-        contacts.confirm_unchanged(write, case.facts.recipient.contacts)
+    _record(write, case, [REMINDER_SCOPE])
+
+
+def _record(write: Any, case: Case, scopes: Iterable[str]) -> None:
+    facts = case.facts
+    if facts.recipient:
+        contacts.record_solicitation(
+            write,
+            case.solicitation.account_id,
+            facts.recipient.contacts,
+            scopes,
+            Solicited(facts.now, facts.purchase.id),
+        )

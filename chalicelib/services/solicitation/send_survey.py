@@ -40,7 +40,11 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.invite import build_invitation
-from chalicelib.services.solicitation.record_survey import confirm_survey, record_survey, tracker_of
+from chalicelib.services.solicitation.record_survey import (
+    record_reminder,
+    record_survey,
+    tracker_of,
+)
 from chalicelib.services.solicitation.send_invitation import send_invitation
 from chalicelib.services.solicitation.suppress import suppress_contact
 from chalicelib.services.work.worker import Worker
@@ -250,7 +254,7 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
     with transaction() as write:
         solicitations.claim(write, claimed, case.solicitation.counted_as, facts.now)
         if claimed.is_reminder:
-            confirm_survey(write, case, tracker.id)
+            record_reminder(write, case, tracker.id)
         else:
             record_survey(write, case, tracker)
         if text_limit and not facts.has_reserved_text:

@@ -31,8 +31,10 @@ from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.case import load_case
 from chalicelib.services.solicitation.survey_trackers import cancel_survey, read_survey_tracker
 from chalicelib.storage import trackers
+from chalicelib.storage.dynamodb.table import connection
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import MessageRow
+from chalicelib.storage.solicitations import SolicitationRow
 from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.faults import Killed, before_request
 from tests.services.moved_time import Time
@@ -300,6 +302,20 @@ def test_erasure_deletes_message_of_reminder(
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
     shop.advance(time, timedelta(hours=1))
     assert outcome(purchase, shop)[0] == ("UNKNOWN" if is_during_sending else "SENT")
+
+
+def test_reminder_is_not_sent_again_after_restore_from_backup(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    purchase = sent(shop)
+    name, table = SolicitationRow.table_name(), connection()
+    key = {"solicitation_id": {"S": reminder_id(purchase.id)}}
+    backup = table.dispatch("GetItem", {"TableName": name, "Key": key})["Item"]
+    shop.advance(time, AFTER)
+    table.dispatch("PutItem", {"TableName": name, "Item": backup})
+    shop.advance(time, AFTER)
+    assert outcome(purchase, shop) == ("SKIPPED", "ALREADY_SOLICITED")
+    assert len(provider.sent) == 2
 
 
 def test_duplicate_messages_send_one_reminder(
