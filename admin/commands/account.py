@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic.alias_generators import to_snake
 
+from admin.feedback.report.languages import LANGUAGES
 from admin.identity import operator_identity
 from admin.options import YesOption, example
 from admin.services.accounts import manage
@@ -162,6 +163,17 @@ def _record_text(value: Any) -> str:
     return cell_text(value["name"] if isinstance(value, Mapping) and "name" in value else value)
 
 
+def report_language(text: str) -> str:
+    """Parse the language of a report.
+
+    Raises:
+        BadParameter: there are no texts in this language.
+    """
+    if text not in LANGUAGES:
+        raise typer.BadParameter(f"Must be one of {', '.join(LANGUAGES)}.")
+    return text
+
+
 def _days_or_off(text: str) -> int | str:
     if text == _OFF:
         return text
@@ -218,6 +230,10 @@ def change(
             metavar="ZONE|off",
             help="The time zone of stores without a time zone, such as Europe/Paris.",
         ),
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="CODE", help="The language of reports.", parser=report_language),
     ] = None,
     sending_hours: Annotated[
         str | None,
@@ -276,6 +292,7 @@ def change(
         "identifyRespondents": identify_respondents,
         "defaultRegion": default_region,
         "timeZone": time_zone,
+        "language": language,
         "sendingHours": sending_hours and _sending_hours(sending_hours),
         "retentionDays": retention_days,
         "smsSegmentPrice": sms_segment_price,

@@ -1,16 +1,19 @@
 """Compile the catalogues, or check them: ``python -m infrastructure.catalogues [--check]``.
 
+Pages and reports share the catalogues. Each has compiled catalogues with its messages only.
+
 To add a language, create an empty file ``po/<language>.po`` and run the command. The command adds
 all messages to the file.
 """
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from copy import deepcopy
 from datetime import date
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from babel import Locale
 from babel.dates import format_date
@@ -20,11 +23,13 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from babel.numbers import get_group_symbol
 
+from admin.feedback.report import words as report_words
 from chalicelib.domain.date_format import FORMATS
 from chalicelib.web.pages import words
 from chalicelib.web.pages.number_format import SEPARATORS
 
 _SOURCES: Final = Path(__file__).with_name("po")
+_WORDS: Final[tuple[Any, ...]] = (words, report_words)
 _KEYWORDS: Final = {"_": None, "_plural": (1, 2)}
 _MAX_LINE: Final = 100
 
@@ -37,8 +42,8 @@ def main(arguments: list[str]) -> int:
             catalogue.update(_template(), no_fuzzy_matching=True, update_creation_date=False)
             catalogue.obsolete.clear()
             _source(language).write_bytes(_po(catalogue))
-            _compiled(language).parent.mkdir(parents=True, exist_ok=True)
         for file, content in _generated(catalogues).items():
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
     problems = [*_problems(catalogues)]
     for problem in problems:
@@ -70,7 +75,11 @@ def _generated(catalogues: dict[str, Catalog]) -> dict[Path, bytes]:
         for language in catalogues
     }
     table = json.dumps(separators, indent=2, sort_keys=True) + "\n"
-    compiled = {_compiled(language): _mo(catalogue) for language, catalogue in catalogues.items()}
+    compiled = {
+        _compiled(module, language): _mo(catalogue, {message.id for message in _template(module)})
+        for module in _WORDS
+        for language, catalogue in catalogues.items()
+    }
     dates = {language: _dates(language) for language in ("en", *catalogues)}
     formats = json.dumps(dates, indent=0, sort_keys=True, ensure_ascii=False) + "\n"
     return compiled | {SEPARATORS: table.encode(), FORMATS: formats.encode()}
@@ -84,11 +93,12 @@ def _dates(language: str) -> list[str]:
     return [text.replace("2001", "{year}").replace("22", "{day}") for text in texts]
 
 
-def _template() -> Catalog:
+def _template(*modules: Any) -> Catalog:
+    """Return the messages of these modules, by default of all."""
     template = Catalog()
-    found = extract_from_file("python", words.__file__, keywords=_KEYWORDS)
-    for _, message_id, _, _ in found:
-        template.add(message_id)
+    for module in modules or _WORDS:
+        for _, message_id, _, _ in extract_from_file("python", module.__file__, keywords=_KEYWORDS):
+            template.add(message_id)
     return template
 
 
@@ -103,9 +113,14 @@ def _po(catalogue: Catalog) -> bytes:
     return file.getvalue()
 
 
-def _mo(catalogue: Catalog) -> bytes:
+def _mo(catalogue: Catalog, ids: Collection[Any]) -> bytes:
+    """Return the compiled messages with these ids."""
+    part = deepcopy(catalogue)
+    for message in catalogue:
+        if message.id not in ids:
+            part.delete(message.id)
     file = BytesIO()
-    write_mo(file, catalogue)
+    write_mo(file, part)
     return file.getvalue()
 
 
@@ -113,9 +128,9 @@ def _source(language: str) -> Path:
     return _SOURCES / f"{language}.po"
 
 
-def _compiled(language: str) -> Path:
-    folder = words.LOCALES / language.replace("-", "_") / "LC_MESSAGES"
-    return folder / f"{words.DOMAIN}.mo"
+def _compiled(module: Any, language: str) -> Path:
+    folder: Path = module.LOCALES / language.replace("-", "_") / "LC_MESSAGES"
+    return folder / f"{module.DOMAIN}.mo"
 
 
 if __name__ == "__main__":

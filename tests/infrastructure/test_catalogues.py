@@ -1,5 +1,6 @@
 """Tests of the command that compiles and checks the catalogues of the words of pages."""
 
+import gettext
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,8 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Copy one catalogue to a folder, and let the command use this folder."""
     shutil.copy(catalogues._SOURCES / SOURCE, tmp_path)
     monkeypatch.setattr(catalogues, "_SOURCES", tmp_path)
-    monkeypatch.setattr(catalogues.words, "LOCALES", tmp_path / "locale")
+    for words in catalogues._WORDS:
+        monkeypatch.setattr(words, "LOCALES", tmp_path / words.DOMAIN)
     monkeypatch.setattr(catalogues, "SEPARATORS", tmp_path / "separators.json")
     monkeypatch.setattr(catalogues, "FORMATS", tmp_path / "date_formats.json")
     return tmp_path
@@ -24,6 +26,17 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_compiled_catalogues_pass_check(sources: Path) -> None:
     assert catalogues.main([]) == 0
     assert catalogues.main(["--check"]) == 0
+
+
+def test_pages_and_reports_have_only_their_own_messages(sources: Path) -> None:
+    catalogues.main([])
+    pages, report = (
+        gettext.translation(words.DOMAIN, words.LOCALES, ["fr"]).gettext
+        for words in catalogues._WORDS
+    )
+    assert (pages("Yes"), report("Yes")) == ("Oui", "Oui")
+    assert (pages("Send"), report("Send")) == ("Envoyer", "Send")
+    assert (pages("Weeks"), report("Weeks")) == ("Weeks", "Semaines")
 
 
 def test_new_language_lists_missing_translations(

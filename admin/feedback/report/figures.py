@@ -1,7 +1,7 @@
 """Compute the figures of a report: numbers from the statistics, the rest from newest responses."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -13,30 +13,18 @@ from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.feedback.statistics import Interval
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.forms.wording import FormWording, Question
+from chalicelib.domain.language import Language
 
 MAX_READ: Final = 10_000
 """The number of responses from which questions and comments are shown: the newest ones."""
 
+OptionNames = Mapping[FieldType, Mapping[str, str]]
 _COMMENTS: Final = 4
 _MIN_COMMENT: Final = 15
 
-BANDS: Final = {
-    "Low ratings (0 to 6)": range(7),
-    "Middle ratings (7 and 8)": range(7, 9),
-    "High ratings (9 and 10)": range(9, 11),
-}
+BANDS: Final = {"low": range(7), "middle": range(7, 9), "high": range(9, 11)}
 """The bands of the Net Promoter Score: detractors, passives and promoters."""
-
-_NAMES: Final = {
-    FieldType.CHECKBOX: {"true": "Yes", "false": "No"},
-    FieldType.BINARY: {"satisfied": "Satisfied", "unsatisfied": "Not satisfied"},
-    FieldType.CSAT_STAR: {str(n): "★" * n for n in range(1, 6)},
-    FieldType.CSAT_SMILEY: dict(
-        zip("12345", ("Very bad", "Bad", "Fair", "Good", "Very good"), strict=True)
-    ),
-}
-"""The names of fixed options. Other options are their own names."""
 
 
 @dataclass(frozen=True)
@@ -134,15 +122,22 @@ class Details:
     comments: dict[str, list[Comment]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, forms: Iterable[AccountForm]) -> "Details":
-        """Return details without responses, with the questions of these forms."""
+    def of(cls, forms: Iterable[AccountForm], language: Language, names: OptionNames) -> "Details":
+        """Return details without responses, with the questions of these forms.
+
+        Args:
+            language: the language of the questions, if the form has texts in it.
+            names: the names of fixed options. Other options are their own names.
+        """
         return cls(
             {
                 (form.saved.id, each.id): QuestionResult(
-                    form.saved.name, each.label or each.key, _options(each.type, each.values)
+                    form.saved.name,
+                    each.label_in(language) or each.key,
+                    _options(each, language, names),
                 )
                 for form in forms
-                for each in fields_in_order(form.saved)
+                for each in FormWording.of(form.saved).questions
                 if each.type.rules.options or each.type.rules.options_from_field
             }
         )
@@ -164,9 +159,14 @@ class Details:
                 comments += [*_comments(record)][: _COMMENTS - len(comments)]
 
 
-def _options(kind: FieldType, values: Sequence[str]) -> dict[str, str]:
-    names = _NAMES.get(kind, {})
-    return {value: names.get(value, value) for value in (kind.rules.options or values)}
+def _options(question: Question, language: Language, names: OptionNames) -> dict[str, str]:
+    fixed = question.type.rules.options
+    labels = [question.displayed(value, language) for value in question.values]
+    if not fixed:
+        return dict(zip(question.values, labels, strict=True))
+    if len(labels) == len(fixed):
+        return dict(zip(fixed, labels, strict=True))
+    return {value: names.get(question.type, {}).get(value, value) for value in fixed}
 
 
 def _comments(record: Feedback) -> Iterator[Comment]:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from math import ceil
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from admin.feedback.report.charts import Bar, column_chart, row_chart
+from admin.feedback.report.charts import Bar, column_chart
 from admin.feedback.report.figures import (
     BANDS,
     MAX_READ,
@@ -21,6 +21,7 @@ from admin.feedback.report.figures import (
     Period,
     QuestionResult,
 )
+from admin.feedback.report.words import NOTHING, Words
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.daily import ANSWERED, FEEDBACK, RATINGS, SENT, Numbers, rating
 from chalicelib.domain.feedback.feedback import FormKind
@@ -32,10 +33,11 @@ from chalicelib.domain.feedback.statistics import (
     response_rate,
 )
 
-_STYLES: Final = dict(zip(BANDS, ("low", "middle", "high"), strict=True))
+_NPS: Final = "NPS"
+_STEP: Final = 20
+"""The score at which the chart of the weeks ends is a multiple of this number."""
+
 _MAX_COMMENT: Final = 600
-_NOTHING: Final = "–"
-_FEW: Final = f"fewer than {MIN_ANSWERS} answers"
 
 
 @dataclass(frozen=True)
@@ -58,345 +60,312 @@ class Scope:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report: charts, and a table with the same numbers."""
+    """A section of the report: bars, charts, and a table with the numbers of the charts.
+
+    Attributes:
+        legend: the styles of bars, with their meaning.
+        bars: horizontal bars: a name, a text, and the parts of the bar. The values of the parts are
+            shares of the width, from 0 to 1.
+    """
 
     title: str
-    text: str
-    charts: Sequence[Markup]
-    caption: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    note: str = ""
+    legend: Sequence[tuple[str, str]] = ()
+    bars: Sequence[tuple[str, str, Sequence[Bar]]] = ()
+    charts: Sequence[Markup] = ()
 
 
-def render_report(scope: Scope, current: Figures, previous: Figures, details: Details) -> str:
-    """Return the HTML of the report.
+@dataclass(frozen=True)
+class Report:
+    """The content of a report.
 
-    Args:
-        previous: the figures of the previous period of the same length.
+    Attributes:
+        before: the figures of the previous period of the same length.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, keep_trailing_newline=True
-    )
-    report = {
-        "account_name": scope.account_name,
-        "period": _days(scope.period),
-        "previous_period": _days(scope.period.previous),
-        "zone": scope.zone.key,
-        "scope": scope.filters,
-        "tiles": list(_tiles(current.total, previous.total)),
-        "sections": [
-            _score_section(current.total),
-            _ratings(current.total, previous.total),
-            _weeks(scope.period, current),
-            *_stores(scope, current, previous),
-            _forms(scope, current),
-            *(_question(each) for each in details.questions.values() if each.answers),
-        ],
-        "comments": _comments(scope, details),
-        "notes": [*_NOTES, *_read_note(details)],
-    }
-    return environment.get_template("report.html").render(report=report)
 
+    words: Words
+    scope: Scope
+    now: Figures
+    before: Figures
+    details: Details
 
-def _days(period: Period) -> str:
-    return f"{_day(period.first)} to {_day(period.last)}"
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
-
-
-def _tiles(now: Numbers, before: Numbers) -> Iterator[dict[str, str]]:
-    responses, earlier = now[FEEDBACK], before[FEEDBACK]
-    yield {
-        "title": "Responses",
-        "value": f"{responses:,}",
-        "note": f"{(responses - earlier) / earlier:+.0%} from {earlier:,}"
-        if earlier
-        else "none in the previous period",
-    }
-    rate, rate_before = (
-        100 * rate if (rate := response_rate(numbers)) is not None else None
-        for numbers in (now, before)
-    )
-    yield {
-        "title": "Response rate",
-        "value": _rate(now),
-        "note": f"{now[ANSWERED]:,} of {now[SENT]:,} surveys sent;"
-        f" {_change(rate, rate_before, '{:+z.0f} points')}"
-        if now[SENT]
-        else "no survey was sent",
-    }
-    mean = average_rating(now)
-    yield {
-        "title": "Mean rating (0 to 10)",
-        "value": _decimal(mean),
-        "note": _change(mean, average_rating(before), "{:+z.2f}"),
-    }
-    nps = nps_of(now)
-    change = _change(nps.score, nps_of(before).score, "{:+z.0f}")
-    note = _FEW if nps.score is None else f"95%: {_interval(nps)}; {change}"
-    yield {"title": "Net Promoter Score", "value": _signed(nps.score), "note": note}
-
-
-def _change(now: float | None, before: float | None, form: str) -> str:
-    return (
-        "no previous value"
-        if now is None or before is None
-        else f"{form.format(now - before)} from the previous period"
-    )
-
-
-def _rate(numbers: Numbers) -> str:
-    rate = response_rate(numbers)
-    return "not known" if rate is None else f"{rate:.0%}"
-
-
-def _decimal(number: float | None) -> str:
-    return _NOTHING if number is None else f"{number:.2f}"
-
-
-def _signed(score: float | None) -> str:
-    """Return the rounded score with its sign; a score of zero has no sign."""
-    if score is None:
-        return _NOTHING
-    return f"{round(score):+d}" if round(score) else "0"
-
-
-def _interval(nps: Nps) -> str:
-    return _NOTHING if nps.score is None else f"{_signed(nps.low)} to {_signed(nps.high)}"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else _NOTHING
-
-
-def _bands(nps: Nps) -> list[Bar]:
-    """Return detractors, passives and promoters as parts of one bar."""
-    parts = {"Detractors": nps.detractors, "Passives": nps.passives, "Promoters": nps.promoters}
-    return [
-        Bar(name, number / nps.answers if nps.answers else None, f"{number:,}", style)
-        for (name, number), style in zip(parts.items(), _STYLES.values(), strict=True)
-    ]
-
-
-def _score_section(now: Numbers) -> Section:
-    nps = nps_of(now)
-    bands = _bands(nps)
-    return Section(
-        "Net Promoter Score",
-        "The score is the percentage of promoters minus that of detractors.",
-        [
-            row_chart(
-                f"Answers: {nps.answers:,}",
-                [("", ", ".join(f"{bar.name} {bar.value or 0:.0%}" for bar in bands), bands)],
-            )
-        ],
-        "Answers to the question how likely a recommendation is",
-        ["Answers", "Number", "Share"],
-        [
-            [f"{bar.name} ({range_})", bar.text, f"{bar.value or 0:.1%}"]
-            for bar, range_ in zip(bands, ("0 to 6", "7 and 8", "9 and 10"), strict=True)
-        ],
-    )
-
-
-def _ratings(now: Numbers, before: Numbers) -> Section:
-    styles = {value: _STYLES[band] for band, ratings in BANDS.items() for value in ratings}
-    counts, earlier = ([numbers[rating(value)] for value in RATINGS] for numbers in (now, before))
-    bars = [Bar(str(r), counts[r], f"{counts[r]:,}", styles[r]) for r in RATINGS]
-    return Section(
-        "Ratings",
-        f"{sum(counts):,} of {now[FEEDBACK]:,} responses have a rating.",
-        [column_chart("Number of responses by rating", bars)],
-        "Number of responses by rating",
-        ["Rating", "Responses", "Share", "Share before"],
-        [
-            [str(r), bars[r].text, _share(counts[r], sum(counts)), _share(earlier[r], sum(earlier))]
-            for r in RATINGS
-        ],
-    )
-
-
-def _weeks(period: Period, figures: Figures) -> Section:
-    shown = [(monday, figures.weeks.get(monday, Numbers())) for monday in period.weeks()]
-    scores = [(monday, nps_of(numbers)) for monday, numbers in shown]
-    return Section(
-        "By week",
-        "The first and the last week can be incomplete. A week with fewer than"
-        f" {MIN_ANSWERS} answers has no score.",
-        [
-            column_chart(
-                "Net Promoter Score by week",
-                [Bar(_short(day), nps.score, _signed(nps.score)) for day, nps in scores],
-                highest=100,
-                lowest=-100,
-            ),
-            column_chart(
-                "Number of responses by week",
-                [Bar(_short(day), n[FEEDBACK], f"{n[FEEDBACK]:,}") for day, n in shown],
-            ),
-        ],
-        "Responses, mean rating and Net Promoter Score by week",
-        ["Week from", "Responses", "Mean rating", "NPS", "NPS interval"],
-        [
-            [
-                day.isoformat(),
-                f"{numbers[FEEDBACK]:,}",
-                _decimal(average_rating(numbers)),
-                _signed(nps.score),
-                _interval(nps),
-            ]
-            for (day, numbers), (_, nps) in zip(shown, scores, strict=True)
-        ],
-    )
-
-
-def _short(day: date) -> str:
-    return f"{day.day} {day:%b}"
-
-
-def _stores(scope: Scope, now: Figures, before: Figures) -> Iterator[Section]:
-    """Yield one section per brand, with its stores by score; stores without a score come last."""
-    by_brand: dict[str | None, list[str | None]] = defaultdict(list)
-    for brand_id, store_id in now.stores:
-        by_brand[brand_id].append(store_id)
-    for brand_id in sorted(by_brand, key=lambda each: _place(scope, each, "no brand")):
-        stores = [
-            (
-                _place(scope, store_id, "no store"),
-                now.stores[brand_id, store_id],
-                before.stores.get((brand_id, store_id), Numbers()),
-            )
-            for store_id in by_brand[brand_id]
-        ]
-        scored = [(name, n, nps_of(n), nps_of(b)) for name, n, b in stores]
-        scored.sort(key=lambda row: (row[2].score is None, -(row[2].score or 0), row[0]))
-        changes = [
-            _NOTHING if nps.score is None or b.score is None else f"{nps.score - b.score:+z.0f}"
-            for _, _, nps, b in scored
-        ]
-        title = f"Stores: {_place(scope, brand_id, 'no brand')}"
-        yield Section(
-            title,
-            "By score, with the change from the previous period. The bars show detractors,"
-            " passives and promoters.",
-            [
-                row_chart(
-                    title,
-                    [
-                        (
-                            name,
-                            _FEW
-                            if nps.score is None
-                            else f"{_signed(nps.score)}"
-                            + ("" if change == _NOTHING else f" ({change})"),
-                            [] if nps.score is None else _bands(nps),
-                        )
-                        for (name, _, nps, _), change in zip(scored, changes, strict=True)
-                    ],
-                )
-            ],
-            "Net Promoter Score, responses and response rate by store",
-            ["Store", "NPS", "Change", *_GROUP_COLUMNS],
-            [
-                [name, _signed(nps.score), change, *_cells(numbers)]
-                for (name, numbers, nps, _), change in zip(scored, changes, strict=True)
-            ],
+    def html(self) -> str:
+        """Return the HTML of the report."""
+        environment = Environment(
+            loader=FileSystemLoader(Path(__file__).parent),
+            autoescape=True,
+            keep_trailing_newline=True,
         )
+        return environment.get_template("report.html").render(report=self, words=self.words)
 
+    @property
+    def periods(self) -> tuple[str, str]:
+        """The period and the previous one."""
+        period = self.scope.period
+        first, second = (
+            self.words.days(each.first, each.last) for each in (period, period.previous)
+        )
+        return first, self.words.previous_value(second)
 
-def _place(scope: Scope, place_id: str | None, missing: str) -> str:
-    return (scope.directory.name_of(place_id) or "deleted") if place_id else missing
-
-
-_GROUP_COLUMNS: Final = ("Responses", "Mean rating", "Surveys sent", "Response rate")
-
-
-def _cells(numbers: Numbers) -> list[str]:
-    return [
-        f"{numbers[FEEDBACK]:,}",
-        _decimal(average_rating(numbers)),
-        f"{numbers[SENT]:,}",
-        _rate(numbers),
-    ]
-
-
-def _forms(scope: Scope, figures: Figures) -> Section:
-    named = sorted(
-        (scope.form_names.get(form, "deleted form"), numbers)
-        for form, numbers in figures.forms.items()
-    )
-    return Section(
-        "Forms",
-        "",
-        [],
-        "Net Promoter Score, responses and response rate by form",
-        ["Form", "NPS", *_GROUP_COLUMNS],
-        [[name, _signed(nps_of(numbers).score), *_cells(numbers)] for name, numbers in named],
-    )
-
-
-def _question(question: QuestionResult) -> Section:
-    removed = [value for value in question.counts if value not in question.options]
-    options = question.options | {value: value for value in removed}
-    rows = [
-        [name, f"{question.counts[value]:,}", _share(question.counts[value], question.answers)]
-        for value, name in options.items()
-    ]
-    bars = [
-        Bar(name, question.counts[value] / question.answers, f"{question.counts[value]:,}")
-        for value, name in options.items()
-    ]
-    return Section(
-        question.label,
-        f"{question.form_name}. Answers: {question.answers:,}.",
-        [
-            row_chart(
-                question.label,
-                [(bar.name, f"{bar.text} ({bar.value:.0%})", [bar]) for bar in bars],
-            )
-        ],
-        "Number of responses by answer",
-        ["Answer", "Responses", "Share"],
-        rows,
-    )
-
-
-_NOTES: Final = (
-    "The 95% confidence interval of the Net Promoter Score is the adjusted Wald interval, extended"
-    " to the score if it excludes the score.",
-    "The response rate is the share of the surveys sent in this period that have been answered"
-    " until now. A survey counts at the store at which it was sent, and also if its sending was"
-    " interrupted.",
-    f"There is no Net Promoter Score for fewer than {MIN_ANSWERS} answers.",
-    "Test responses are excluded.",
-)
-
-
-def _read_note(details: Details) -> Iterator[str]:
-    if details.read >= MAX_READ:
+    def tiles(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """Yield the most important figures: title, value and notes."""
+        words, now, before = self.words, self.now.total, self.before.total
+        growth = (now[FEEDBACK] - before[FEEDBACK]) / before[FEEDBACK] if before[FEEDBACK] else None
         yield (
-            f"The results of questions and the comments are from the newest {MAX_READ:,} responses"
-            " of the account in this period."
+            words.responses,
+            words.number(now[FEEDBACK]),
+            self._change(words.growth(growth), words.number(before[FEEDBACK])),
+        )
+        yield (
+            words.response_rate,
+            words.percent(response_rate(now)),
+            [
+                words.sent_and_answered(now[SENT], now[ANSWERED]),
+                words.previous_value(words.percent(response_rate(before))),
+            ],
+        )
+        mean, earlier = average_rating(now), average_rating(before)
+        change = words.signed(_difference(mean, earlier), "#,##0.00")
+        yield (
+            words.mean_rating,
+            f"{words.decimal(mean)} / 10",
+            self._change(change, words.decimal(earlier)),
+        )
+        nps, score = nps_of(now), nps_of(before).score
+        change = words.signed(_difference(nps.score, score))
+        interval = f"{words.percent(0.95)}: {self._interval(nps)}"
+        note = words.few(MIN_ANSWERS) if nps.score is None else interval
+        changes = self._change(change, words.signed(score))
+        yield _NPS, words.signed(nps.score), [note, *changes]
+
+    def _change(self, change: str, before: str) -> list[str]:
+        previous = self.words.previous_value(before)
+        return [previous if change == NOTHING else f"{change} · {previous}"]
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the sections with charts and tables."""
+        yield self._score()
+        yield self._ratings()
+        yield self._weeks()
+        yield from self._stores()
+        yield self._forms()
+        for question in self.details.questions.values():
+            if question.answers:
+                yield self._question(question)
+
+    def _score(self) -> Section:
+        words, nps = self.words, nps_of(self.now.total)
+        bars = self._bands(nps)
+        return Section(
+            f"Net Promoter Score ({_NPS})",
+            note=words.score,
+            legend=[
+                (bar.style, f"{bar.name} ({_range(band)}): {self._with_share(bar)}")
+                for bar, band in zip(bars, BANDS.values(), strict=True)
+            ],
+            bars=[(words.answers(nps.answers), words.signed(nps.score), bars)],
         )
 
+    def _with_share(self, bar: Bar) -> str:
+        return f"{bar.text} ({self.words.percent(bar.value)})"
 
-def _comments(scope: Scope, details: Details) -> dict[str, list[dict[str, str]]]:
-    return {
-        band: [
-            {"text": _shortened(comment.text), "note": _note(scope, comment)}
-            for comment in details.comments[band]
+    def _bands(self, nps: Nps) -> list[Bar]:
+        """Return detractors, passives and promoters as parts of one bar."""
+        return [
+            Bar(name, n / nps.answers if nps.answers else None, self.words.number(n), style)
+            for style, name, n in zip(
+                BANDS, self.words.bands, (nps.detractors, nps.passives, nps.promoters), strict=True
+            )
         ]
-        for band in BANDS
-        if details.comments.get(band)
-    }
+
+    def _ratings(self) -> Section:
+        words = self.words
+        styles = {value: style for style, ratings in BANDS.items() for value in ratings}
+        counts, earlier = (
+            [figures.total[rating(value)] for value in RATINGS]
+            for figures in (self.now, self.before)
+        )
+        bars = [Bar(str(r), counts[r], words.number(counts[r]), styles[r]) for r in RATINGS]
+        return Section(
+            words.ratings,
+            [words.ratings, words.responses, words.share, words.previous],
+            [
+                [
+                    str(r),
+                    bars[r].text,
+                    words.percent(_share(counts[r], sum(counts))),
+                    words.percent(_share(earlier[r], sum(earlier))),
+                ]
+                for r in RATINGS
+            ],
+            note=words.answers(sum(counts)),
+            charts=[self._columns(words.responses, bars)],
+        )
+
+    def _weeks(self) -> Section:
+        words = self.words
+        shown = [(day, self.now.weeks.get(day, Numbers())) for day in self.scope.period.weeks()]
+        scores = [(words.short_day(day), nps_of(numbers)) for day, numbers in shown]
+        values = [abs(nps.score) for _, nps in scores if nps.score is not None]
+        limit = _STEP * ceil(max(values, default=1) / _STEP)
+        has_negative = any((nps.score or 0) < 0 for _, nps in scores)
+        trend = [Bar(day, nps.score, words.signed(nps.score)) for day, nps in scores]
+        responses = [
+            Bar(words.short_day(day), n[FEEDBACK], words.number(n[FEEDBACK])) for day, n in shown
+        ]
+        return Section(
+            words.weeks,
+            [words.weeks, words.responses, words.mean_rating, *self._score_columns],
+            [
+                [
+                    words.short_day(day),
+                    words.number(numbers[FEEDBACK]),
+                    words.decimal(average_rating(numbers)),
+                    words.signed(nps.score),
+                    self._interval(nps),
+                ]
+                for (day, numbers), (_, nps) in zip(shown, scores, strict=True)
+            ],
+            note=words.incomplete,
+            charts=[
+                self._columns(_NPS, trend, limit, -limit if has_negative else 0),
+                self._columns(words.responses, responses),
+            ],
+        )
+
+    def _columns(
+        self, title: str, bars: Sequence[Bar], highest: float | None = None, lowest: float = 0
+    ) -> Markup:
+        is_right_to_left = self.words.is_right_to_left
+        return column_chart(title, bars, highest, lowest, is_right_to_left=is_right_to_left)
+
+    @property
+    def _score_columns(self) -> tuple[str, str]:
+        return _NPS, f"{_NPS}, {self.words.percent(0.95)}"
+
+    def _interval(self, nps: Nps) -> str:
+        low, high = self.words.signed(nps.low), self.words.signed(nps.high)
+        return NOTHING if nps.score is None else f"{low} … {high}"
+
+    def _stores(self) -> Iterator[Section]:
+        """Yield one section per brand, with its stores by score; stores without score come last."""
+        words = self.words
+        by_brand: dict[str, list[tuple[str, Numbers, Nps, float | None]]] = defaultdict(list)
+        for (brand_id, store_id), numbers in self.now.stores.items():
+            nps = nps_of(numbers)
+            before = nps_of(self.before.stores.get((brand_id, store_id), Numbers())).score
+            by_brand[self._place(brand_id)].append(
+                (self._place(store_id), numbers, nps, _difference(nps.score, before))
+            )
+        for brand, stores in sorted(by_brand.items()):
+            stores.sort(key=lambda row: (row[2].score is None, -(row[2].score or 0), row[0]))
+            bars = [
+                (
+                    name,
+                    words.signed(nps.score)
+                    + ("" if change is None else f" ({words.signed(change)})"),
+                    self._bands(nps),
+                )
+                for name, _, nps, change in stores
+                if nps.score is not None
+            ]
+            yield Section(
+                f"{words.stores}\N{NO-BREAK SPACE}· {brand}",
+                [words.stores, _NPS, words.change, *self._group_columns],
+                [
+                    [name, words.signed(nps.score), words.signed(change), *self._cells(numbers)]
+                    for name, numbers, nps, change in stores
+                ],
+                legend=[*zip(BANDS, words.bands, strict=True)] if bars else [],
+                bars=bars,
+            )
+
+    def _place(self, place_id: str | None) -> str:
+        """Return the name of a brand or a store."""
+        if place_id is None:
+            return self.words.no_store
+        return self.scope.directory.name_of(place_id) or self.words.deleted
+
+    @property
+    def _group_columns(self) -> Sequence[str]:
+        words = self.words
+        return words.responses, words.mean_rating, words.sent, words.response_rate
+
+    def _cells(self, numbers: Numbers) -> list[str]:
+        words = self.words
+        return [
+            words.number(numbers[FEEDBACK]),
+            words.decimal(average_rating(numbers)),
+            words.number(numbers[SENT]),
+            words.percent(response_rate(numbers)),
+        ]
+
+    def _forms(self) -> Section:
+        words = self.words
+        named = sorted(
+            (
+                (self.scope.form_names.get(form, words.deleted), n)
+                for form, n in self.now.forms.items()
+            ),
+            key=lambda row: row[0],
+        )
+        return Section(
+            words.forms,
+            [words.forms, _NPS, *self._group_columns],
+            [[name, words.signed(nps_of(n).score), *self._cells(n)] for name, n in named],
+        )
+
+    def _question(self, question: QuestionResult) -> Section:
+        words, counts = self.words, question.counts
+        removed = {value: value for value in counts if value not in question.options}
+        bars = [
+            Bar(name, counts[value] / question.answers, words.number(counts[value]))
+            for value, name in (question.options | removed).items()
+        ]
+        is_scale = all(name.isdecimal() for name in question.options.values())
+        return Section(
+            question.label,
+            note=f"{question.form_name} · {words.answers(question.answers)}",
+            bars=[] if is_scale else [(bar.name, self._with_share(bar), [bar]) for bar in bars],
+            charts=[self._columns(words.responses, bars)] if is_scale else [],
+        )
+
+    def comments(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Yield the newest comments of each band: title, texts and notes."""
+        for style, ratings in BANDS.items():
+            if comments := self.details.comments.get(style):
+                yield (
+                    self.words.rating(_range(ratings)),
+                    [(_shortened(comment.text), self._source(comment)) for comment in comments],
+                )
+
+    def _source(self, comment: Comment) -> str:
+        day = self.words.day(comment.created_at.astimezone(self.scope.zone).date())
+        store = self.scope.directory.name_of(comment.store_id or "")
+        return " · ".join(filter(None, (self.words.rating(str(comment.rating)), day, store)))
+
+    def notes(self) -> Iterator[str]:
+        """Yield the notes at the end."""
+        yield self.words.interval_note()
+        yield self.words.few(MIN_ANSWERS)
+        yield self.words.rate_note
+        yield self.words.no_tests
+        if self.details.read >= MAX_READ:
+            yield self.words.newest(MAX_READ)
 
 
-def _note(scope: Scope, comment: Comment) -> str:
-    store = scope.directory.name_of(comment.store_id or "")
-    day = _day(comment.created_at.astimezone(scope.zone).date())
-    return ", ".join(filter(None, (f"Rating {comment.rating}", day, store)))
+def _range(ratings: range) -> str:
+    return f"{ratings[0]}–{ratings[-1]}"
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _difference(now: float | None, before: float | None) -> float | None:
+    return None if now is None or before is None else now - before
 
 
 def _shortened(text: str) -> str:

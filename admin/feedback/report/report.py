@@ -8,12 +8,14 @@ from zoneinfo import ZoneInfo
 
 from admin.feedback.output_file import replaced_file
 from admin.feedback.report.figures import MAX_READ, Details, Figures, Period, selects
-from admin.feedback.report.page import Scope, render_report
+from admin.feedback.report.page import Report, Scope
+from admin.feedback.report.words import Words
 from admin.services.feedback.selection import directory_with_selection, selected_form
 from admin.services.forms.manage import list_forms
 from chalicelib.domain.feedback.daily import FEEDBACK
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
+from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.feedback.find import find_feedback
 from chalicelib.services.feedback.statistics import daily_numbers
@@ -23,6 +25,7 @@ def write_report(
     account_id: str,
     wanted: FeedbackFilter,
     period: Period,
+    language: Language | None,
     output: Path,
     on_read: Callable[[int], None],
 ) -> int:
@@ -33,6 +36,7 @@ def write_report(
 
     Args:
         wanted: selects the form or the survey, the store and the brand.
+        language: the language of the report; None for the account's.
         on_read: called with the number of feedback records of each group that was read.
 
     Raises:
@@ -49,7 +53,8 @@ def write_report(
         if selects(wanted, group):
             is_current = group.day >= period.first.isoformat()
             (current if is_current else previous).add(group, numbers)
-    details = Details.of(forms)
+    words = Words(language or settings.language)
+    details = Details.of(forms, words.language, words.option_names)
     of_period = FeedbackFilter(
         since=_start(period.first, zone), until=_start(period.last + timedelta(days=1), zone)
     )
@@ -69,7 +74,7 @@ def write_report(
         names,
     )
     with replaced_file(output) as file:
-        file.write(render_report(scope, current, previous, details).encode())
+        file.write(Report(words, scope, current, previous, details).html().encode())
     return current.total[FEEDBACK]
 
 

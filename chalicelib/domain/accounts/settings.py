@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.regions import CountryCode, TimeZoneName
 from chalicelib.domain.definitions import parse_definition
+from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Input
 
 MAX_RETENTION_DAYS: Final = 3_650
@@ -85,6 +86,7 @@ class AccountSettings(Input):
             customers. If False, only trackers link feedback to customers.
         default_region: the country of phone numbers without a country code.
         time_zone: the time zone of reports and of stores without a time zone.
+        language: the language of reports.
         sending_hours: the times at which surveys are sent. None means at any time.
         retention_days: the number of days after which the answers of feedback are anonymized. None
             means never.
@@ -99,6 +101,7 @@ class AccountSettings(Input):
     identify_respondents: bool = True
     default_region: CountryCode | None = None
     time_zone: TimeZoneName = "UTC"
+    language: Annotated[Language, Field(strict=False)] = Language("en")
     sending_hours: SendingHours | None = None
     retention_days: int | None = Field(default=None, ge=1, le=MAX_RETENTION_DAYS)
     sms_segment_price: float | None = Field(default=None, ge=0, le=MAX_SEGMENT_PRICE)

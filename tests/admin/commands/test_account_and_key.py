@@ -172,7 +172,7 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
         *("account", "set", account, "--name", "Maison Lumen", "--no-identify-respondents"),
         *("--default-region", "FR", "--time-zone", "Europe/Paris", "--retention-days", "730"),
         *("--yes", "--sending-hours", "09:00-20:00 monday,saturday", "--sms-segment-price", "0.05"),
-        *("--sms-countries", "fr,BE", "--sms-daily-limit", "500"),
+        *("--sms-countries", "fr,BE", "--sms-daily-limit", "500", "--language", "fr"),
     )
     assert result.exit_code == 0, result.stderr
     shown = json.loads(run("account", "show", account, "--json").stdout)
@@ -181,13 +181,14 @@ def test_account_set_changes_all_settings_and_audits_changes() -> None:
         "identifyRespondents": False,
         "defaultRegion": "FR",
         "timeZone": "Europe/Paris",
+        "language": "fr",
         "sendingHours": {"start": "09:00", "end": "20:00", "weekdays": ["MONDAY", "SATURDAY"]},
         "retentionDays": 730,
         "smsSegmentPrice": 0.05,
         "smsCountries": ["FR", "BE"],
         "smsDailyLimit": 500,
     }
-    assert len(shown["changes"]) == 9
+    assert len(shown["changes"]) == 10
     assert all(change["operator"].startswith("arn:aws:") for change in shown["changes"])
     assert {
         "subject": "name",

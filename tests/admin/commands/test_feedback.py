@@ -14,6 +14,7 @@ from admin.feedback import output_file
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
+from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from tests.admin.command import new_account, run
 from tests.domain.forms.factories import select
@@ -399,9 +400,19 @@ def test_report_reads_statistics_forms_and_newest_responses(
     # Queries: places, statistics, contact forms, surveys, ids of feedback.
     assert calls["dynamodb.Query"] == 5
     assert calls.total() == 12
-    html = file.read_text()
-    assert "Response rate" in html
-    assert "not known" in html
+    assert "Response rate" in file.read_text()
+
+
+def test_report_is_in_language_of_account_or_of_option(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    file = tmp_path / "report.html"
+    change_account_settings(seeded.account_id, {"language": "fr"}, "operator")
+    for options, lang in (((), "fr"), (("--language", "ar"), "ar"), (("--language", "en"), "en")):
+        run("feedback", "report", seeded.account_id, "--output", file, *options)
+        assert f'<html lang="{lang}"' in file.read_text()
+    result = run("feedback", "report", seeded.account_id, "--output", file, "--language", "eu")
+    assert (result.exit_code, "Must be one of ar, bg, " in result.stderr) == (2, True)
 
 
 def test_report_of_store_counts_only_its_feedback(seeded: SeededAccount, tmp_path: Path) -> None:

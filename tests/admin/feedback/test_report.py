@@ -11,15 +11,18 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from admin.feedback.report import figures as figures_module
-from admin.feedback.report.charts import Bar, column_chart, row_chart
+from admin.feedback.report.charts import Bar, column_chart
 from admin.feedback.report.figures import Details, Figures, Period, QuestionResult, selects
-from admin.feedback.report.page import Scope, render_report
+from admin.feedback.report.languages import LANGUAGES
+from admin.feedback.report.page import Report, Scope
+from admin.feedback.report.words import Words
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.daily import DailyGroup, group_of, numbers_of
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.language import Language
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 
 BRAND = derived_id("brand", "Lumen")
@@ -75,10 +78,12 @@ def details(*records: Feedback, wanted: FeedbackFilter | None = None) -> Details
     return collected
 
 
-def html_of(*records: Feedback, before: Figures | None = None, **surveys: int) -> str:
+def html_of(
+    *records: Feedback, before: Figures | None = None, language: str = "en", **surveys: int
+) -> str:
     """Return a report in which all responses are also read for the details."""
-    current = figures(*records, **surveys)
-    return render_report(SCOPE, current, before or figures(), details(*records))
+    words, current = Words(Language(language)), figures(*records, **surveys)
+    return Report(words, SCOPE, current, before or figures(), details(*records)).html()
 
 
 def page_text(html: str) -> str:
@@ -173,13 +178,13 @@ def test_responses_marked_as_test_have_no_details() -> None:
 
 def test_report_shows_response_rate_in_total_by_store_and_by_form() -> None:
     text = page_text(html_of(rated(9), before=figures(sent=2, answered=2), sent=4, answered=1))
-    assert "Response rate 25% 1 of 4 surveys sent; -75 points from the previous period" in text
+    assert "Response rate 25% Surveys sent: 4, answered: 1 Previous period: 100%" in text
     assert "Lyon &lt;Bellecour&gt; – – 1 9.00 4 25%" in text
     assert "After &lt;the&gt; visit – 1 9.00 4 25%" in text
 
 
-def test_response_rate_is_not_known_if_nothing_was_sent() -> None:
-    assert "Response rate not known no survey was sent" in page_text(html_of(rated(9)))
+def test_response_rate_is_missing_if_nothing_was_sent() -> None:
+    assert "Response rate – Surveys sent: 0, answered: 0" in page_text(html_of(rated(9)))
 
 
 def test_report_loads_nothing_and_runs_no_script() -> None:
@@ -200,34 +205,53 @@ def test_report_escapes_names_and_comments() -> None:
     assert "Lyon &lt;Bellecour&gt;" in html
 
 
-def test_each_chart_has_name_text_and_table() -> None:
+def test_each_section_has_charts_and_table() -> None:
     page = Page(sample_report())
-    # Score, ratings, two by week, stores, one question; forms have only a table.
-    assert page.tags.count("svg") == 6
-    assert page.tags.count("table") == 6
+    # Columns: ratings, two by week. Tables: ratings, weeks, stores, forms.
+    assert [page.tags.count(tag) for tag in ("figure", "table", "section")] == [3, 4, 8]
     roles = sorted(str(value) for name, value in page.attributes if name == "role")
-    assert roles == ["img"] * 6 + ["region"] * 6
+    assert roles == ["img"] * 3 + ["region"] * 4
+
+
+def test_report_has_language_and_direction_in_all_languages() -> None:
+    english = ("Responses", "Previous period", "Passives", "Weeks", "Surveys sent", "not included")
+    for language in LANGUAGES:
+        html = html_of(rated(9), language=language)
+        assert f'<html lang="{language}"' in html
+        assert ('dir="rtl"' in html) == (language in ("ar", "fa", "he"))
+        shown = [text for text in english if text in page_text(html)]
+        assert shown == ([*english] if language == "en" else [])
+
+
+def test_report_has_formats_of_language() -> None:
+    before = figures(*[rated(4)] * 1234)
+    french = page_text(html_of(*[rated(9), rated(10)] * 5, before=before, language="fr"))
+    assert "31 août – 22 nov. 2026 (Europe/Paris)" in french
+    assert "Note moyenne 9,50 / 10 +5,50 · Période précédente : 4,00" in french
+    assert "-99 % · Période précédente : 1 234" in french
+    hebrew = page_text(html_of(*[rated(9)] * 10, language="he"))
+    assert "NPS \u200e+100 " in hebrew
 
 
 def test_changes_compare_with_previous_period() -> None:
     text = page_text(html_of(*[rated(9), rated(10)] * 5, before=figures(*[rated(4)] * 10)))
     assert "Lyon &lt;Bellecour&gt; +100 +200 10 9.50 " in text
-    assert "+0% from 10" in text
-    assert "+5.50 from the previous period" in text
+    assert "Responses 10 0% · Previous period: 10" in text
+    assert "+5.50 · Previous period: 4.00" in text
 
 
 @pytest.mark.parametrize(("answers", "score"), [(9, "–"), (10, "+100")])
 def test_score_needs_ten_answers(answers: int, score: str) -> None:
     text = page_text(html_of(*[rated(9)] * answers))
-    assert f"Net Promoter Score {score} " in text
-    assert ("Score – fewer than 10 answers" in text) == (answers < 10)
+    assert f"NPS {score} " in text
+    assert ("NPS – There is no score for fewer than 10 answers." in text) == (answers < 10)
     assert f"Lyon &lt;Bellecour&gt; {score} – {answers} 9.00 " in text
 
 
 def test_stores_are_sorted_by_score_and_stores_without_score_come_last() -> None:
     records = [rated(3, store_id=LYON)] * 10 + [rated(9, store_id=PARIS)] * 10
     text = page_text(html_of(*records, rated(10, store_id=NICE)))
-    table = text[text.index("response rate by store") :]
+    table = text[text.index("Stores NPS Change") :]
     assert table.index("Paris +100") < table.index("Lyon &lt;Bellecour&gt; -100")
     assert table.index("Lyon") < table.index("Nice –")
 
@@ -236,8 +260,8 @@ def test_question_shows_share_of_responses_by_option() -> None:
     text = page_text(
         html_of(rated(9, best="Food"), rated(9, best=["Food", "Room"]), rated(8, best="Removed"))
     )
-    assert "After &lt;the&gt; visit. Answers: 3." in text
-    assert "Food 2 66.7% Room 1 33.3% Removed 1 33.3%" in text
+    assert "After &lt;the&gt; visit · Answers: 3" in text
+    assert "Food 2 (67%) Food: 2 Room 1 (33%) Room: 1 Removed 1 (33%)" in text
 
 
 @pytest.mark.parametrize(("read", "is_limited"), [(2, False), (3, True)])
@@ -246,13 +270,13 @@ def test_report_says_from_how_many_responses_details_are(
 ) -> None:
     monkeypatch.setattr("admin.feedback.report.page.MAX_READ", 3)
     assert figures_module.MAX_READ == 10_000
-    assert ("from the newest 3 responses" in page_text(html_of(*[rated(9)] * read))) == is_limited
+    assert ("from the newest 3 responses." in page_text(html_of(*[rated(9)] * read))) == is_limited
 
 
 def test_report_is_written_for_period_without_responses() -> None:
     text = page_text(html_of())
-    assert "There are no comments." in text
-    assert "none in the previous period" in text
+    assert "Responses 0 Previous period: 0" in text
+    assert "Comments" not in text
 
 
 # --- charts
@@ -263,13 +287,31 @@ def test_charts_have_width_of_a_phone_and_draw_gaps() -> None:
     columns = column_chart("Columns", bars, highest=20, lowest=-20)
     assert 'viewBox="0 0 360 ' in columns
     assert columns.count("<rect") == 40
-    assert columns.count('class="label"') == columns.count('class="value"') == 10
-    rows = row_chart("Rows", [("n" * 40, "1", [Bar("one", 0.25, "1"), Bar("two", 0.75, "3")])])
-    assert 'viewBox="0 0 360 ' in rows
-    assert (rows.count("…"), rows.count("<rect")) == (1, 3)
+    # A name has six letters, and a bar has the width of one letter and a quarter.
+    assert columns.count('class="label"') == columns.count('class="value"') == 6
     assert column_chart("Empty", [])
 
 
 def test_each_rating_has_a_label() -> None:
     chart = column_chart("Ratings", [Bar(str(rating), 1, "1") for rating in range(11)])
     assert chart.count('class="label"') == 11
+
+
+def test_first_column_is_on_the_right_in_languages_from_right_to_left() -> None:
+    bars = [Bar("first", 1, "1"), Bar("second", 1, "1")]
+    for is_right_to_left in (False, True):
+        chart = str(column_chart("Columns", bars, is_right_to_left=is_right_to_left))
+        first, second = map(float, re.findall(r'<rect x="([0-9.]+)"', chart))
+        assert (first > second) == is_right_to_left
+
+
+def test_question_with_scale_has_columns_and_other_question_has_bars() -> None:
+    found = details(rated(9, best="Food"))
+    found.questions[SURVEY, derived_id("field", "nps")] = QuestionResult(
+        "After <the> visit", "How likely?", {str(value): str(value) for value in range(11)}
+    )
+    found.add(StoredFeedback(rated(9), None, FeedbackState.DONE), FeedbackFilter())
+    report = Report(Words(Language("en")), SCOPE, figures(rated(9)), figures(), found)
+    best, scale = list(report.sections())[-2:]
+    assert (len(best.bars), len(best.charts)) == (2, 0)
+    assert (len(scale.bars), len(scale.charts)) == (0, 1)

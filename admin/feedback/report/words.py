@@ -1,0 +1,145 @@
+"""The words and formats of reports, in the language of the report.
+
+All source strings are in this module, in English, as calls of gettext functions. Pages have the
+same catalogues (`infrastructure/catalogues`), compiled without these messages.
+"""
+
+import gettext
+from datetime import date
+from typing import Final
+
+from babel import Locale
+from babel.dates import format_date, format_interval, format_skeleton
+from babel.numbers import format_decimal, format_percent
+
+from admin.feedback.report.languages import LOCALES
+from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.language import Language, is_right_to_left
+
+DOMAIN: Final = "report"
+NOTHING: Final = "–"
+"""The text of a missing value."""
+
+
+class Words:
+    """The words and formats of a report in one language."""
+
+    def __init__(self, language: Language) -> None:
+        name = str(language).replace("-", "_")
+        _ = gettext.translation(DOMAIN, LOCALES, [name], fallback=True).gettext
+        self.language = language
+        self._locale = Locale.parse({"en": "en_GB"}.get(name, name))
+        self.title = _("Feedback report")
+        self.previous = _("Previous period")
+        self._previous_value = _("Previous period: %(value)s")
+        self.responses = _("Responses")
+        self.response_rate = _("Response rate")
+        self.mean_rating = _("Mean rating")
+        self._sent_and_answered = _("Surveys sent: %(sent)s, answered: %(answered)s")
+        self.bands = (_("Detractors"), _("Passives"), _("Promoters"))
+        self.score = _("The score is the share of promoters minus the share of detractors.")
+        self._few = _("There is no score for fewer than %(n)s answers.")
+        self._answers = _("Answers: %(n)s")
+        self.share = _("Share")
+        self.ratings = _("Ratings")
+        self._rating = _("Rating %(rating)s")
+        self.weeks = _("Weeks")
+        self.incomplete = _("The first and the last week can be incomplete.")
+        self.stores = _("Stores")
+        self.no_store = _("No particular place")
+        self.forms = _("Forms")
+        self.deleted = _("Deleted")
+        self.change = _("Change")
+        self.sent = _("Surveys sent")
+        self.comments = _("Comments")
+        self.comments_note = _("The newest comments, unchanged. They can contain personal data.")
+        self._interval = _("%(percent)s: confidence interval of the score.")
+        self.rate_note = _(
+            "The response rate is the share of the surveys sent in this period that have been"
+            " answered so far."
+        )
+        self.no_tests = _("Test responses are not included.")
+        self._newest = _("Questions and comments are from the newest %(n)s responses.")
+        smileys = (_("Very bad"), _("Bad"), _("Fair"), _("Good"), _("Very good"))
+        self.option_names = {
+            FieldType.CHECKBOX: {"true": _("Yes"), "false": _("No")},
+            FieldType.BINARY: {
+                "satisfied": _("Satisfied"),
+                "unsatisfied": _("Not satisfied"),
+            },
+            FieldType.CSAT_STAR: {str(n): "★" * n for n in range(1, 6)},
+            FieldType.CSAT_SMILEY: dict(zip("12345", smileys, strict=True)),
+        }
+
+    @property
+    def is_right_to_left(self) -> bool:
+        """Whether the report is read from right to left."""
+        return is_right_to_left(self.language)
+
+    def previous_value(self, value: str) -> str:
+        """Return the note with a value of the previous period."""
+        return self._previous_value % {"value": value}
+
+    def sent_and_answered(self, sent: int, answered: int) -> str:
+        """Return the note of the response rate."""
+        return self._sent_and_answered % {
+            "sent": self.number(sent),
+            "answered": self.number(answered),
+        }
+
+    def few(self, n: int) -> str:
+        """Return the note that fewer answers have no score."""
+        return self._few % {"n": self.number(n)}
+
+    def answers(self, n: int) -> str:
+        """Return the number of answers with its name."""
+        return self._answers % {"n": self.number(n)}
+
+    def rating(self, rating: str) -> str:
+        """Return a rating, or a range of ratings, with its name."""
+        return self._rating % {"rating": rating}
+
+    def interval_note(self) -> str:
+        """Return the note on the interval of the score."""
+        return self._interval % {"percent": self.percent(0.95)}
+
+    def newest(self, n: int) -> str:
+        """Return the note that only the newest responses were read."""
+        return self._newest % {"n": self.number(n)}
+
+    def number(self, number: int) -> str:
+        """Return a number with the group separators of the language."""
+        return format_decimal(number, locale=self._locale)
+
+    def decimal(self, number: float | None) -> str:
+        """Return a number with two decimals."""
+        return NOTHING if number is None else format_decimal(number, "#,##0.00", self._locale)
+
+    def percent(self, share: float | None) -> str:
+        """Return a share from 0 to 1 as a whole percentage."""
+        return NOTHING if share is None else format_percent(share, locale=self._locale)
+
+    def signed(self, number: float | None, form: str = "#,##0") -> str:
+        """Return a rounded number with its sign; a number that is rounded to zero has no sign."""
+        if number is None:
+            return NOTHING
+        text = format_decimal(number, f"+{form};-{form}", self._locale)
+        is_zero = not any(digit in text for digit in "123456789")
+        # The mark keeps the sign to the left of the number in texts from right to left.
+        return text[1:] if is_zero else "\u200e" * self.is_right_to_left + text
+
+    def growth(self, share: float | None) -> str:
+        """Return a relative change as a whole percentage with its sign."""
+        return self.signed(share, self._locale.percent_formats[None].pattern)
+
+    def day(self, day: date) -> str:
+        """Return a date."""
+        return format_date(day, "medium", self._locale)
+
+    def short_day(self, day: date) -> str:
+        """Return a date without the year."""
+        return format_skeleton("MMMd", day, locale=self._locale)
+
+    def days(self, first: date, last: date) -> str:
+        """Return a period."""
+        return format_interval(first, last, "yMMMMd", locale=self._locale)
