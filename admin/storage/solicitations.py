@@ -22,10 +22,10 @@ def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer |
     Return None if the solicitation has another state. Three requests.
     """
     is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
-    pointer = WORK.reopen(solicitation_id, PART, now, condition=is_unknown)
-    if pointer:
+    for pointer in WORK.reopen([(solicitation_id, PART)], now, condition=is_unknown):
         counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
-    return pointer
+        return pointer
+    return None
 
 
 def list_for_account(

@@ -3,19 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import Final
 
-from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import ParkedWork
-from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
+from chalicelib.services.work.kinds import ALL_WORK
 
 MAX_LISTED: Final = 100
-MAX_CONCURRENCY: Final = 8
 _AT_ONCE: Final = 100
 
 
@@ -88,23 +85,9 @@ def replay_matching(wanted: ParkedFilter, on_replayed: Callable[[int], None]) ->
             if wanted.matches(work) and work.parked_at <= started_at
         )
         for group in in_groups(matching, _AT_ONCE):
-            count = _replay_group(kind, group)
-            replayed += count
-            on_replayed(count)
+            keys = [(work.owner_id, work.part) for work in group]
+            revived = kind.records.revive_all(keys, clock.now())
+            kind.queue(revived)
+            replayed += len(revived)
+            on_replayed(len(revived))
     return replayed
-
-
-def _replay_group(kind: KindOfWork, group: list[ParkedWork]) -> int:
-    pointers = map_concurrently(partial(_revive, kind), group, MAX_CONCURRENCY)
-    revived = [pointer for pointer in pointers if pointer is not None]
-    kind.queue(revived)
-    return len(revived)
-
-
-def _revive(kind: KindOfWork, work: ParkedWork) -> object | None:
-    """Make parked work pending again. Return None if the work is no longer parked."""
-    try:
-        pointer: object = kind.records.revive(work.owner_id, work.part, clock.now())
-    except NotFound:
-        return None
-    return pointer

@@ -380,20 +380,24 @@ class WorkRecords(Generic[Pointer]):
         Raises:
             NotFound: the record does not exist or is not parked.
         """
-        pointer = self.reopen(owner_id, part, now, condition=self._row.state == PARKED)
-        if pointer is None:
-            raise NotFound("parked work")
-        return pointer
+        for pointer in self.revive_all([(owner_id, part)], now):
+            return pointer
+        raise NotFound("parked work")
+
+    def revive_all(self, keys: Sequence[tuple[str, str]], now: datetime) -> list[Pointer]:
+        """Make up to 100 records pending again if they are still parked. Return their pointers.
+
+        Args:
+            keys: the owner and the part of each record.
+        """
+        return self.reopen(keys, now, condition=self._row.state == PARKED)
 
     def reopen(
-        self, owner_id: str, part: str, now: datetime, *, condition: Condition
-    ) -> Pointer | None:
-        """Make an ended record pending again, reset its failure count and return its pointer.
-
-        Return None if the record does not exist or does not satisfy ``condition``.
-        """
-        (row,) = read_together((self._row, *self._key(owner_id, part)))
-        return next(iter(self.reopen_all([row], now, condition=condition)), None) if row else None
+        self, keys: Sequence[tuple[str, str]], now: datetime, *, condition: Condition
+    ) -> list[Pointer]:
+        """Read and reopen up to 100 records. See `reopen_all`; one more request."""
+        rows = read_together(*((self._row, *self._key(*key)) for key in keys))
+        return self.reopen_all([row for row in rows if row], now, condition=condition)
 
     def reopen_all(
         self, rows: Sequence[Any], now: datetime, *, condition: Condition

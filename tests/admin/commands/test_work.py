@@ -101,7 +101,6 @@ def test_replay_requeues_all_parked_work_in_several_batches(
 ) -> None:
     monkeypatch.setattr("admin.services.work.parked._AT_ONCE", 2)
     monkeypatch.setattr("chalicelib.storage.dynamodb.work_records._READ_AT_ONCE", 2)
-    monkeypatch.setattr("admin.services.work.parked.MAX_CONCURRENCY", 1)
     account = new_account()
     imports = {park_import(account) for _ in range(5)}
     assert "Requeued: 5." in run("work", "replay", "--account", account).stderr
