@@ -5,11 +5,9 @@ The history of an account and the receipt of an erasure contain this identity.
 
 import getpass
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.aws_calls import client_config, count_calls_of
-from chalicelib.settings import settings
+from chalicelib.aws_calls import aws_client
 
 
 def operator_identity() -> str:
@@ -17,10 +15,8 @@ def operator_identity() -> str:
 
     One AWS request.
     """
-    sts = boto3.client("sts", region_name=settings().region, config=client_config())
-    count_calls_of(sts)
     try:
-        identity = sts.get_caller_identity()
+        identity = aws_client("sts").get_caller_identity()
     except (BotoCoreError, ClientError):
         return f"OS user {getpass.getuser()}"
     return str(identity["Arn"])

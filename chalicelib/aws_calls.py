@@ -1,7 +1,6 @@
-"""Define the user agent of all botocore clients and count the AWS requests that they send.
+"""Create the botocore clients of the process, and count the AWS requests that they send.
 
-The request log contains the counts, and tests check them. Code that creates a botocore client must
-pass the client to `count_calls_of`.
+The request log contains the counts, and tests check them.
 """
 
 import os
@@ -9,11 +8,15 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
+from threading import Lock
 from typing import Any, Final
 
 from botocore.config import Config
+from botocore.session import get_session
 
 from chalicelib import __version__
+from chalicelib.settings import settings
 from chalicelib.time_limits import CONNECT_TIMEOUT_S, MAX_ATTEMPTS, READ_TIMEOUT_S
 
 _USER_AGENT: Final = f"feedback-platform/{__version__}"
@@ -21,7 +24,8 @@ _USER_AGENT: Final = f"feedback-platform/{__version__}"
 """
 
 _counter: ContextVar[Counter[str] | None] = ContextVar("aws_calls", default=None)
-
+_session: Final = cache(get_session)
+_lock: Final = Lock()
 
 _EMULATOR_TIMEOUT_FACTOR: Final = 10
 """The factor by which the time-outs are multiplied for requests to the emulator.
@@ -43,9 +47,30 @@ def client_config() -> Config:
     )
 
 
-def count_calls_of(client: Any) -> None:
-    """Count every request that this botocore client sends after this call, including retries."""
+@cache
+def aws_client(service: str) -> Any:
+    """Return the client of an AWS service, created on first use."""
+    return create_client(service)
+
+
+def create_client(service: str, config: Config | None = None) -> Any:
+    """Create a client of an AWS service for the region of this process.
+
+    Its requests are counted, including retries. All clients share one session, because creating a
+    session takes longer than creating a client.
+    """
+    with _lock:  # a session is not safe for concurrent threads
+        client = _session().create_client(
+            service, region_name=settings().region, config=config or client_config()
+        )
     client.meta.events.register("before-send.*.*", _count, unique_id="aws-calls")
+    return client
+
+
+def forget_clients() -> None:
+    """Discard the session and the clients. Tests use this to replace the AWS endpoint."""
+    _session.cache_clear()
+    aws_client.cache_clear()
 
 
 @contextmanager

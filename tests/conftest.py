@@ -94,7 +94,7 @@ def cloud() -> Iterator[None]:
 
     The tests of a module share the tables and use separate accounts.
     """
-    from chalicelib.outbound.queues import forget_client
+    from chalicelib.outbound.queues import forget_urls
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
     from tests.data_stack import create_data_stack
@@ -124,12 +124,12 @@ def cloud() -> Iterator[None]:
         base_url = "https://api.example.com/test"
         patch.setattr("chalicelib.storage.public_address._stored", lambda: base_url)
         forget_connection()
-        forget_client()
+        forget_urls()
         forget_stage_secret()
         create_data_stack()
         yield
         forget_connection()
-        forget_client()
+        forget_urls()
 
 
 @pytest.fixture

@@ -1,11 +1,6 @@
 """Register domains with SES, and read the state of their verification."""
 
-from functools import cache
-from typing import Any
-
-from botocore.session import get_session
-
-from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.aws_calls import aws_client
 from chalicelib.domain.solicitation.mail_domain import MailDomain, mail_from_of
 from chalicelib.settings import settings
 
@@ -18,7 +13,7 @@ def register(domain: str) -> MailDomain:
     The notifications contain the headers of the e-mail. A repeated call changes nothing. Ten AWS
     requests.
     """
-    ses, topic = _client("ses"), _events_topic()
+    ses, topic = aws_client("ses"), _events_topic()
     ses.verify_domain_dkim(Domain=domain)
     ses.set_identity_mail_from_domain(
         Identity=domain,
@@ -42,7 +37,7 @@ def find(domain: str) -> MailDomain | None:
 
     Two AWS requests.
     """
-    ses = _client("ses")
+    ses = aws_client("ses")
     dkim = ses.get_identity_dkim_attributes(Identities=[domain])["DkimAttributes"].get(domain, {})
     if not dkim.get("DkimTokens"):
         return None
@@ -58,19 +53,5 @@ def find(domain: str) -> MailDomain | None:
 
 
 def _events_topic() -> str:
-    account = _client("sts").get_caller_identity()["Account"]
+    account = aws_client("sts").get_caller_identity()["Account"]
     return f"arn:aws:sns:{settings().region}:{account}:{settings().resource_name('message-events')}"
-
-
-@cache
-def _client(service: str) -> Any:
-    client = get_session().create_client(
-        service, region_name=settings().region, config=client_config()
-    )
-    count_calls_of(client)
-    return client
-
-
-def forget_clients() -> None:
-    """Discard the cached clients. Tests use this to replace the AWS endpoint."""
-    _client.cache_clear()

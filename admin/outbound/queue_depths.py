@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
-from botocore.session import get_session
 
-from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.aws_calls import aws_client
 from chalicelib.domain import clock
 from chalicelib.queues import Queue
 from chalicelib.settings import settings
@@ -42,7 +41,7 @@ class QueueDepth:
 
 def read_depths(queues: Sequence[Queue]) -> list[QueueDepth]:
     """Return the depths of the queues. Four requests per queue, and one to CloudWatch."""
-    sqs = _client("sqs")
+    sqs = aws_client("sqs")
     ages = _oldest_messages(queues, clock.now())
     return [
         QueueDepth(
@@ -81,7 +80,7 @@ def _oldest_messages(queues: Sequence[Queue], now: datetime) -> dict[str, int]:
         for number, queue in enumerate(queues)
     ]
     try:
-        response = _client("cloudwatch").get_metric_data(
+        response = aws_client("cloudwatch").get_metric_data(
             MetricDataQueries=metrics,
             StartTime=now - _AGE_WINDOW,
             EndTime=now,
@@ -95,11 +94,3 @@ def _oldest_messages(queues: Sequence[Queue], now: datetime) -> dict[str, int]:
         for number, queue in enumerate(queues)
         if (values := newest.get(f"q{number}"))
     }
-
-
-def _client(service: str) -> Any:
-    client = get_session().create_client(
-        service, region_name=settings().region, config=client_config()
-    )
-    count_calls_of(client)
-    return client

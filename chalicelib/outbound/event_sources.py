@@ -1,14 +1,9 @@
 """Read the settings of the event sources that invoke the functions."""
 
-from functools import cache
-from typing import Any
-
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import get_session
 
-from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.aws_calls import aws_client
 from chalicelib.log import logger
-from chalicelib.settings import settings
 from chalicelib.time_limits import has_time_for_call
 
 
@@ -20,23 +15,9 @@ def accepts_partial_batches(queue_arn: str) -> bool:
     if not has_time_for_call():
         return False
     try:
-        mappings = _client().list_event_source_mappings(EventSourceArn=queue_arn)
+        mappings = aws_client("lambda").list_event_source_mappings(EventSourceArn=queue_arn)
     except (ClientError, BotoCoreError) as error:
         logger.warning("event source not read", error=type(error).__name__)
         return False
     response_types = [m.get("FunctionResponseTypes", []) for m in mappings["EventSourceMappings"]]
     return bool(response_types) and all("ReportBatchItemFailures" in t for t in response_types)
-
-
-def forget_client() -> None:
-    """Discard the cached client. Tests use this to replace the AWS endpoint."""
-    _client.cache_clear()
-
-
-@cache
-def _client() -> Any:
-    client = get_session().create_client(
-        "lambda", region_name=settings().region, config=client_config()
-    )
-    count_calls_of(client)
-    return client

@@ -18,9 +18,8 @@ from botocore.exceptions import (
     IncompleteReadError,
     SSLError,
 )
-from botocore.session import get_session
 
-from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.aws_calls import client_config, create_client
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
@@ -29,7 +28,6 @@ from chalicelib.domain.solicitation.sending_errors import (
     RecipientOptedOut,
     SendingError,
 )
-from chalicelib.settings import settings
 from chalicelib.time_limits import SEND_READ_TIMEOUT_S
 
 _MAX_IDLE_S: Final = 5.0
@@ -163,8 +161,4 @@ def _client(service: str) -> Any:
         retries={"mode": "standard", "total_max_attempts": 1},
         read_timeout=max(SEND_READ_TIMEOUT_S, config.read_timeout),  # type: ignore[attr-defined]
     )
-    client = get_session().create_client(
-        service, region_name=settings().region, config=config.merge(one_attempt)
-    )
-    count_calls_of(client)
-    return client
+    return create_client(service, config.merge(one_attempt))

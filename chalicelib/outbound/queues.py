@@ -3,12 +3,11 @@
 import hashlib
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import get_session
 
-from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.aws_calls import aws_client
 from chalicelib.backoff import Backoff
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import Unavailable
@@ -60,7 +59,7 @@ def send_to_dead_letters(queue: Queue, body: str) -> None:
         Unavailable: the message was not sent.
     """
     try:
-        _client().send_message(QueueUrl=_url(queue.dead_letter_name), MessageBody=body)
+        aws_client("sqs").send_message(QueueUrl=_url(queue.dead_letter_name), MessageBody=body)
     except (ClientError, BotoCoreError) as error:
         raise Unavailable("The dead-letter queue does not accept the message.") from error
 
@@ -74,7 +73,7 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
         if not has_time_for_call():
             return
         try:
-            _client().change_message_visibility_batch(
+            aws_client("sqs").change_message_visibility_batch(
                 QueueUrl=_url(queue.name),
                 Entries=[
                     {"Id": str(n), "ReceiptHandle": handle, "VisibilityTimeout": timeout_s}
@@ -94,7 +93,7 @@ def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
         if not has_time_for_call():
             return
         try:
-            _client().delete_message_batch(
+            aws_client("sqs").delete_message_batch(
                 QueueUrl=_url(queue.name),
                 Entries=[
                     {"Id": str(n), "ReceiptHandle": handle} for n, handle in enumerate(handles)
@@ -104,9 +103,8 @@ def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
             logger.warning("messages not deleted", queue=queue.name, error=type(error).__name__)
 
 
-def forget_client() -> None:
-    """Discard the cached client and queue URLs. Tests use this to replace the AWS endpoint."""
-    _client.cache_clear()
+def forget_urls() -> None:
+    """Discard the cached queue URLs. Tests use this to replace the AWS endpoint."""
     _url.cache_clear()
 
 
@@ -125,7 +123,7 @@ def _send_batch(queue: Queue, pointers: Sequence[Pointer]) -> int:
     for _ in range(_ROUNDS):
         if not has_time_for_call():
             break
-        response = _client().send_message_batch(
+        response = aws_client("sqs").send_message_batch(
             QueueUrl=_url(queue.name),
             Entries=[{"Id": number, **entry} for number, entry in unsent.items()],
         )
@@ -145,15 +143,6 @@ def _entry(queue: Queue, pointer: Pointer) -> dict[str, str]:
 
 
 @cache
-def _client() -> Any:
-    client = get_session().create_client(
-        "sqs", region_name=settings().region, config=client_config()
-    )
-    count_calls_of(client)
-    return client
-
-
-@cache
 def _url(queue: str) -> str:
     name = settings().resource_name(queue)
-    return str(_client().get_queue_url(QueueName=name)["QueueUrl"])
+    return str(aws_client("sqs").get_queue_url(QueueName=name)["QueueUrl"])

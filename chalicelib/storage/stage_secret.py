@@ -19,7 +19,7 @@ def stage_secret() -> bytes:
 
 
 def forget_stage_secret() -> None:
-    """Discard the cached secret and the client. Tests use this to replace the AWS endpoint."""
+    """Discard the cached secret. Tests use this to replace the AWS endpoint."""
     _secret.forget()
 
 

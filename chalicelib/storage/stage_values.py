@@ -2,17 +2,14 @@
 
 import time
 from collections.abc import Callable
-from functools import cache
 from threading import Lock
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import get_session
 
-from chalicelib.aws_calls import client_config, count_calls_of
+from chalicelib.aws_calls import aws_client
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
-from chalicelib.settings import settings
 
 RETRY_AFTER_S: Final = 60
 """The seconds until an expired value is read again after a failed read."""
@@ -52,9 +49,8 @@ class StageValue:
             return self._cached[0]
 
     def forget(self) -> None:
-        """Discard the cached value and the client. Tests use this to replace the AWS endpoint."""
+        """Discard the cached value. Tests use this to replace the AWS endpoint."""
         self._cached = None
-        _client.cache_clear()
 
     def _refreshed(self, expired: str) -> tuple[str, float]:
         try:
@@ -65,15 +61,6 @@ class StageValue:
 
     def _read(self) -> str:
         try:
-            return self._load(_client(self._service))
+            return self._load(aws_client(self._service))
         except (BotoCoreError, ClientError) as error:
             raise Unavailable(f"A value of the stage cannot be read ({self._service}).") from error
-
-
-@cache
-def _client(service: str) -> Any:
-    client = get_session().create_client(
-        service, region_name=settings().region, config=client_config()
-    )
-    count_calls_of(client)
-    return client

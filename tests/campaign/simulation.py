@@ -33,7 +33,7 @@ import chalicelib
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.functions.partial_batch import MessagesFailed
-from chalicelib.outbound import event_sources, providers, queues
+from chalicelib.outbound import providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_secret import forget_stage_secret
@@ -607,8 +607,7 @@ def forget_clients() -> None:
     """Discard the clients of the process, and the values that they have read."""
     forget_connection()
     forget_stage_secret()
-    queues.forget_client()
-    event_sources.forget_client()
+    queues.forget_urls()
     providers.forget_clients()
 
 

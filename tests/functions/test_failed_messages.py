@@ -40,7 +40,7 @@ class Lambda:
 @pytest.fixture
 def functions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lambda]:
     client = Lambda()
-    monkeypatch.setattr(event_sources, "_client", lambda: client)
+    monkeypatch.setattr(event_sources, "aws_client", lambda _: client)
     clear_caches()
     yield client
     clear_caches()

@@ -35,7 +35,7 @@ class Store:
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setattr("chalicelib.storage.stage_values._client", lambda _: None)
+    monkeypatch.setattr("chalicelib.storage.stage_values.aws_client", lambda _: None)
     return Store(monkeypatch)
 
 

@@ -8,10 +8,8 @@ from base64 import b64decode
 from typing import Any
 
 from botocore.parsers import JSONParser, ResponseParser, ResponseParserFactory
-from botocore.session import get_session
 
-from chalicelib.aws_calls import client_config, count_calls_of
-from chalicelib.settings import settings
+from chalicelib.aws_calls import create_client
 
 
 class DynamoDbParser(JSONParser):
@@ -31,13 +29,9 @@ class DynamoDbParser(JSONParser):
 
 def dynamodb_client() -> Any:
     """Create a DynamoDB client for the region of this process."""
-    session = get_session()
-    session.register_component("response_parser_factory", _ParserFactory())
-    client = session.create_client(
-        "dynamodb", region_name=settings().region, config=client_config()
-    )
+    client = create_client("dynamodb")
+    client._endpoint._response_parser_factory = _ParserFactory()
     _reuse_endpoint(client)
-    count_calls_of(client)
     return client
 
 

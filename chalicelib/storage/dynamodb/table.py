@@ -18,6 +18,7 @@ from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.models import Model
 
+from chalicelib.aws_calls import forget_clients
 from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.paging import in_groups
@@ -118,9 +119,10 @@ def connection() -> SharedConnection:
 
 
 def forget_connection() -> None:
-    """Discard the connection. Tests use this to replace the AWS endpoint."""
+    """Discard the connection and all AWS clients. Tests use this to replace the AWS endpoint."""
     global _shared
     _shared = None
+    forget_clients()
 
 
 class Table(Model):

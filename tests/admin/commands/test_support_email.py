@@ -48,13 +48,6 @@ def headers_enabled(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
     return enabled
 
 
-@pytest.fixture(autouse=True)
-def fresh_clients() -> Iterator[None]:
-    mail_domains.forget_clients()
-    yield
-    mail_domains.forget_clients()
-
-
 def add_survey(account: str, name: str, support_email: str = "") -> str:
     extra = {"supportEmail": {"email": support_email}} if support_email else {}
     saved = save_survey(account, survey(id=new_id(), name=name, **extra))

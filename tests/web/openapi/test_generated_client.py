@@ -18,7 +18,7 @@ from admin.demo.ids import MAIN_ACCOUNT
 from admin.services.accounts.manage import issue_key
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
-from chalicelib.outbound.queues import forget_client
+from chalicelib.outbound.queues import forget_urls
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.openapi.routes import DOCUMENT
@@ -61,7 +61,7 @@ def service() -> Iterator[Client]:
     def forget() -> None:
         clear_caches()
         forget_connection()
-        forget_client()
+        forget_urls()
 
     forget()
     with recorder(), Client(app, stage_name="test", project_dir=str(ROOT)) as client:

@@ -454,10 +454,10 @@ def test_submission_with_tracker_or_blank_honeypot_is_stored(fresh: SeededAccoun
 def test_submission_succeeds_when_queue_is_unavailable(
     fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_queue() -> Any:
+    def no_queue(_service: str) -> Any:
         raise EndpointConnectionError(endpoint_url="https://sqs")
 
-    monkeypatch.setattr(queues, "_client", no_queue)
+    monkeypatch.setattr(queues, "aws_client", no_queue)
     assert submit_contact(fresh).status == 204
     assert submit_private(fresh, fresh.tracker()).status == 201
     assert len(stored_feedback(fresh.contact_form_id)) == 1
