@@ -18,7 +18,6 @@ from statistics import median
 from typing import Any, Final
 from zipfile import ZipFile
 
-import certifi
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -75,7 +74,8 @@ def measure() -> Section:
         with child_process() as process:
             process.submit(connect, cloud).result()
             rounds = process.submit(prepare_rounds, ROUNDS).result()
-        with _https(cloud, folder / "certificates.pem") as environment:
+        trusted = (folder / "code" / "botocore" / "cacert.pem").read_bytes()
+        with _https(cloud, trusted, folder / "certificates.pem") as environment:
             for requests in rounds:
                 for request, (handler, event) in requests.items():
                     sample = _run(folder / "code", handler, event, environment)
@@ -152,10 +152,10 @@ def _run(
 
 
 @contextmanager
-def _https(cloud: Path, certificates: Path) -> Iterator[dict[str, str]]:
+def _https(cloud: Path, trusted: bytes, certificates: Path) -> Iterator[dict[str, str]]:
     """Serve the cloud over HTTPS. Yield the environment variables of a function that uses it.
 
-    A client loads as many certificates as on AWS, and the one of this server.
+    A client loads the certificates that it loads on AWS, and the one of this server.
     """
     client = CloudClient(cloud)
 
@@ -177,7 +177,7 @@ def _https(cloud: Path, certificates: Path) -> Iterator[dict[str, str]]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     certificate, key = _certificate()
-    certificates.write_bytes(Path(certifi.where()).read_bytes() + certificate)
+    certificates.write_bytes(trusted + certificate)
     chain = certificates.with_name("server.pem")
     chain.write_bytes(key + certificate)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -23,6 +23,12 @@ not run from the package.
 """
 
 _SERVICE_DATA: Final = ("botocore", "data")
+_AUTHORITIES: Final = ("Amazon Root CA ", "DigiCert Global Root ", "Starfield Services Root ")
+"""The names, up to a number, of the authorities that sign the certificates of AWS.
+
+Amazon signs them itself. DigiCert signed them before.
+"""
+
 _UNUSED: Final = (
     "aws_lambda_powertools/event_handler/openapi/swagger_ui/",
     "boto3/data/",  # definitions of resources; the functions use only clients
@@ -53,6 +59,7 @@ def trim_archive(archive: Path, python_version: str) -> None:
         with ZipFile(archive) as full:
             full.extractall(folder, [file for file in full.namelist() if not _is_unused(file)])
         _shorten_service_data(folder.joinpath(*_SERVICE_DATA))
+        _remove_authorities(folder / "botocore" / "cacert.pem")
         compile_templates(folder)
         compile_modules(folder, python_version)
         files = (file for file in folder.rglob("*") if file.is_file())
@@ -80,6 +87,15 @@ def _shorten_service_data(folder: Path) -> None:
             services = partition["services"]
             partition["services"] = {name: services[name] for name in services.keys() & prefixes}
         endpoints.write_text(json.dumps(content, sort_keys=True))
+
+
+def _remove_authorities(file: Path) -> None:
+    """Remove the authorities that AWS does not use. Each new connection of a client parses all."""
+    if file.exists():
+        certificates = file.read_text().split("\n\n")
+        labels = tuple(f'\n# Label: "{name}' for name in _AUTHORITIES)
+        kept = [text for text in certificates if any(label in text for label in labels)]
+        file.write_text("\n\n".join(kept))
 
 
 def _without_documentation(value: Any) -> Any:

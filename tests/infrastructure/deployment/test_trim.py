@@ -1,6 +1,7 @@
 """Test that a trimmed package contains all files that the functions use."""
 
 import json
+import ssl
 import subprocess
 import sys
 import zipfile
@@ -116,6 +117,19 @@ def test_clients_work_with_data_of_trimmed_package(tmp_path: Path) -> None:
             # A mock adds shapes to the definitions that this process has loaded.
             assert {*model.shape_names} <= {*complete.shape_names}
     assert (folder / "endpoints.json").stat().st_size < 100_000
+
+
+def test_package_trusts_only_authorities_of_aws(tmp_path: Path) -> None:
+    file = Path(botocore.__file__).with_name("cacert.pem")
+    name = "botocore/cacert.pem"
+    trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusted.load_verify_locations(package_of(tmp_path, {name: file.read_text()}) / name)
+    names = [dict(item for (item,) in ca["subject"]) for ca in trusted.get_ca_certs()]
+    assert {name["commonName"] for name in names} == {
+        *(f"Amazon Root CA {number}" for number in range(1, 5)),
+        *("DigiCert Global Root CA", "DigiCert Global Root G2", "DigiCert Global Root G3"),
+        "Starfield Services Root Certificate Authority - G2",
+    }
 
 
 def package_of(tmp_path: Path, files: dict[str, str], python_version: str = PYTHON) -> Path:
