@@ -27,7 +27,8 @@ from benchmarks.memory_cloud import CloudClient, connect, running_cloud
 from benchmarks.processes import child_process
 from benchmarks.report import Section, Table, met
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FormKind

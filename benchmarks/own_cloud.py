@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from chalicelib import aws_calls
-from chalicelib.outbound.queues import forget_client
+from chalicelib.outbound.queues import forget_urls
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_secret import forget_stage_secret
 from infrastructure.deployment import code_stack, data_stack
@@ -54,5 +54,5 @@ def deploy_app(emulator: Emulator) -> str:
 def _forget_connections() -> None:
     # Clear cached clients, because this process can use several emulators, one after the other.
     forget_connection()
-    forget_client()
+    forget_urls()
     forget_stage_secret()

@@ -9,13 +9,13 @@ from typing import Final
 
 import httpx
 
+from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.services.accounts.manage import create_account, issue_key
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
 from benchmarks.own_cloud import deploy_app, long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.parsing import parse

@@ -35,11 +35,8 @@ from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.purchases.purchase import (
-    PurchaseDefinition,
-    parse_purchase_definition,
-    purchase_id,
-)
+from chalicelib.domain.purchases.definition import PurchaseDefinition, parse_purchase_definition
+from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.customers.read import find_customer, read_customer

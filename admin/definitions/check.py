@@ -15,19 +15,20 @@ from admin.definitions.definition import Definition, Kind, Problem, RawDefinitio
 from admin.definitions.identify import KnownAccounts, identify_definition
 from admin.definitions.keys import KnownKeys, resolve_keys
 from admin.definitions.references import KnownResources, RunReferences
+from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.forms.appearance import appearance_warnings
 from admin.domain.forms.contact_form import ContactFormDefinition, define_contact_form
 from admin.domain.forms.form import FormDefinition
 from admin.domain.forms.survey import SurveyDefinition, define_survey
+from admin.domain.places import parse_store_definition
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.places import Directory, parse_store_definition
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.tags import merge_tags
-from chalicelib.domain.customers.customer import CustomerDefinition, build_customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError
-from chalicelib.domain.purchases.purchase import parse_purchase_definition
+from chalicelib.domain.purchases.definition import parse_purchase_definition
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.settings import settings
 

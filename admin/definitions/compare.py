@@ -17,6 +17,7 @@ from admin.definitions.export import (
 )
 from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import RunReferences
+from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
@@ -28,12 +29,12 @@ from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.tags import merge_tags
-from chalicelib.domain.customers.customer import Customer, CustomerDefinition, build_customer
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import Conflict, InputTooLarge, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.input_errors import InputError
-from chalicelib.domain.purchases.purchase import PurchaseDefinition
+from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.customers.read import find_customer
 from chalicelib.settings import settings

@@ -6,8 +6,9 @@ from admin.definitions.definition import Kind
 from admin.domain.forms.contact_form import ContactFormDefinition
 from admin.domain.forms.kept import support_email_definition
 from admin.domain.forms.survey import SurveyDefinition
+from admin.domain.places import BrandDefinition, StoreDefinition
 from admin.domain.workflows.definition import WorkflowDefinition
-from chalicelib.domain.accounts.places import BrandDefinition, Place, StoreDefinition
+from chalicelib.domain.accounts.places import Place
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey

@@ -5,16 +5,16 @@ from typing import Any, Final, Protocol
 
 from admin.definitions.definition import Definition, Kind, RawDefinition
 from admin.definitions.suggest import with_suggestion
+from admin.domain.customers.definition import CustomerDefinition
 from admin.domain.forms.contact_form import ContactFormDefinition
 from admin.domain.forms.survey import SurveyDefinition
+from admin.domain.places import BrandDefinition, StoreDefinition
 from admin.domain.workflows.definition import WorkflowDefinition
-from chalicelib.domain.accounts.places import BrandDefinition, StoreDefinition
-from chalicelib.domain.customers.customer import CustomerDefinition
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, not_allowed, unknown_reference
-from chalicelib.domain.purchases.purchase import PurchaseDefinition
+from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.schema import Input
 
 MODELS: Final[dict[Kind, type[Input]]] = {

@@ -18,6 +18,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     PlainSerializer,
     PlainValidator,
+    StringConstraints,
     WithJsonSchema,
     model_validator,
 )
@@ -193,6 +194,10 @@ JsonObject = Annotated[
     dict[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})
 ]
 """Any JSON object, stored unchanged."""
+
+MAX_TEXT: Final = 255
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+"""A short text, such as a name."""
 
 Identifier = Annotated[
     str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "format": "uuid"})

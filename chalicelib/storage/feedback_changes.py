@@ -16,7 +16,6 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
@@ -100,6 +99,9 @@ def load_heads_and_related(
     Args:
         customer_keys: pairs of an account id and a customer id.
     """
+    # Imported here: a submission does not need the models of customers.
+    from chalicelib.storage.customers import CustomerRow
+
     heads, keys, trackers = list(account_ids), list(customer_keys), list(tracker_ids)
     rows = iter(
         read_together(

@@ -19,8 +19,8 @@ from admin.services.forms.save import save_contact_form, save_survey
 from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.contact_hash import email_hash
-from chalicelib.domain.customers.customer import CustomerBody
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse

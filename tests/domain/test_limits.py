@@ -7,11 +7,11 @@ import pytest
 
 from admin.domain.forms import build
 from admin.domain.workflows.definition import ActionDefinition, ConditionDefinition
-from chalicelib.domain import idempotency, input_errors, paging
+from chalicelib.domain import idempotency, input_errors, paging, schema
 from chalicelib.domain.accounts import settings, tags
 from chalicelib.domain.accounts.tags import TagDefinition
 from chalicelib.domain.comparison import as_number
-from chalicelib.domain.customers import customer, import_batch
+from chalicelib.domain.customers import body, customer, import_batch
 from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback import answers, submission
@@ -121,10 +121,10 @@ def test_text_is_accepted_up_to_limit(is_accepted: Callable[[str], bool], longes
         (settings.MAX_RETENTION_DAYS, 3_650),
         (settings.MAX_SEGMENT_PRICE, 1_000),
         (tags.MAX_TAGS, 1_000),
-        (customer.MAX_TEXT, 255),
-        (customer.MAX_DESCRIPTION, 2_000),
-        (customer.MAX_METADATA_KEYS, 50),
-        (customer.MAX_METADATA_VALUE, 500),
+        (schema.MAX_TEXT, 255),
+        (body.MAX_DESCRIPTION, 2_000),
+        (body.MAX_METADATA_KEYS, 50),
+        (body.MAX_METADATA_VALUE, 500),
         (customer.MAX_CUSTOMER_BYTES, 32_768),
         (purchase.MAX_PURCHASE_BYTES, 32_768),
         (import_batch.MAX_ROWS, 10_000),

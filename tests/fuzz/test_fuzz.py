@@ -20,7 +20,7 @@ from admin.definitions.definition import RawDefinition
 from admin.definitions.files import read_files
 from admin.definitions.identify import MODELS
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.idempotency import origin_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import WHITE_SPACE

@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chalicelib.domain.customers.customer import (
-    Customer,
-    CustomerDefinition,
-    check_size,
-    joined_name,
-)
+from admin.domain.customers.definition import CustomerDefinition
+from chalicelib.domain.customers.customer import Customer, check_size, joined_name
 
 _STORED_AS: Final = {"type": ("declared_type",), "tags": ("tags", "tag_ids")}
 """The fields of a stored customer to which a field of a definition corresponds, if they differ."""

@@ -2,15 +2,10 @@
 
 from typing import Any
 
+from admin.domain.places import BrandDefinition, parse_store_definition, place_id_conflict
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.accounts.places import (
-    BrandDefinition,
-    Place,
-    PlaceKind,
-    parse_store_definition,
-    place_id_conflict,
-)
+from chalicelib.domain.accounts.places import Place, PlaceKind
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.storage import places

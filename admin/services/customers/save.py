@@ -3,14 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.tags import MAX_TAGS, Tag, merge_tags, tag_id, too_many_tags
-from chalicelib.domain.customers.customer import (
-    Customer,
-    CustomerDefinition,
-    build_customer,
-)
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.services.customers.request_positions import request_positions

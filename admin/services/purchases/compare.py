@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.purchases.purchase import PurchaseDefinition, purchase_id
+from chalicelib.domain.purchases.definition import PurchaseDefinition
+from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.purchases.record import input_hash_of
 from chalicelib.storage import purchases
 

@@ -5,9 +5,9 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.domain.customers.customer import MAX_TEXT, Customer, Text
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.paging import MAX_LIMIT
-from chalicelib.domain.schema import Email, Input, Resource
+from chalicelib.domain.schema import MAX_TEXT, Email, Input, Resource, Text
 
 MAX_FOUND: Final = MAX_LIMIT
 """Maximum number of customers in a response."""

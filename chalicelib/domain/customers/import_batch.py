@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from chalicelib.domain import work
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
 

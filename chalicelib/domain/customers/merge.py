@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from chalicelib.domain.customers.customer import CustomerBody, joined_name
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import joined_name
 from chalicelib.domain.customers.pair import email_spellings, pair_of
 
 Fields = dict[str, Any]

@@ -7,14 +7,12 @@ from typing import Annotated
 from pydantic import Field
 
 from chalicelib.domain import work
-from chalicelib.domain.customers.customer import MAX_TEXT, Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import RespondentIdentifier
-from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Resource, Timestamp
+from chalicelib.domain.schema import MAX_TEXT, Resource, Timestamp
 
 
 class FormKind(StrEnum):
@@ -128,21 +126,6 @@ class Feedback(Resource):
             "had_tracker": self.is_solicited,
         }
         return self.anonymized().model_copy(update=unlinked)
-
-    def respondent(self) -> Customer:
-        """Build the customer that is created for the respondent if no existing customer matches.
-
-        The id is derived from the feedback's id, so every call returns the same customer.
-        """
-        return Customer(
-            id=derived_id(self.id, "customer"),
-            created_at=self.created_at,
-            updated_at=self.created_at,
-            email=self.email,
-            phone_number=self.phone_number,
-            language=self.language,
-            data_sources=(self.source,),
-        )
 
     def _first_identifier(self, identifier: RespondentIdentifier) -> str | None:
         return next(

@@ -9,7 +9,8 @@ from pydantic_core import PydanticCustomError
 from chalicelib.domain.customers.import_batch import RowInputError
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
-from chalicelib.domain.purchases.purchase import Purchase, PurchaseDefinition, purchase_id
+from chalicelib.domain.purchases.definition import PurchaseDefinition
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import (
     Identifier,
     Input,

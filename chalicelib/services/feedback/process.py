@@ -20,6 +20,7 @@ from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.feedback.daily import Numbers, group_of
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.work import Interruption
 from chalicelib.domain.workflows.workflow import new_execution, reactions
@@ -155,7 +156,7 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
     new: dict[tuple[str, str], Customer] = {}
     for record in sorted(pending, key=lambda record: record.created_at):
         if pair := pairs.get(record.id):
-            new.setdefault((record.account_id, pair.digest), record.respondent())
+            new.setdefault((record.account_id, pair.digest), _respondent(record))
     if not new:
         return list(pending)
     found, unlisted = customer_creation.find_or_create(new)
@@ -167,6 +168,22 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
         else record
         for record in pending
     ]
+
+
+def _respondent(record: Feedback) -> Customer:
+    """Build the customer that is created for the respondent if no existing customer matches.
+
+    The id is derived from the feedback's id, so every call returns the same customer.
+    """
+    return Customer(
+        id=derived_id(record.id, "customer"),
+        created_at=record.created_at,
+        updated_at=record.created_at,
+        email=record.email,
+        phone_number=record.phone_number,
+        language=record.language,
+        data_sources=(record.source,),
+    )
 
 
 def _pair_to_identify(record: Feedback) -> CustomerPair | None:

@@ -26,8 +26,8 @@ from chalicelib.services.forms.cached_forms import (
     Respondent,
     get_contact_form,
     get_survey,
+    reject_private_survey,
 )
-from chalicelib.services.forms.public import reject_private_survey
 from chalicelib.storage import feedback, trackers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 

@@ -1,5 +1,6 @@
 """Load and cache contact forms and surveys, with the questionnaires built from them."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Generic, TypeVar
@@ -7,6 +8,7 @@ from typing import Final, Generic, TypeVar
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.answers import Questionnaire
+from chalicelib.domain.forms.access import require_public
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.placeholders import form_names
@@ -106,6 +108,24 @@ def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
     if survey is None:
         raise NotFound("survey")
     return survey
+
+
+def reject_private_survey(survey_id: str) -> None:
+    """Reject an invalid request without a tracker if the survey is private.
+
+    A private survey must not report other errors of such a request. No AWS request if the survey is
+    cached.
+
+    Args:
+        survey_id: ``""`` if the id is missing or invalid. Such a request is not rejected here.
+
+    Raises:
+        TrackerRequired: the survey is private.
+    """
+    if not survey_id:
+        return
+    with suppress(NotFound):
+        require_public(get_survey(survey_id).saved)
 
 
 @cached(at_most=_MAX_FORMS)

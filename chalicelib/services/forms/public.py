@@ -1,12 +1,10 @@
 """Return the public views of contact forms and surveys."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.access import require_places, require_public, require_unused
 from chalicelib.domain.forms.contact_form import SavedContactForm
@@ -30,7 +28,7 @@ from chalicelib.services.forms.cached_forms import (
     get_contact_form,
     get_survey,
 )
-from chalicelib.storage import purchases, trackers
+from chalicelib.storage import trackers
 
 MAX_CACHED_VIEWS: Final = 256
 
@@ -188,24 +186,6 @@ def get_sent_survey(survey_id: str, store_id: str | None, respondent: Respondent
     return _survey_view(survey, survey.directory, language, store_id, None)[0]
 
 
-def reject_private_survey(survey_id: str) -> None:
-    """Reject an invalid request without a tracker if the survey is private.
-
-    A private survey must not report other errors of such a request. No AWS request if the survey is
-    cached.
-
-    Args:
-        survey_id: ``""`` if the id is missing or invalid. Such a request is not rejected here.
-
-    Raises:
-        TrackerRequired: the survey is private.
-    """
-    if not survey_id:
-        return
-    with suppress(NotFound):
-        require_public(get_survey(survey_id).saved)
-
-
 @cached(at_most=MAX_CACHED_VIEWS)
 def _contact_form_view(
     form: CachedForm[SavedContactForm],
@@ -240,6 +220,9 @@ def _at_purchase(
 
     The request also loads the customer if a text of the survey contains the first name.
     """
+    # Imported here: views without a tracker do not need the models of purchases and customers.
+    from chalicelib.storage import purchases
+
     account_id = survey.account_id
     greeted = customer_id if "firstName" in survey.placeholders else None
     purchase, customer = purchases.find_with_customer(account_id, purchase_id, greeted)

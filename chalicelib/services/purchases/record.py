@@ -9,21 +9,20 @@ from datetime import datetime
 from typing import Any, Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
+from chalicelib.domain.customers.body import CustomerBody, customer_from_body
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import unknown_reference
-from chalicelib.domain.purchases.purchase import (
-    MAX_PURCHASE_BYTES,
-    Purchase,
+from chalicelib.domain.purchases.definition import (
     PurchaseDefinition,
     build_purchase,
     parse_purchase_definition,
-    purchase_id,
 )
+from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
 from chalicelib.outbound.queues import send

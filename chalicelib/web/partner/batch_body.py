@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import CustomerBody, customer_from_body
+from chalicelib.domain.customers.body import CustomerBody, customer_from_body
 from chalicelib.domain.customers.import_batch import (
     MAX_ROWS,
     BatchBody,

@@ -141,7 +141,7 @@ def get_customer(request: PartnerRequest) -> Response:
     " are not values. The JSON of a customer is limited to 32 KB,"
     " and to 61,000 bytes with escaped characters.",
     parameters=IDEMPOTENCY_KEY,
-    body="customers.customer.CustomerBody",
+    body="customers.body.CustomerBody",
     body_description="The customer. Leading and trailing white space is removed.",
     response="customers.customer.Customer",
     returns="The new customer.",
@@ -149,7 +149,7 @@ def get_customer(request: PartnerRequest) -> Response:
 )
 def post_customer(request: PartnerRequest) -> Response:
     """Create a customer."""
-    from chalicelib.domain.customers.customer import CustomerBody
+    from chalicelib.domain.customers.body import CustomerBody
     from chalicelib.services.customers.create import create_customer
 
     with ErrorCollector() as errors:

@@ -1,7 +1,8 @@
 """Parse the query parameters of a survey's view and of its page."""
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.services.forms.public import SurveyRequest, reject_private_survey
+from chalicelib.services.forms.cached_forms import reject_private_survey
+from chalicelib.services.forms.public import SurveyRequest
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.query import text

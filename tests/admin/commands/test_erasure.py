@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp

@@ -18,7 +18,7 @@ from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from admin.domain.forms.survey import SurveyDefinition
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.parsing import parse

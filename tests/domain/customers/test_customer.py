@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.customers.customer import Customer, CustomerBody, customer_from_body
+from chalicelib.domain.customers.body import CustomerBody, customer_from_body
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse

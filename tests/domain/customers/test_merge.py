@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.import_batch import groups_from_json, groups_to_json
 from chalicelib.domain.customers.merge import (
     IMPORT_METADATA,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.merge import group_rows
 from chalicelib.domain.customers.pair import email_spellings, normalize_email, pair_of
 from chalicelib.domain.parsing import parse

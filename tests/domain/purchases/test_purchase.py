@@ -7,11 +7,8 @@ import pytest
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.purchases.purchase import (
-    Purchase,
-    build_purchase,
-    parse_purchase_definition,
-)
+from chalicelib.domain.purchases.definition import build_purchase, parse_purchase_definition
+from chalicelib.domain.purchases.purchase import Purchase
 from tests.domain.forms.factories import BRAND, DIRECTORY, LATER, NOW, NOW_TEXT, NOWHERE, STORE
 
 CUSTOMER = new_id()

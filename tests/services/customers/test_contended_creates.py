@@ -14,7 +14,8 @@ from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.listing import listing_request
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Unavailable

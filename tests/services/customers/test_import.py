@@ -10,7 +10,8 @@ from admin.services.customers.save import save_customer
 from benchmarks.consumed_capacity import row_bytes
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
 from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse

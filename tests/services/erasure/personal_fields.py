@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 
 IMPERSONAL = {"language", "smsOptin"}
 """The fields that cannot contain a text of the customer."""

@@ -8,7 +8,7 @@ import pytest
 
 from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp

@@ -9,7 +9,8 @@ import pytest
 from admin.storage.list_positions import customer_positions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer, CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import ErasureState, build_receipt
 from chalicelib.domain.errors import NotFound

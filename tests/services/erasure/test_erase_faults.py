@@ -9,7 +9,7 @@ import contextlib
 import pytest
 
 from admin.services.customers.save import save_customer
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.storage import erasures

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer

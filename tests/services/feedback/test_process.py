@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.customers.customer import CustomerBody
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import account_settings, change_account_settings
 from chalicelib.services.customers.create import create_customer

@@ -10,7 +10,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.list_cursor import write_cursor
-from chalicelib.domain.purchases.purchase import MAX_DELAY
+from chalicelib.domain.purchases.definition import MAX_DELAY
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, OutcomeUnknown
 from chalicelib.domain.work import MAX_CLAIMS

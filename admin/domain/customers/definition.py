@@ -1,0 +1,71 @@
+"""Definitions of customers."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from chalicelib.domain.accounts.tags import Tag, TagDefinition
+from chalicelib.domain.customers.body import CustomerBody, ImportMetadata, customer_from_body
+from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.platforms import IMPORT_METADATA_KEY, METADATA_KEYS, DataSource
+from chalicelib.domain.schema import Identifier, Input, JsonObject
+
+if TYPE_CHECKING:
+
+    class MetadataDefinition(Input):
+        """The metadata of a customer definition, by source."""
+
+else:
+    MetadataDefinition = create_model(
+        "MetadataDefinition",
+        __base__=Input,
+        **{
+            key: (ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject | None, None)
+            for key in METADATA_KEYS
+        },
+    )
+
+
+class CustomerDefinition(CustomerBody):
+    """The definition of a customer: the fields of the API, and fields that only operators set.
+
+    Attributes:
+        metadata: metadata by source, with one optional property for each of the 24 sources.
+        type: only ``Unknown`` can be set; the service computes every other type.
+    """
+
+    id: Identifier
+    metadata: MetadataDefinition | None = None  # type: ignore[assignment]
+    tags: list[TagDefinition] = Field(default_factory=list, max_length=100)
+    attributes: list[CustomAttributeDefinition] = Field(default_factory=list, max_length=100)
+    data_sources: list[Annotated[DataSource, Field(strict=False)]] | None = None
+    email_bounced: bool = False
+    type: Literal["Unknown"] | None = None
+
+
+def build_customer(
+    definition: CustomerDefinition, tags: tuple[Tag, ...], now: datetime
+) -> Customer:
+    """Build the customer to save from a definition.
+
+    Args:
+        tags: the tags of the definition; see `merge_tags`.
+
+    Raises:
+        InputTooLarge: the customer exceeds a size limit; see `check_size`.
+    """
+    overrides: dict[str, Any] = {
+        "metadata": definition.metadata.model_dump(exclude_none=True)
+        if definition.metadata
+        else {},
+        "tags": tags,
+        "tag_ids": tuple(tag.id for tag in tags),
+        "attributes": tuple(a.value_of(definition.id, now) for a in definition.attributes),
+        "email_bounced": definition.email_bounced,
+        "declared_type": definition.type,
+    }
+    if definition.data_sources is not None:
+        overrides["data_sources"] = tuple(definition.data_sources)
+    return customer_from_body(definition, definition.id, now, **overrides)

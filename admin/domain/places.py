@@ -1,0 +1,54 @@
+"""Definitions of brands and stores."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.accounts.regions import TimeZoneName
+from chalicelib.domain.definitions import Key, parse_and_validate
+from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
+from chalicelib.domain.schema import Colour, Identifier, Input
+
+
+class BrandDefinition(Input):
+    """The definition of a brand."""
+
+    id: Identifier
+    key: Key = ""
+    name: str = Field(min_length=1, max_length=255)
+    color: Colour = ""
+
+
+class StoreDefinition(BrandDefinition):
+    """The definition of a store. The store's brand must belong to the account."""
+
+    brand_id: Identifier
+    time_zone: TimeZoneName | None = None
+    address: str = Field(default="", max_length=500)
+    legal_text: str = Field(default="", max_length=1000)
+
+
+def place_id_conflict() -> InputError:
+    """Return the input error for an id that is used by both a brand and a store."""
+    detail = "A brand and a store cannot have the same id."
+    return InputError(json_pointer("id"), "duplicate", detail)
+
+
+def parse_store_definition(definition: Any, directory: Directory) -> StoreDefinition:
+    """Parse and validate the definition of a store.
+
+    Args:
+        directory: the account's brands and stores.
+
+    Raises:
+        InvalidInput: the definition does not match the model, or the brand does not belong to the
+            account.
+    """
+
+    def rule_errors(store: StoreDefinition) -> Iterator[InputError]:
+        if directory.brand(store.brand_id) is None:
+            yield unknown_reference("brand", "brandId")
+
+    return parse_and_validate(definition, StoreDefinition, rule_errors)

@@ -1,0 +1,123 @@
+"""Definitions of purchases, which operators, partners and the queue of purchases send."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
+from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.input_errors import (
+    InputError,
+    not_allowed,
+    out_of_range,
+    unknown_reference,
+)
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
+from chalicelib.domain.schema import Identifier, Input, JsonObject, Timestamp
+
+MAX_DELAY: Final = timedelta(days=90)
+"""The maximum time between the arrival of a purchase and the earliest time of its survey."""
+
+
+class PurchaseDefinition(Input):
+    """The definition of a purchase. Its source and external id identify it within the account.
+
+    Attributes:
+        customer_id: the id of an existing customer.
+        customer: the customer's data, instead of an id. The customer is found by e-mail and phone
+            number, or created.
+    """
+
+    source: Annotated[DataSource, Field(strict=False)] = Field(
+        description="The system from which the purchase comes."
+    )
+    external_id: str = Field(
+        min_length=1,
+        max_length=255,
+        description="Identifier of the purchase in this system.",
+    )
+    store_id: Identifier = Field(description="Identifier of the store of the purchase.")
+    date: Timestamp = Field(
+        description="Time of the purchase. A survey about a future purchase waits until then."
+    )
+    start_date: Timestamp | None = Field(
+        default=None, description="Start of the validity. The default is `date`."
+    )
+    end_date: Timestamp | None = Field(
+        default=None, description="End of the validity. The default is `date`."
+    )
+    customer_id: Identifier | None = Field(
+        default=None, description="Identifier of the customer. Not together with `customer`."
+    )
+    customer: CustomerBody | None = Field(
+        default=None,
+        description="The customer's data. The purchase belongs to the oldest customer with this"
+        " e-mail and phone number, or to a new customer. An opt-in that is `true` is turned on,"
+        " unless the address is suppressed.",
+    )
+    metadata: JsonObject = Field(default_factory=dict, description="Data about the purchase.")
+    attributes: list[CustomAttributeDefinition] = Field(
+        default_factory=list, max_length=100, description="Values of custom attributes."
+    )
+    send_at: Timestamp | None = Field(
+        default=None,
+        description=f"Earliest time of the survey, at most {MAX_DELAY.days} days ahead. By default,"
+        " the survey is sent as soon as the rules of the account allow it.",
+    )
+
+
+def parse_purchase_definition(
+    definition: Any, directory: Directory, has_customer: Callable[[str], bool]
+) -> PurchaseDefinition:
+    """Parse and validate the definition of a purchase.
+
+    Args:
+        directory: the account's brands and stores.
+        has_customer: returns whether the account has a customer with this id.
+
+    Raises:
+        InvalidInput: the definition does not match the model or violates a rule.
+    """
+
+    def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
+        if purchase.customer_id and purchase.customer:
+            yield not_allowed("Set either customerId or customer, not both.")
+        if purchase.send_at and purchase.send_at > clock.now() + MAX_DELAY:
+            yield out_of_range(f"Must be at most {MAX_DELAY.days} days ahead.", "sendAt")
+        if directory.store(purchase.store_id) is None:
+            yield unknown_reference("store", "storeId")
+        if purchase.customer_id and not has_customer(purchase.customer_id):
+            yield unknown_reference("customer", "customerId")
+
+    return parse_and_validate(definition, PurchaseDefinition, rule_errors)
+
+
+def build_purchase(
+    definition: PurchaseDefinition,
+    account_id: str,
+    customer_id: str | None,
+    created_at: datetime,
+    now: datetime,
+) -> Purchase:
+    """Build the purchase to save. Start and end date default to the purchase date."""
+    record_id = purchase_id(account_id, definition.source, definition.external_id)
+    return Purchase(
+        id=record_id,
+        created_at=created_at,
+        updated_at=now,
+        store_id=definition.store_id,
+        date=definition.date,
+        start_date=definition.start_date or definition.date,
+        end_date=definition.end_date or definition.date,
+        external_id=definition.external_id,
+        source=definition.source,
+        metadata=definition.metadata,
+        attributes=tuple(a.value_of(record_id, now) for a in definition.attributes),
+        customer_id=customer_id,
+    )
