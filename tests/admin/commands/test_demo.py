@@ -1,11 +1,13 @@
 """Tests of the command ``demo``, with a subset of the demo data."""
 
+import copy
 import json
 import logging
 import shlex
 import stat
 from collections import Counter
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,19 @@ OTHER_ACCOUNT_FIELDS = (
 
 @pytest.fixture(autouse=True)
 def _reduced_demo_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        demo_command, "demo_definitions", lambda _: copy.deepcopy(_selected_definitions())
+    )
+    monkeypatch.setattr(
+        demo_command,
+        "demo_feedback",
+        lambda *arguments: _one_per_form_and_kind(demo_feedback(*arguments)),
+    )
+
+
+@cache
+def _selected_definitions() -> list[RawDefinition]:
+    """Return the definitions with 12 customers for each account, and only their purchases."""
     selected: list[RawDefinition] = []
     seen: Counter[tuple[str, str]] = Counter()
     for definition in demo_definitions():
@@ -58,12 +73,7 @@ def _reduced_demo_data(monkeypatch: pytest.MonkeyPatch) -> None:
                 continue
         if content["kind"] != "customer" or seen[content["account"], "customer"] <= 12:
             selected.append(definition)
-    monkeypatch.setattr(demo_command, "demo_definitions", lambda _: selected)
-    monkeypatch.setattr(
-        demo_command,
-        "demo_feedback",
-        lambda *arguments: _one_per_form_and_kind(demo_feedback(*arguments)),
-    )
+    return selected
 
 
 def _one_per_form_and_kind(submissions: list[DemoFeedback]) -> list[DemoFeedback]:
