@@ -381,9 +381,9 @@ def test_status_after_first_128_kilobytes_of_response_is_rejected(
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [
-        ("gzip", gzip.compress(b"a" * 50_000_000, mtime=0)),
-        ("x-gzip", gzip.compress(b"a" * 50_000_000, mtime=0)),
-        ("deflate", zlib.compress(b"a" * 50_000_000)),
+        ("gzip", gzip.compress(b"a" * 5_000_000, mtime=0)),
+        ("x-gzip", gzip.compress(b"a" * 5_000_000, mtime=0)),
+        ("deflate", zlib.compress(b"a" * 5_000_000)),
     ],
 )
 def test_compressed_response_is_decompressed_only_up_to_limit(
