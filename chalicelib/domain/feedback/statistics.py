@@ -42,8 +42,9 @@ _Z: Final = 1.96
 
 def _date(value: Any) -> Any:
     try:
-        if isinstance(value, str) and len(value) == len("2026-11-20"):
-            return date.fromisoformat(value)
+        # ISO 8601 has other formats too, such as 2026-W47-5.
+        if isinstance(value, str) and (day := date.fromisoformat(value)).isoformat() == value:
+            return day
     except ValueError:
         pass
     raise PydanticCustomError("invalid_date", "Must be a date, such as 2026-11-20.")

@@ -214,6 +214,7 @@ def test_days_without_numbers_are_listed_without_groups() -> None:
         ({"until": "2027-02-05"}, "/until", "out_of_range"),
         ({"until": "2026-02-30"}, "/until", "invalid_date"),
         ({"until": "20261130"}, "/until", "invalid_date"),
+        ({"until": "2026-W48-1"}, "/until", "invalid_date"),
         ({"until": None}, "/until", "required"),
         ({"interval": "YEAR"}, "/interval", "not_allowed"),
         ({"groupBy": ["FORM", "FORM"]}, "/groupBy/1", "duplicate"),
