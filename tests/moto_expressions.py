@@ -13,11 +13,26 @@ from moto.dynamodb.parsing.ast_nodes import (
     UpdateExpressionFunction,
 )
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+from moto.dynamodb.parsing.validators import (
+    ActionCountValidator,
+    OverlappingPathsValidator,
+    UpdateExpressionValidator,
+    UpdateHashRangeKeyValidator,
+)
 
 
 def parse_expressions_once(patch: pytest.MonkeyPatch) -> None:
     """Patch moto to cache the parsed form of expressions. It does not depend on their values."""
-    patch.setattr(UpdateExpressionParser, "make", cache(UpdateExpressionParser.make))
+    parse = UpdateExpressionParser.make
+
+    @cache
+    def make(expression: str) -> Any:
+        tree = parse(expression)
+        tree.expression = expression
+        return tree
+
+    patch.setattr(UpdateExpressionParser, "make", make)
+    patch.setattr(UpdateExpressionValidator, "validate", _validate)
     patch.setattr(Node, "__deepcopy__", lambda node, memo: _copied(node), raising=False)
     patch.setattr(Node, "find_clauses", _clauses)
     patch.setattr(DepthFirstTraverser, "traverse", _traverse)
@@ -46,17 +61,39 @@ def _copied(node: Any) -> Any:
     return copied
 
 
+def _validate(validator: UpdateExpressionValidator) -> Any:
+    """Do the same as moto's method, but check only once what does not depend on values."""
+    node = validator.node_to_validate
+    names = frozenset((validator.expression_attribute_names or {}).items())
+    checked = (validator.table.name, node.expression, names)
+    for processor in validator.processors:
+        if checked not in _checked or not isinstance(processor, _INDEPENDENT_OF_VALUES):
+            node = processor.traverse(node)
+    _checked.add(checked)
+    return node
+
+
+_INDEPENDENT_OF_VALUES = (
+    ActionCountValidator,
+    OverlappingPathsValidator,
+    UpdateHashRangeKeyValidator,
+)
+_checked: set[tuple[str, str, frozenset[tuple[str, str]]]] = set()
+
+
 def _traverse(traverser: DepthFirstTraverser, root: Any) -> Any:
     """Do the same as moto's method, but ask only once which types of nodes to process."""
     kinds = traverser.nodes_to_be_processed()
+    preprocess = type(traverser).pre_processing_of_child
+    has_preprocessing = preprocess is not DepthFirstTraverser.pre_processing_of_child
 
     def traversed(node: Any, child_id: int = -1) -> Any:
-        if not _is_node(node):
-            return node
         parent = node.parent
         for index, child in enumerate(node.children or ()):
-            traverser.pre_processing_of_child(node, index)
-            traversed(child, index)
+            if has_preprocessing:
+                traverser.pre_processing_of_child(node, index)
+            if _is_kind(type(child), Node):
+                traversed(child, index)
         if _is_kind(type(node), kinds):
             node = traverser.process(node)
             node.parent = parent
