@@ -185,7 +185,8 @@ def monthly_cost(purchases: int) -> dict[str, float]:
         if operation.function == "api_handler":
             total["API Gateway"] += millions * _GATEWAY
         elif operation is not SWEEP:
-            # A message is received and deleted; the sender is one of the function's requests.
+            # Receiving and deleting a message are two requests. Sending it is counted below, as a
+            # request of the function that sends it.
             total["SQS"] += millions * 2 * _SQS
         total["SQS"] += millions * operation.requests.get("sqs.SendMessageBatch", 0) * _SQS
         total["SES"] += millions * operation.requests.get("ses.SendRawEmail", 0) * _EMAILS

@@ -39,8 +39,8 @@ def write(
     after another, because lists in the API have the order in which resources were created.
 
     Args:
-        operator: the identity of the operator, for the history. None for data that no operator
-            loads.
+        operator: the identity of the operator, for the history. None for data of the
+            service itself, such as demo data.
 
     Raises:
         Unavailable: the database throttles or does not respond. The remaining definitions are not

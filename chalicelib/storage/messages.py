@@ -16,7 +16,7 @@ _RETENTION: Final = timedelta(days=400)
 
 
 class MessageRow(Table):
-    """The table row of a sent message."""
+    """The table row of an e-mail or text message that was sent to a customer."""
 
     class Meta:
         name = "messages"

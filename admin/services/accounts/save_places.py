@@ -31,8 +31,8 @@ def _save(
     """Save a brand or a store and add the change to the account's history.
 
     Args:
-        operator: the identity of the operator, for the history. None for data that no operator
-            loads.
+        operator: the identity of the operator, for the history. None for data of the
+            service itself, such as demo data.
 
     Raises:
         InvalidInput: a place of the other kind has the same id.

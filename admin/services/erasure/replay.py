@@ -80,7 +80,7 @@ def _anonymize(feedback_id: str) -> None:
     if stored is None:
         return
     record = stored.feedback
-    # The counts of a customer that still exists include the feedback.
+    # If the customer still exists, its counts include the feedback, so the link to it stays.
     anonymized = record.anonymized() if record.customer_id else record.without_person()
     with transaction() as write:
         feedback.anonymize(write, stored, anonymized, clock.now())

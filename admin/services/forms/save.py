@@ -26,8 +26,8 @@ def save_contact_form(
     """Create the contact form, or replace the existing contact form with the same id.
 
     Args:
-        operator: the identity of the operator, for the history. None for data that no operator
-            loads.
+        operator: the identity of the operator, for the history. None for data of the
+            service itself, such as demo data.
 
     Raises:
         InvalidInput: the definition is invalid.

@@ -22,8 +22,8 @@ def save_workflow(account_id: str, definition: Any, operator: str | None = None)
     Without `enabled` in the definition, an existing workflow stays enabled or disabled.
 
     Args:
-        operator: the identity of the operator, for the history. None for data that no operator
-            loads.
+        operator: the identity of the operator, for the history. None for data of the
+            service itself, such as demo data.
 
     Raises:
         InvalidInput: the definition is invalid.

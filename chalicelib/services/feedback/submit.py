@@ -138,8 +138,8 @@ def _submit_with_tracker(
         origin.check_same_input(stored.input_hash)
         return stored.feedback
     is_own_tracker = stored_tracker and stored_tracker.feedback_id == origin.record_id
-    # A concurrent duplicate of this request was committed between the reads of feedback and
-    # tracker, or an operator has deleted the feedback.
+    # If this submission already used the tracker, either a concurrent duplicate was committed
+    # between the reads of feedback and tracker, or an operator has deleted the feedback.
     if is_own_tracker and (earlier := _find_earlier(origin)):
         return earlier
     tracker = require_unused(stored_tracker, survey.saved)

@@ -64,7 +64,8 @@ def _link(case: Case) -> tuple[Solicitation, Tracker]:
     solicitation, facts = case.solicitation, case.facts
     survey = _survey_to_link(case)
     if not isinstance(survey, SavedSurvey):
-        # The facts are not read at one time: a concurrent request may have stored the same link.
+        # The facts were read in several requests. In between, a concurrent request may have stored
+        # the same link.
         if solicitations.find(solicitation.id) != solicitation:
             raise Contention(condition_failed=True)
         raise NoLink(survey)

@@ -48,7 +48,8 @@ def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> 
     )
     found = solicitations.find_many_with_stores(account_id, [each for _, each in positions])
     if customer_id:
-        # The index contains the customers of all accounts. Cursors must not name their surveys.
+        # The id may be of another account's customer. The cursor must not contain that account's
+        # surveys.
         positions = [position for position in positions if position[1] in found]
     shown: list[tuple[Solicitation, str]] = []
     end = None
