@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import segno
 
 from admin.posters.words import SCAN
+from chalicelib.domain.forms.contrast import legible
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.web_url import is_https_url
@@ -17,6 +18,7 @@ from chalicelib.domain.language import Language, is_right_to_left
 if TYPE_CHECKING:
     from jinja2 import Template
 
+_MIN_CONTRAST: Final = 4.5
 _ERROR_CORRECTION: Final = "q"
 """The error correction level of QR codes: a code with a quarter of its area damaged is readable."""
 
@@ -58,6 +60,7 @@ class Poster:
 
     def _page(self, *, is_tent: bool) -> str:
         view = self.view
+        accent = view.general_style.accent_color or "#14617a"
         logo = view.logo.url if view.logo and is_https_url(view.logo.url) else ""
         return _template().render(
             direction="rtl" if is_right_to_left(view.language) else "ltr",
@@ -70,7 +73,9 @@ class Poster:
             owner=self.owner,
             logo=logo,
             scan=[(each, SCAN[each]) for each in self.languages if each in SCAN],
-            accent=view.general_style.accent_color or "#14617a",
+            accent=accent,
+            on_accent=legible("#ffffff", accent, _MIN_CONTRAST),
+            ink=legible(accent, "#ffffff", _MIN_CONTRAST),
             code=self.svg(),
         )
 

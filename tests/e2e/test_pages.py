@@ -792,6 +792,29 @@ def test_embedded_form_grows_and_stores_feedback(
     assert new_feedback(pages, before) == {key: ANSWERS[key] for key in ("text", "nps", "why")}
 
 
+@pytest.mark.parametrize(
+    ("site", "chrome", "colour"),
+    [
+        ("", "", "rgb(244, 246, 248)"),
+        ("", 'data-chrome="none"', "rgba(0, 0, 0, 0)"),
+        ('style="color-scheme: light dark"', "", "rgb(20, 24, 29)"),
+    ],
+)
+def test_embedded_form_is_dark_only_in_site_with_dark_mode(
+    pages: Pages, new_context: NewContext, site: str, chrome: str, colour: str
+) -> None:
+    page = new_context(color_scheme="dark").new_page()
+    script = f"{pages.cloud.base_url}/public/embed.js"
+    with serve(
+        f"""<!doctype html><html {site}><title>Shop</title><body>
+        <script src="{script}" data-contact-form="{pages.forms["en"]}" {chrome}></script>"""
+    ) as address:
+        page.goto(address)
+        body = page.frame_locator("iframe").locator("body")
+        expect(body).to_have_css("background-color", colour)
+        expect(body).to_have_css("color-scheme", "dark" if site else "light")
+
+
 def test_embed_script_ignores_messages_from_other_frames(
     pages: Pages, new_context: NewContext
 ) -> None:

@@ -16,7 +16,7 @@ _GRAPHIC: Final = 3.0
 _LIGHT: Final = {
     "text": "#1d2733",
     "secondary text": "#5b6673",
-    "background": "#ffffff",
+    "background": "#f4f6f8",
     "accent": "#14617a",
     "field": "#ffffff",
     "border": "#7b8794",
@@ -54,6 +54,12 @@ class _Pair:
     background: tuple[str, ...]
     minimum: float = _TEXT
 
+
+_ACCENTS: Final = {
+    f"{_STYLE}accentColor": "accent",
+    f"{_STYLE}buttonBackgroundColor": "button-background",
+}
+"""The colours that pages lighten for dark mode, and their custom properties."""
 
 _PAGE: Final = (f"{_STYLE}backgroundColor", "background")
 _CARD: Final = (f"{_STYLE}cardBackgroundColor", f"{_STYLE}zoneColor", *_PAGE)
@@ -121,14 +127,41 @@ def configured_colours(general_style: Any, footer: Any, submission: Any) -> dict
     }
 
 
-def replaced_colours(configured: Mapping[str, str]) -> Iterator[ReplacedColour]:
+def suits_dark_mode(configured: Mapping[str, str]) -> bool:
+    """Return whether a form sets only colours that also suit the default dark background."""
+    return configured.keys() <= {*_ACCENTS, _BUTTON_TEXT[0]}
+
+
+def dark_mode_colours(configured: Mapping[str, str]) -> dict[str, str]:
+    """Return the custom properties that are different in dark mode.
+
+    Accents are lightened until they are visible on the dark background.
+    """
+    accents = {
+        name: legible(configured[name], _DARK["background"], _GRAPHIC)
+        for name in _ACCENTS.keys() & configured.keys()
+    }
+    return (
+        {replaced.name: "initial" for replaced in replaced_colours(configured)}
+        | {_ACCENTS[name]: colour for name, colour in accents.items()}
+        | {
+            replaced.name: replaced.displayed
+            for replaced in replaced_colours({**configured, **accents}, _DARK)
+        }
+    )
+
+
+def replaced_colours(
+    configured: Mapping[str, str], defaults: Mapping[str, str] | None = None
+) -> Iterator[ReplacedColour]:
     """Yield the colours that pages replace because of their contrast.
 
     Args:
         configured: the colours of the form by JSON pointer; see `configured_colours`.
+        defaults: the other colours. By default, the form's background selects them.
     """
     background = configured.get(_PAGE[0])
-    defaults = _DARK if background and is_dark(background) else _LIGHT
+    defaults = defaults or (_DARK if background and is_dark(background) else _LIGHT)
     colours = {**defaults, **configured}
     for pair in _PAIRS:
         front = next((name for name in pair.foreground if name in colours), "")

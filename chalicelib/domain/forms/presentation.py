@@ -38,7 +38,7 @@ def _position(of: str) -> Any:
 
 def _radius(of: str) -> Any:
     return Field(
-        default=Radius.SHARP, description=f"Shape of the corners of {of}.", examples=["SHARP"]
+        default=Radius.ROUNDED, description=f"Shape of the corners of {of}.", examples=["SHARP"]
     )
 
 

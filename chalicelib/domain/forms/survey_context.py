@@ -120,12 +120,13 @@ class SurveyContext:
 
 
 def visit_line(context: SurveyContext, language: Language, title: str) -> str:
-    """Return the store and the date of a visit as one line, without names in the title.
+    """Return the store and the date of a visit, without names in the title.
 
-    In a right-to-left language, Unicode isolates keep the order of the parts.
+    No line starts with the dot between them. In a right-to-left language, Unicode isolates keep
+    the order of the parts.
     """
     names = (context.store.name if context.store else "", context.visit_date(language))
     shown = [name for name in names if name and name not in title]
     if is_right_to_left(language):
         shown = [f"\u2068{name}\u2069" for name in shown]
-    return " · ".join(shown)
+    return "\u00a0· ".join(shown)

@@ -48,6 +48,7 @@ _DARK_CARD: Final = "#1c2228"
 """The background of the mail in dark mode; see the style element of the template."""
 _DARK_TONE_OPACITY: Final = "59"
 _MIN_CONTRAST: Final = 4.5
+_MIN_GRAPHIC_CONTRAST: Final = 3.0
 _ACCENT: Final = "#1f5fbf"
 
 
@@ -114,6 +115,8 @@ class MailStyle:
     accent: str
     button: str
     button_text: str
+    dark_button: str
+    dark_button_text: str
     divider: str
     radius: int
     button_radius: int
@@ -317,6 +320,7 @@ def _style(survey: SavedSurvey) -> MailStyle:
     style = survey.general_style
     background = _colour(style.background_color, "#ffffff")
     button = _colour(style.button_background_color, _colour(style.accent_color, _ACCENT))
+    dark_button = legible(button, _DARK_CARD, _MIN_GRAPHIC_CONTRAST)
 
     def ink(colour: str, default: str, on: str = background) -> str:
         return legible(_colour(colour, default), on, _MIN_CONTRAST)
@@ -329,6 +333,8 @@ def _style(survey: SavedSurvey) -> MailStyle:
         accent=ink(style.accent_color, _ACCENT),
         button=button,
         button_text=ink(style.button_text_color, "#ffffff", button),
+        dark_button=dark_button,
+        dark_button_text=ink(style.button_text_color, "#ffffff", dark_button),
         divider=_colour(style.divider_color, "#e4e7eb"),
         radius=_CORNERS_PX[style.card_border_radius],
         button_radius=_CORNERS_PX[style.button_radius],

@@ -70,6 +70,7 @@ def error_page(
         retry_headers(error) if error else {},
         form=form,
         is_framed=is_framed,
+        is_answered=isinstance(error, TrackerUsed),
         title=title,
         text=text,
     )

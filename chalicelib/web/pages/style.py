@@ -6,11 +6,16 @@ rules applied.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chalicelib.domain.forms.colours import configured_colours, replaced_colours
+from chalicelib.domain.forms.colours import (
+    configured_colours,
+    dark_mode_colours,
+    replaced_colours,
+    suits_dark_mode,
+)
 from chalicelib.domain.forms.contrast import is_dark
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import GeneralStyle, Radius
@@ -20,6 +25,8 @@ from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url, page
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
 _UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
+IN_DARK_MODE: Final = ".auto:not(:has(#bare:target,#light:target))"
+"""The pages that follow the browser's scheme, without those in frames of light sites."""
 _RADII: Final = {Radius.SHARP: "0", Radius.ROUNDED: "8px", Radius.PILL: "24px"}
 
 
@@ -47,20 +54,26 @@ PLAIN: Final = PageStyle(css="", scheme="auto")
 
 def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     """Return the style of a form's pages."""
-    configured = dict(_colours(view, style))
-    colours = configured | _legible(view, style)
+    colours = dict(_colours(view, style))
+    configured = configured_colours(style, view.footer, view.submission)
+    valid = {name: colour for name, colour in configured.items() if _COLOUR.fullmatch(colour)}
+    legible = {replaced.name: replaced.displayed for replaced in replaced_colours(valid)}
     radii = {
         "field-radius": _RADII[style.field_radius],
         "button-radius": _RADII[style.button_radius],
         "card-radius": _RADII[getattr(style, "card_border_radius", Radius.SHARP)],
     }
     font, face = _font(style)
-    properties = "".join(f"--{name}:{value};" for name, value in (radii | colours | font).items())
+    css = face + _rule(":root", radii | colours | legible | font)
+    has_both_schemes = suits_dark_mode(valid)
+    if has_both_schemes:
+        dark = _rule(IN_DARK_MODE, dark_mode_colours(valid))
+        css += f"@media(prefers-color-scheme:dark){{{dark}}}"
     images = (view.logo, view.cover, view.footer_logo, view.submission_image)
     urls = [url for image in images if (url := image_url(image))]
     return PageStyle(
-        css=f"{face}:root{{{properties}}}",
-        scheme=_scheme(configured),
+        css=css,
+        scheme="auto" if has_both_schemes else _scheme(colours.get("background")),
         image_sources=tuple(sorted({page_origin(url) for url in urls})),
         font_source=page_origin(style.font.url) if face else "",
     )
@@ -76,30 +89,20 @@ def link_url(url: str) -> str:
     return url if is_https_url(url) else ""
 
 
-def _css_colour(text: str) -> str:
-    """Return the text if it is a colour, otherwise ``""``."""
-    return text if _COLOUR.fullmatch(text) else ""
+def _rule(selector: str, properties: Mapping[str, str]) -> str:
+    declarations = "".join(f"--{name}:{value};" for name, value in properties.items())
+    return f"{selector}{{{declarations}}}"
 
 
 def _colours(view: PublicForm, style: GeneralStyle) -> Iterator[tuple[str, str]]:
     parts: dict[str, Any] = {"": style, "footer-": view.footer, "thanks-": view.submission}
     for prefix, part in parts.items():
         for name, value in part:
-            if name.endswith("_color") and _css_colour(value):
+            if name.endswith("_color") and _COLOUR.fullmatch(value):
                 yield prefix + name.removesuffix("_color").replace("_", "-"), value
 
 
-def _legible(view: PublicForm, style: GeneralStyle) -> dict[str, str]:
-    """Return the colours that replace those with too little contrast."""
-    configured = configured_colours(style, view.footer, view.submission)
-    valid = {name: colour for name, colour in configured.items() if _css_colour(colour)}
-    return {replaced.name: replaced.displayed for replaced in replaced_colours(valid)}
-
-
-def _scheme(colours: dict[str, str]) -> str:
-    if not colours:
-        return "auto"
-    background = colours.get("background")
+def _scheme(background: str | None) -> str:
     return "dark" if background and is_dark(background) else "light"
 
 

@@ -178,4 +178,5 @@ def _page(
         title=words.unsubscribe,
         text=text,
         asks=asks,
+        is_done=status == 200,
     )

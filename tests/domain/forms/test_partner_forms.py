@@ -139,7 +139,7 @@ def test_unset_contact_form_fields_have_defaults() -> None:
         "cover",
         "submissionImage",
     }
-    assert view["generalStyle"]["fieldRadius"] == "SHARP"
+    assert view["generalStyle"]["fieldRadius"] == "ROUNDED"
     assert view["generalStyle"]["titleColor"] == ""
     assert view["generalStyle"]["logoPosition"] == 0
     assert view["footer"] == {

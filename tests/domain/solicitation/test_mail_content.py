@@ -248,9 +248,9 @@ def test_texts_of_mail_are_legible_on_background(background: str) -> None:
 
 
 def test_mail_names_store_and_date_of_visit() -> None:
-    assert content().visit == "Lyon · 20 November 2026"
-    assert content(language="fr").visit == "Lyon · 20 novembre 2026"
-    assert content(language="ar").visit == "\u2068Lyon\u2069 · \u206820 نوفمبر 2026\u2069"
+    assert content().visit == "Lyon\u00a0· 20 November 2026"
+    assert content(language="fr").visit == "Lyon\u00a0· 20 novembre 2026"
+    assert content(language="ar").visit == "\u2068Lyon\u2069\u00a0· \u206820 نوفمبر 2026\u2069"
 
 
 def test_visit_is_not_repeated_if_title_names_it() -> None:

@@ -1,14 +1,17 @@
 """Tests of the style of a form as CSS: colours, radii, fonts, and the hosts of images and fonts."""
 
+import re
 from typing import Any
 
 import pytest
 
+from chalicelib.domain.forms.contrast import contrast
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import Font
 from chalicelib.domain.forms.public.survey import build_public_survey
 from chalicelib.domain.forms.survey_context import SurveyContext
-from chalicelib.web.pages.style import PageStyle, image_url, style_of
+from chalicelib.web.pages.assets import STYLE_SHEET, asset_text
+from chalicelib.web.pages.style import IN_DARK_MODE, PageStyle, image_url, style_of
 from tests.domain.forms.factories import DIRECTORY, saved_survey
 
 
@@ -46,6 +49,7 @@ def test_radii_become_css_properties() -> None:
     ("colours", "scheme"),
     [
         ({}, "auto"),
+        ({"accentColor": "#111111", "buttonTextColor": "#ffffff"}, "auto"),
         ({"titleColor": "#123456"}, "light"),
         ({"backgroundColor": "#fff"}, "light"),
         ({"backgroundColor": "#101418"}, "dark"),
@@ -56,6 +60,21 @@ def test_configured_colours_select_light_or_dark_scheme(
     colours: dict[str, str], scheme: str
 ) -> None:
     assert style(generalStyle=colours).scheme == scheme
+
+
+@pytest.mark.parametrize("accent", ["#000", "#4a235a", "#0b7285", "#f2b01e", "#fff"])
+def test_accent_is_visible_in_light_and_dark_mode(accent: str) -> None:
+    light, _, dark = style(generalStyle={"accentColor": accent}).css.partition("@media")
+    assert f"--accent:{accent};" in light
+    for css, background, text in ((light, "#f4f6f8", "#ffffff"), (dark, "#14181d", "#06222c")):
+        colours = dict(re.findall("--([a-z-]+):(#[^;]+);", css))
+        assert contrast(colours.get("accent-ink", colours["accent"]), background) >= 4.5
+        assert contrast(colours.get("accent-text", text), colours["accent"]) >= 4.5
+    assert contrast(colours["accent"], background) >= 3
+
+
+def test_style_sheet_has_the_selector_of_pages_in_dark_mode() -> None:
+    assert f"{IN_DARK_MODE} {{" in asset_text(STYLE_SHEET)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_page_of_tracker_names_store_and_date_of_visit(fresh: SeededAccount) -> 
     )
     clear_caches()
     page = open_survey(fresh, f"&tracker={fresh.tracker()}", fresh.private_survey_id).body
-    assert "Lyon Bellecour · 18 November 2026" in page
+    assert "Lyon Bellecour\u00a0· 18 November 2026" in page
     assert "1 quai, Lyon" in page
     assert "RCS 1" in page
     assert "1 quai" not in open_survey(fresh).body

@@ -11,7 +11,10 @@
     if (script.dataset[name]) url.searchParams.set(name, script.dataset[name]);
   }
   for (const [key, value] of new URLSearchParams(answers)) url.searchParams.append(`a.${key}`, value);
-  if (chrome === "none") url.hash = "bare";
+  // A frame does not know whether the site around it is dark.
+  const isDark = getComputedStyle(script.parentElement).colorScheme.includes("dark") ||
+    document.querySelector("meta[name=color-scheme][content*=dark]");
+  url.hash = chrome === "none" ? `bare${isDark ? "-dark" : ""}` : isDark ? "" : "light";
   const report = (name) => script.dispatchEvent(new CustomEvent(`feedback:${name}`, { bubbles: true }));
   const frame = document.createElement("iframe");
   frame.title = title ?? "";
@@ -33,6 +36,7 @@
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = popup;
+  button.className = "feedback-button";
   const dialog = document.createElement("dialog");
   dialog.style.cssText = "box-sizing:border-box;width:min(40rem,100%);max-height:92%;padding:0;border:0;border-radius:12px;overflow:auto";
   const end = document.createElement("button");
@@ -49,4 +53,8 @@
   end.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => report("closed"));
   script.after(button, dialog);
+  // Any rule of the site takes precedence over these.
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(":where(.feedback-button){min-height:44px;padding:.6em 1.4em;border:0;border-radius:8px;background:#1d2733;color:#fff;font:600 1rem system-ui,sans-serif;cursor:pointer}");
+  document.adoptedStyleSheets.push(sheet);
 })();

@@ -30,10 +30,10 @@ def test_form_without_style_has_no_warnings() -> None:
 @pytest.mark.parametrize(
     ("style", "pointers"),
     [
-        ({"textColor": "#767676"}, set()),
-        ({"textColor": "#777777"}, {"/generalStyle/textColor"}),
-        ({"titleColor": "#949494"}, set()),
-        ({"titleColor": "#959595"}, {"/generalStyle/titleColor"}),
+        ({"textColor": "#717171"}, set()),
+        ({"textColor": "#727272"}, {"/generalStyle/textColor"}),
+        ({"titleColor": "#8e8e8e"}, set()),
+        ({"titleColor": "#8f8f8f"}, {"/generalStyle/titleColor"}),
         ({"fieldBorderColor": "#eeeeee"}, {"/generalStyle/fieldBorderColor"}),
         ({"backgroundColor": "#14181d"}, set()),
         ({"buttonBackgroundColor": "#ffffff"}, {"/generalStyle/buttonBackgroundColor"}),
