@@ -155,8 +155,10 @@ def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
     return positions
 
 
-def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
-    """Convert the first `MAX_ERRORS` errors of pydantic's exception to input errors.
+def errors_of(
+    error: ValidationError, *prefix: str | int, at_most: int = MAX_ERRORS
+) -> list[InputError]:
+    """Convert the first errors of pydantic's exception to input errors.
 
     The order stays the same. Each pointer starts with ``prefix``.
     """
@@ -166,7 +168,7 @@ def errors_of(error: ValidationError, *prefix: str | int) -> list[InputError]:
             code=_code(details["type"], details.get("ctx", {})),
             detail=_detail(details["type"], details["msg"], details.get("ctx", {})),
         )
-        for details in error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
+        for details in error.errors(include_url=False, include_input=False)[:at_most]
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import errors_of
+from chalicelib.domain.input_errors import MAX_ERRORS, errors_of
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """Maximum size of the JSON body of a request."""
@@ -13,8 +13,13 @@ MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
-def parse(document: Any, model: type[Parsed], *prefix: str | int) -> Parsed:
+def parse(
+    document: Any, model: type[Parsed], *prefix: str | int, at_most: int = MAX_ERRORS
+) -> Parsed:
     """Parse a JSON document into an instance of the model.
+
+    Args:
+        at_most: the maximum number of errors in the exception, which counts up to `MAX_ERRORS`.
 
     Raises:
         InvalidInput: the document does not match the model. Each pointer starts with ``prefix``.
@@ -22,4 +27,5 @@ def parse(document: Any, model: type[Parsed], *prefix: str | int) -> Parsed:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise InvalidInput(errors_of(error, *prefix)) from None
+        errors = errors_of(error, *prefix, at_most=at_most)
+        raise InvalidInput(errors, min(error.error_count(), MAX_ERRORS)) from None

@@ -72,11 +72,11 @@ def _validate_rows(rows: list[Any], *, partial: bool) -> _ValidatedRows:
     errors: list[InputError] = []
     error_count = 0
     for index, row in enumerate(rows):
+        room = MAX_ERRORS - len(errors)
         try:
-            valid.append((index, _parse_row(index, row, now)))
+            valid.append((index, _parse_row(index, row, now, at_most=max(1, room))))
         except InvalidInput as error:
             error_count += error.error_count
-            room = MAX_ERRORS - len(errors)
             listed = error.errors[:room] or [_of_row(index, error.errors[0])]
             rejected.append(_rejected(index, listed))
             if room:
@@ -86,8 +86,8 @@ def _validate_rows(rows: list[Any], *, partial: bool) -> _ValidatedRows:
     return _ValidatedRows(valid, tuple(rejected), errors, error_count)
 
 
-def _parse_row(index: int, row: Any, now: datetime) -> CustomerBody:
-    body = parse(row, CustomerBody, "batch", index)
+def _parse_row(index: int, row: Any, now: datetime, at_most: int) -> CustomerBody:
+    body = parse(row, CustomerBody, "batch", index, at_most=at_most)
     if len(str(row)) > _SAFE_LENGTH:
         try:
             customer_from_body(body, new_id(), now)
