@@ -94,7 +94,7 @@ def webhook_headers(
 ) -> dict[str, str]:
     """Return the custom and the system headers of one attempt; see `merge_headers`.
 
-    The header ``X-Service-Webhook-Test`` marks a test webhook.
+    The header ``X-Service-Webhook-Test`` marks a test webhook. Other webhooks never have it.
     """
     system = {
         "Content-Type": "application/json",
@@ -102,10 +102,12 @@ def webhook_headers(
         "X-Service-Webhook-Timestamp": str(timestamp),
         "X-Service-Webhook-Signature": signature,
         "X-Service-Webhook-Id": execution_id,
+        TEST_HEADER: "true",
     }
-    if is_test:
-        system[TEST_HEADER] = "true"
-    return merge_headers(custom, system)
+    merged = merge_headers(custom, system)
+    if not is_test:
+        del merged[TEST_HEADER]
+    return merged
 
 
 def merge_headers(custom: Mapping[str, str], system: Mapping[str, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.webhooks.headers import (
+    TEST_HEADER,
     InvalidHeader,
     merge_headers,
     normalize_header_name,
@@ -27,7 +28,7 @@ def merged(custom: dict[str, str]) -> dict[str, str]:
     )
 
 
-@given(st.sampled_from(sorted(SYSTEM)), st.data())
+@given(st.sampled_from(sorted([*SYSTEM, TEST_HEADER])), st.data())
 def test_custom_header_never_replaces_system_header(name: str, data: st.DataObject) -> None:
     variants = {"-": ["-", "_"]}
     written = "".join(
