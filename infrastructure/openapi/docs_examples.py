@@ -43,7 +43,7 @@ def curl(request: Request) -> str:
     ]
     lines += [f"-F {shlex.quote(f'{name}={value}')}" for name, value in request.parts.items()]
     if request.json_body is not None:
-        lines.append(f"-d {shlex.quote(json.dumps(request.json_body, ensure_ascii=False))}")
+        lines.append(f"-d {_shell_text(json.dumps(request.json_body, ensure_ascii=False))}")
     has_body = request.parts or request.json_body is not None
     if request.method != ("post" if has_body else "get"):
         lines.append(f"-X {request.method.upper()}")
@@ -68,7 +68,9 @@ def python(request: Request) -> str:
         ]
         lines += ["    files={", *parts, "    },"]
     if request.json_body is not None:
-        body = in_lines(request.json_body, "    ", step="    ", constants=_PYTHON)
+        body = in_lines(
+            request.json_body, "    ", step="    ", constants=_PYTHON, text=_python_text
+        )
         lines.append(f"    json={body},")
     code = "\n".join(lines)
     modules = [name for name in ("os", "uuid") if f"{name}." in code]
@@ -97,7 +99,7 @@ def javascript(request: Request) -> str:
         )
         lines.append("  body,")
     if request.json_body is not None:
-        body = in_lines(request.json_body, "  ", step="  ")
+        body = in_lines(request.json_body, "  ", step="  ", text=_javascript_text)
         lines.append(f"  body: JSON.stringify({body}),")
     code = "\n".join(lines)
     url = _javascript_text(f"$BASE_URL{request.path}")
@@ -114,35 +116,51 @@ LANGUAGES: Final[Mapping[str, Callable[[Request], str]]] = {
 }
 
 
+def _json_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
 def in_lines(
-    value: Any, indent: str = "", *, step: str = " ", constants: Mapping[Any, str] = _JSON
+    value: Any,
+    indent: str = "",
+    *,
+    step: str = " ",
+    constants: Mapping[Any, str] = _JSON,
+    text: Callable[[str], str] = _json_text,
 ) -> str:
     """Return the value on one line of at most 100 characters, otherwise indented.
 
     Args:
         constants: how the language writes None, True and False.
+        text: writes a string in the language.
     """
+    if isinstance(value, str):
+        return text(value)
     if not isinstance(value, dict | list):
         is_constant = value is None or isinstance(value, bool)
-        return constants[value] if is_constant else json.dumps(value, ensure_ascii=False)
+        return constants[value] if is_constant else json.dumps(value)
 
     deeper = indent + step
-    write = partial(in_lines, indent=deeper, step=step, constants=constants)
+    write = partial(in_lines, indent=deeper, step=step, constants=constants, text=text)
     if isinstance(value, list):
         start, end, lines = "[", "]", [write(item) for item in value]
     else:
         members = [f"{json.dumps(key)}: {write(member)}" for key, member in value.items()]
         start, end, lines = "{", "}", members
-    text = f"{start}{', '.join(lines)}{end}"
-    if "\n" not in text and len(indent) + len(text) <= _MAX_LINE:
-        return text
+    line = f"{start}{', '.join(lines)}{end}"
+    if "\n" not in line and len(indent) + len(line) <= _MAX_LINE:
+        return line
     return f"{start}\n{deeper}" + f",\n{deeper}".join(lines) + f"\n{indent}{end}"
+
+
+def _shell_text(text: str) -> str:
+    return _VARIABLE.sub(r"'$\1'", shlex.quote(text))
 
 
 def _python_text(text: str) -> str:
     code = _VARIABLE.sub(r"{os.environ['\1']}", text)
     if code == text:
-        return json.dumps(text, ensure_ascii=False)
+        return _json_text(text)
     variable = re.fullmatch(r"\{(.*)\}", code)
     return variable[1].replace("'", '"') if variable and text.count("$") == 1 else f'f"{code}"'
 
@@ -152,4 +170,4 @@ def _javascript_text(text: str) -> str:
     if variable:
         return f"process.env.{variable[1]}"
     code = _VARIABLE.sub(r"${process.env.\1}", text)
-    return json.dumps(text, ensure_ascii=False) if code == text else f"`{code}`"
+    return _json_text(text) if code == text else f"`{code}`"

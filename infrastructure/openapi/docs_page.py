@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,8 +32,43 @@ _LIMITS: Final = {
     "pattern": "matches {}",
 }
 
-_VARIABLES: Final = {("getCustomerBatch", "id"): "IMPORT_ID"}
-"""The shell variable of a parameter that an earlier response contains, by operation."""
+NOW: Final = "NOW"
+"""The variable of the current time: surveys about old purchases are not sent."""
+SOURCES: Final = {
+    "STORE_ID": ("the `id` of a store", "listPlaces"),
+    "FORM_ID": ("the `id` of an item", "listContactForms"),
+    "SURVEY_ID": ("the `id` of an item", "listSurveys"),
+    "PURCHASE_ID": ("the `id` of an item", "reportPurchases"),
+    "CUSTOMER_ID": ("the `id` of an item", "listCustomers"),
+    "FORMER_CUSTOMER_ID": ("the `id` of a customer to erase", "createCustomer"),
+    "IMPORT_ID": ("the `id`", "importCustomers"),
+    "FEEDBACK_ID": ("the `id` of an item", "listFeedback"),
+    "WORKFLOW_ID": ("the `id` of an item", "listWorkflows"),
+    "ACTION_ID": ("the `id` of one of its `actions`", "listWorkflows"),
+    "DELIVERY_ID": ("the `id`", "testWebhook"),
+}
+"""The variables of ids, and where to find each one: in the response to an operation."""
+_FIELDS: Final = {
+    "date": NOW,
+    "storeId": "STORE_ID",
+    "purchase": "PURCHASE_ID",
+    "purchaseId": "PURCHASE_ID",
+    "workflowId": "WORKFLOW_ID",
+    "actionId": "ACTION_ID",
+}
+_IDS: Final = {
+    "getPurchase": "PURCHASE_ID",
+    "getContactForm": "FORM_ID",
+    "getSurvey": "SURVEY_ID",
+    "getCustomer": "CUSTOMER_ID",
+    "changeCustomer": "CUSTOMER_ID",
+    "eraseCustomer": "FORMER_CUSTOMER_ID",
+    "getErasure": "FORMER_CUSTOMER_ID",
+    "getCustomerBatch": "IMPORT_ID",
+    "getFeedback": "FEEDBACK_ID",
+    "getWebhookDelivery": "DELIVERY_ID",
+}
+"""The variable of the parameter or field ``id``, by operation."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +103,8 @@ def render(document: Schema) -> str:
         kind_of=kind_of,
         guides=guides(),
         languages=LANGUAGES,
+        sources=SOURCES,
+        now=NOW,
         script_path=f"public/assets/{asset_hash(SCRIPT)}/{SCRIPT}",
     )
 
@@ -86,6 +123,13 @@ class DocsPage:
             for method, operation in methods.items()
             if tag in operation["tags"]
         ]
+
+    def summary(self, operation_id: str) -> str:
+        """Return the summary of an operation."""
+        operations = (each for path in self._document["paths"].values() for each in path.values())
+        return str(
+            next(each for each in operations if each["operationId"] == operation_id)["summary"]
+        )
 
     def rows(self, schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
         """Yield the fields of an object. Nested fields follow the field that contains them.
@@ -119,16 +163,18 @@ class DocsPage:
     def request(self, path: str, method: str, operation: Schema) -> "Request":
         """Return the request that sends the first example of the operation."""
         query, headers = "", {}
+        is_partner = operation.get("security") != []
+        variables = _FIELDS | {"id": _IDS.get(operation["operationId"], "")} if is_partner else {}
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == IDEMPOTENCY_HEADER:
                 headers[IDEMPOTENCY_HEADER] = NEW_KEY
             elif parameter["in"] == "path":
                 path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
             elif parameter["required"]:
-                variable = _VARIABLES.get((operation["operationId"], parameter["name"]))
+                variable = variables.get(parameter["name"])
                 value = f"${variable}" if variable else parameter["example"]
                 query += f"{'&' if query else '?'}{parameter['name']}={value}"
-        if operation.get("security") != []:
+        if is_partner:
             schemes = self._document["components"]["securitySchemes"].values()
             names = [scheme["name"] for scheme in schemes]
             headers = {name: f"${_variable(name)}" for name in names} | headers
@@ -137,6 +183,7 @@ class DocsPage:
             if media_type == MULTIPART:
                 parts = {name: _part(value) for name, value in body.items()}
                 return Request(method, path + query, headers, parts=parts)
+            body = _with_variables(body, variables)
             return Request(method, path + query, headers | {"Content-Type": media_type}, body)
         return Request(method, path + query, headers)
 
@@ -198,6 +245,18 @@ def _limits(schema: Schema) -> Iterator[str]:
         )
     if "default" in schema and not isinstance(schema["default"], dict):
         yield f"default {json.dumps(schema['default'], ensure_ascii=False)}"
+
+
+def _with_variables(value: Any, variables: Mapping[str, str]) -> Any:
+    """Return the JSON value with variables instead of the values of these fields."""
+    if isinstance(value, list):
+        return [_with_variables(item, variables) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: f"${variables[name]}" if variables.get(name) else _with_variables(item, variables)
+            for name, item in value.items()
+        }
+    return value
 
 
 def _part(value: Any) -> str:

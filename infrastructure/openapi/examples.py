@@ -79,6 +79,7 @@ _PURCHASE: Final = {
     "date": "2026-11-20T09:30:00Z",
     "customer": {"firstName": "Lou", "email": "lou.blanc@example.com", "emailOptin": True},
 }
+_NO_CUSTOMER: Final = {name: value for name, value in _PURCHASE.items() if name != "customer"}
 _OLD_KEY: Final = {"source": "Site", "externalId": "ORDER-20417"}
 _OLD: Final = id_of(MAIN_ACCOUNT, _OLD_KEY)
 _CANCELLED: Final = id_of(MAIN_ACCOUNT, _PURCHASE_KEY)
@@ -116,8 +117,8 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "listPlaces": _PAGES,
     "listWorkflows": _PAGES,
     "listFeedback": {
-        "Low ratings of contact forms": {"kind": "CONTACT_FORM", "maxRating": 6},
         "The start of the feed": {},
+        "High ratings of surveys": {"kind": "SURVEY", "minRating": 8},
     },
     "getStatistics": {
         "A year by month": {"since": "2026-01-01", "until": "2026-12-31", "interval": "MONTH"},
@@ -142,7 +143,7 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "Two old purchases, one of them invalid": {
             "batch": [
                 {**_PURCHASE, **_OLD_KEY},
-                {**_PURCHASE, "externalId": "ORDER-20416", "storeId": _UNKNOWN},
+                {**_NO_CUSTOMER, "externalId": "ORDER-20416", "customerId": _UNKNOWN},
             ],
             "solicit": False,
         },

@@ -48,6 +48,8 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
         "docs/integrating.md": (
             "call() {",
             "FEEDBACK=$(",
+            "SEND_AT=$(",
+            "RECEIPT=$(",
             "feedback_mirror.py feedback.sqlite",
         ),
     },

@@ -2,8 +2,9 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from string import Template
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -12,18 +13,33 @@ from chalice.test import Client
 
 from admin.demo.ids import MAIN_ACCOUNT
 from admin.services.accounts.manage import issue_key
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import Permission
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.outbound.queues import forget_urls
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.openapi.routes import DOCUMENT
 from infrastructure.openapi.docs_examples import curl
-from infrastructure.openapi.docs_page import DocsPage
+from infrastructure.openapi.docs_page import NOW, SOURCES, DocsPage
 from infrastructure.openapi.document import THANKS
 from infrastructure.openapi.examples import recorder
 from tests.web.partner_client import ROOT, Response
 
 BASE_URL = "http://service"
+
+
+IDS: dict[str, Callable[[Any], str]] = {
+    "STORE_ID": lambda body: next(i["id"] for i in body["items"] if i["kind"] == "STORE"),
+    "FORMER_CUSTOMER_ID": lambda body: body["id"],
+    "IMPORT_ID": lambda body: body["id"],
+    "ACTION_ID": lambda body: body["items"][0]["actions"][0]["id"],
+    "DELIVERY_ID": lambda body: body["id"],
+} | {
+    f"{kind}_ID": lambda body: body["items"][0]["id"]
+    for kind in ("FORM", "SURVEY", "PURCHASE", "CUSTOMER", "FEEDBACK", "WORKFLOW")
+}
+"""How to find the id of each variable in the response to its operation."""
 
 
 @pytest.fixture
@@ -79,15 +95,19 @@ def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> 
     page = DocsPage(document)
     credential, secret = issue_key(MAIN_ACCOUNT, "operator", permissions=frozenset(Permission))
     variables = {"BASE_URL": BASE_URL, "API_KEY": credential.api_key, "API_SECRET": secret}
-    commands = [
-        (operation, curl(page.request(path, method, operation)))
+    variables[NOW] = format_timestamp(clock.now())
+    commands = {
+        operation["operationId"]: (operation, curl(page.request(path, method, operation)))
         for tag in document["tags"]
         # Links in messages contain a tracker or a signed token, which no example can contain.
         if tag["name"] != "Messages"
         for path, method, operation in page.operations(tag["name"])
-    ]
+    }
     for _ in range(2):
-        for operation, command in commands:
+        for variable, (_, source) in SOURCES.items():
+            response = run(demo_client, commands[source][1], variables)
+            variables[variable] = IDS[variable](json.loads(response.body))
+        for operation, command in commands.values():
             response = run(demo_client, command, variables)
             expected = {
                 status
@@ -95,5 +115,3 @@ def test_every_command_succeeds_on_first_and_second_run(demo_client: Client) -> 
                 if status < "300" and described.get("description") != THANKS["description"]
             }
             assert {str(response.status)} == expected, (command, response.body)
-            if operation["operationId"] == "importCustomers":
-                variables["IMPORT_ID"] = json.loads(response.body)["id"]

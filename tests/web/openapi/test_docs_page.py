@@ -19,7 +19,9 @@ from chalicelib.web.openapi import routes
 from chalicelib.web.pages.assets import asset_hash, asset_text
 from infrastructure.openapi.docs_examples import curl, javascript, python
 from infrastructure.openapi.docs_page import (
+    NOW,
     SCRIPT,
+    SOURCES,
     DocsPage,
     inline,
     kind_of,
@@ -182,14 +184,16 @@ def test_python_and_javascript_examples_send_the_request_of_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request, sender = DOCS.request(path, method, operation), Sender()
-    variables = {"BASE_URL": "https://a", "IMPORT_ID": "1", "API_KEY": "2", "API_SECRET": "3"}
+    names = ("BASE_URL", "API_KEY", "API_SECRET", NOW, *SOURCES)
+    variables = {name: f"<{name}>" for name in names}
     monkeypatch.setitem(sys.modules, "requests", sender)  # type: ignore[arg-type]
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     exec(python(request), {})  # noqa: S102 - a program from this repository
     expected_url = Template(f"$BASE_URL{request.path}").substitute(variables)
     assert (sender.sent["method"], sender.sent["url"]) == (method, expected_url)
-    assert sender.sent.get("json") == request.json_body
+    sent_json = json.dumps(request.json_body)
+    assert sender.sent.get("json") == json.loads(Template(sent_json).substitute(variables))
     parts = {name: value for name, (_, value) in sender.sent.get("files", {}).items()}
     assert parts == request.parts
     headers = sender.sent.get("headers", {})
@@ -197,7 +201,8 @@ def test_python_and_javascript_examples_send_the_request_of_the_command(
 
     program = javascript(request)
     body = re.search(r"body: JSON.stringify\((.*)\),\n", program, re.DOTALL)
-    assert (json.loads(body[1]) if body else None) == request.json_body
+    shown = re.sub(r"process\.env\.([A-Z_]+)", r'"$\1"', body[1]) if body else "null"
+    assert json.loads(shown) == request.json_body
     assert f'method: "{method.upper()}"' in program
     assert program.count("body.append(") == len(request.parts)
     assert all(f'"{name}": ' in program for name in request.headers)
