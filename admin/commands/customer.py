@@ -1,7 +1,7 @@
 """The command ``customer``: find, show, export and erase customers."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -35,6 +35,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
@@ -111,21 +112,21 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
             }
         )
         return
+    shown["tags"] = [tag["tag"] for tag in shown["tags"]]
+    shown["attributes"] = [
+        f"{each['attribute']}: {each['value'] or each['rating'] or each['text']}"
+        for each in shown["attributes"]
+    ]
     width = max(map(len, shown))
     for name, value in shown.items():
-        results().print(f"{name:<{width}}  {cell_text(value)}")
+        if text := cell_text(value):
+            results().print(f"{name:<{width}}  {text}")
     if activity.purchases:
         results().print("\nPurchases")
         show_purchases(directory, activity.purchases)
     if activity.solicitations:
         results().print("\nSurveys")
-        show_table(
-            ["Source", "External id", "State", "Reason", "Channel", "Sent at"],
-            [
-                [s.source, s.external_id, s.state.value, s.reason or None, s.channel, s.sent_at]
-                for s in activity.solicitations
-            ],
-        )
+        show_solicitations(activity.solicitations)
     if activity.feedback:
         results().print("\nFeedback")
         show_table(
@@ -186,6 +187,24 @@ def show_purchases(directory: Directory, purchases: Sequence[Purchase]) -> None:
         ],
         wide=["Id"],
     )
+
+
+_SHOWN: Final = ("Source", "External id", "State", "Reason", "Channel", "Sent at")
+_WIDE: Final = ("Customer id", "Survey id", "Tracker id", "Held until", "Reminded at")
+
+
+def solicitation_record(s: Solicitation) -> dict[str, object]:
+    """Return the outcome of a solicitation by the titles of its columns."""
+    reason = s.reason or None
+    shown = (s.source, s.external_id, s.state.value, reason, s.channel, s.sent_at)
+    wide = (s.customer_id, s.survey_id, s.tracker_id, s.held_until, s.reminded_at)
+    return dict(zip([*_SHOWN, *_WIDE], [*shown, *wide], strict=True))
+
+
+def show_solicitations(found: Iterable[Solicitation]) -> None:
+    """Print one row for each solicitation."""
+    rows = [[*solicitation_record(each).values()] for each in found]
+    show_table([*_SHOWN, *_WIDE], rows, _WIDE)
 
 
 @app.command(epilog=example("customer export ACCOUNT ID --output zoe.json"))

@@ -29,7 +29,7 @@ from admin.feedback.export.writers import Format
 from admin.feedback.report.figures import Period
 from admin.feedback.rows import show_list
 from admin.identity import operator_identity
-from admin.options import YesOption, example, parse_time
+from admin.options import WideOption, YesOption, example, parse_time
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import directory_with_selection, selected_form
@@ -63,6 +63,7 @@ def list_feedback(
             help="The maximum number of feedback records.", min=1, max=1000, metavar="NUMBER"
         ),
     ] = 50,
+    _wide: WideOption = False,
 ) -> None:
     """List an account's feedback, newest first.
 

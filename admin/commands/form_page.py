@@ -115,7 +115,7 @@ def add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
             if file in posters:
                 file += f"-{(place or form)[:8]}"
             posters[file] = poster_of_place
-        show_table(["Place", "File", "URL"], [*_write(posters, renderers, output)])
+        show_table(["File", "Place", "URL"], [*_write(posters, renderers, output)])
 
 
 def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
@@ -173,14 +173,14 @@ def _print_code(url: str) -> None:
 def _write(
     posters: dict[str, Poster], renderers: dict[str, Callable[[Poster], str]], folder: Path
 ) -> Iterator[tuple[str, str, str]]:
-    """Write the files and yield place, path and URL of each file."""
+    """Write the files and yield path, place and URL of each file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, poster in posters.items():
             for suffix, render in renderers.items():
                 file = folder / f"{name}.{suffix}"
                 file.write_text(render(poster), encoding="utf-8")
-                yield poster.place, str(file), poster.link
+                yield str(file), poster.place or poster.owner, poster.link
     except OSError as error:
         notices().print(f"Error: Cannot write to {folder}: {error.strerror}.")
         raise typer.Exit(1) from None

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.commands.customer import summary_of
+from admin.commands.customer import show_solicitations, solicitation_record, summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.commands.solicitation_words import outcome_in_words
 from admin.error_messages import one_line_message
@@ -47,28 +47,13 @@ from chalicelib.domain.solicitation.decide import (
     decide,
 )
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
-from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
+from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.services.customers.find import find_by_email, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.send_invitation import describe_size
 
 app = typer.Typer(help="List, explain and resend surveys about purchases.", no_args_is_help=True)
-
-_COLUMNS: Final = (
-    "Source",
-    "External id",
-    "Customer id",
-    "State",
-    "Reason",
-    "Channel",
-    "Survey id",
-    "Tracker id",
-    "Held until",
-    "Sent at",
-)
-
-_WIDE: Final = ("Customer id", "Survey id", "Tracker id", "Held until")
 
 _FINAL: Final = "The outcome above is final, so this decision has no effect."
 
@@ -118,7 +103,7 @@ def list_all(
             and (reason is None or reason.value == solicitation.reason)
             and (since is None or solicitation.created_at >= since)
         ]
-        show_table(list(_COLUMNS), [_cells(found) for found in of_customer[:limit]], _WIDE)
+        show_solicitations(of_customer[:limit])
         return
     found = list_solicitations(
         account,
@@ -127,7 +112,7 @@ def list_all(
         since=since,
         at_most=limit,
     )
-    show_table(list(_COLUMNS), [_cells(solicitation) for solicitation in found], _WIDE)
+    show_solicitations(found)
 
 
 @app.command(
@@ -169,7 +154,7 @@ def explain(
         _explain_person(account, email, phone, customer)
         return
     case = load_explanation(account, source, external_id)
-    outcome = dict(zip(_COLUMNS, _cells(case.solicitation), strict=True))
+    outcome = solicitation_record(case.solicitation)
     decided = decide(case.facts)
     facts, decision = dict(_facts(case.facts)), _described(decided)
     cost = _text_cost(case, decided)
@@ -249,21 +234,6 @@ def _resend_question(case: Case) -> str:
         f"The customer may already have received this survey. Send the survey about the purchase"
         f" {solicitation.source} {solicitation.external_id} to {name} again?"
     )
-
-
-def _cells(solicitation: Solicitation) -> list[object]:
-    return [
-        solicitation.source,
-        solicitation.external_id,
-        solicitation.customer_id,
-        solicitation.state.value,
-        solicitation.reason or None,
-        solicitation.channel.value if solicitation.channel else None,
-        solicitation.survey_id,
-        solicitation.tracker_id,
-        solicitation.held_until,
-        solicitation.sent_at,
-    ]
 
 
 def _reminder(case: Case) -> dict[str, str | None]:

@@ -111,4 +111,4 @@ def _days(span: timedelta) -> str:
     days, hours = span // _DAY, span // timedelta(hours=1)
     if days >= 2:
         return f"{days} days"
-    return f"{hours} hour{'' if hours == 1 else 's'}"
+    return f"{hours} hour{'' if hours == 1 else 's'}" if hours else "less than an hour"

@@ -87,7 +87,7 @@ submission: {title: Thank you!, subtitle: We answer soon.}
     Template.SURVEY: """kind: survey
 id: ID
 name: After the visit  # internal
-enabled: false  # true, or the command survey enable, when you are ready
+enabled: false  # remove this line after survey enable, or the next load disables it again
 language: en  # the language of the texts below
 publiclyAvailable: true  # false: only customers who received a link can answer
 sendingChannels: [EMAIL]  # EMAIL, SMS; LINK if it is public
@@ -104,7 +104,7 @@ submission: {title: Thank you!}
     Template.WORKFLOW: """kind: workflow
 id: ID
 name: Unhappy guests
-enabled: false  # true, or the command workflow enable, when the URL is yours
+enabled: false  # remove this line after workflow enable, or the next load disables it again
 operator: $and  # all conditions must match; $or: one
 conditions:  # without conditions, all feedback matches
   - {subject: rating, operator: $lte, value: "4"}

@@ -23,20 +23,21 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
         return form.saved.name if form else form_id
 
     show_table(
-        ["Id", "Created", "Form", "Store", "Rating", "Language", "Test", "Comment"],
+        ["Id", "Created", "Rating", "Store", "Form", "Language", "Test", "Comment"],
         [
             [
                 stored.feedback.id,
                 stored.feedback.created_at,
-                form_name(stored.feedback.kind, stored.feedback.form_id),
-                directory.name_of(stored.feedback.store_id or ""),
                 stored.feedback.rating,
+                directory.name_of(stored.feedback.store_id or ""),
+                form_name(stored.feedback.kind, stored.feedback.form_id),
                 stored.feedback.language.value,
                 stored.is_test,
                 comment_of(stored.feedback),
             ]
             for stored in found
         ],
+        wide=["Form", "Language", "Test"],
     )
 
 

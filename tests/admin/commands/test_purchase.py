@@ -265,14 +265,15 @@ def test_solicitation_list_filters_and_prints_all_properties(shop: Shop, time: T
     assert list(sent) == [
         "source",
         "externalId",
-        "customerId",
         "state",
         "reason",
         "channel",
+        "sentAt",
+        "customerId",
         "surveyId",
         "trackerId",
         "heldUntil",
-        "sentAt",
+        "remindedAt",
     ]
     assert (sent["state"], sent["channel"], sent["surveyId"]) == ("SENT", "EMAIL", shop.survey_id)
     (skipped,) = listed(shop, "--reason", "ALREADY_SOLICITED", "--state", "SKIPPED")

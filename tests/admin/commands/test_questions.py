@@ -1,6 +1,7 @@
 """Tests of the commands that answer daily questions about one person."""
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -111,6 +112,9 @@ def test_tags_are_added_and_removed_by_name(shop: Shop, provider: Provider) -> N
     added = run(*command, "add", shop.account_id, customer, "VIP", "Press")
     assert (added.exit_code, added.stdout) == (0, "Tags: VIP, Press.\n")
     run(*command, "add", shop.account_id, customer, "vip")
+    shown = run("customer", "show", shop.account_id, customer).stdout
+    assert re.search(r"(?m)^tags +Press, VIP$", shown)
+    assert "company" not in shown  # has no value
     removed = run(*command, "remove", shop.account_id, customer, "PRESS", "unknown", "--json")
     assert json.loads(removed.stdout) == {"tags": ["VIP"]}
     assert [tag.tag for tag in read_customer(shop.account_id, customer).tags] == ["VIP"]
