@@ -66,7 +66,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench format generate catalogues openapi clients lock licences audit clean
+.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench pictures format generate catalogues openapi clients lock licences audit clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEE
 
 bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks
+
+pictures: $(VENV) ## Write the pictures of docs/defaults.md with Chromium
+	@$(BIN)/python -m tests.pictures
 
 format: $(VENV) ## Fix and format the source
 	@$(BIN)/ruff check --fix $(SOURCES)

@@ -25,6 +25,9 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
     "tests/docs/test_definitions_page.py": {
         "docs/definitions.md": ("definition new survey", "key: lumen"),
     },
+    "tests/docs/test_defaults_page.py": {
+        "docs/defaults.md": ("key: visit",),
+    },
     "tests/docs/test_restore.py": {
         "docs/operating.md": ("restore-table-to-point-in-time",),
     },
@@ -71,6 +74,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
 
 PAGES = (
     "README.md",
+    "docs/defaults.md",
     "docs/definitions.md",
     "docs/first-deployment.md",
     "docs/integrating.md",
