@@ -14,6 +14,7 @@ PIP_AUDIT := 2.9.0
 UV := .tools/uv/bin/uv
 LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate
 OPENAPI := chalicelib/web/openapi/openapi.json
+CLIENTS := java csharp go php ruby
 VERSION := .tools/python-version
 VENV := .venv/.requirements
 EMULATOR := .tools/ministack/.requirements
@@ -147,13 +148,15 @@ catalogues: $(VENV) ## Compile the translations of the words of pages
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
 	@$(BIN)/python -m infrastructure.openapi
 
-clients: $(VENV) ## Generate clients of the API in .local/clients (TypeScript and Java if their generators are installed)
+clients: $(VENV) ## Generate clients of the API in .local/clients: Python, and others if npx or openapi-generator is installed
 	@mkdir -p .local/clients && rm -rf .local/clients/*
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/openapi-python-client generate --path $(OPENAPI) --output-path .local/clients/python
 	@if command -v npx > /dev/null; then \
-		npx --yes openapi-typescript $(OPENAPI) --output .local/clients/typescript/schema.ts; fi
+		npx --yes openapi-typescript $(OPENAPI) --output .local/clients/typescript/schema.ts; \
+	else echo "No TypeScript types: npx is not installed."; fi
 	@if command -v openapi-generator > /dev/null; then \
-		openapi-generator generate -i $(OPENAPI) -g java -o .local/clients/java; fi
+		for language in $(CLIENTS); do openapi-generator generate -i $(OPENAPI) -g $$language -o .local/clients/$$language || exit; done; \
+	else echo "No clients in $(CLIENTS): openapi-generator is not installed."; fi
 
 lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
 	@$(LOCK) --upgrade --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt

@@ -28,7 +28,7 @@ HTML: Final = "text/html; charset=utf-8"
 CODES: Final = {
     "invalid_input": "The request is invalid; `errors` lists the validation errors.",
     "not_authenticated": "The credentials are missing, unknown, wrong or revoked.",
-    "not_allowed": "The request is not allowed.",
+    "not_allowed": "The gateway or its firewall rejects the request.",
     "missing_permission": "The API key lacks a permission.",
     "tracker_required": "The survey is private, and the request has no tracker.",
     "not_found": "The account has no such record, or there is no such path.",

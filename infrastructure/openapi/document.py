@@ -43,7 +43,7 @@ _STATUSES: Final = {
     304: "The resource has not changed.",
     400: "The request is invalid; `errors` lists the validation errors.",
     401: "The credentials are missing or invalid.",
-    403: "The request is not allowed; `code` contains the cause.",
+    403: "The request is not allowed.",
     404: "The account has no such record.",
     409: "The current state does not allow the request; `code` contains the cause.",
     413: "The request body is too large.",
@@ -151,6 +151,10 @@ class DocumentBuilder:
         errors = {
             str(status): _error(status, example, missing, creates) for status in sorted(statuses)
         }
+        if "403" in errors:
+            causes = ("missing_permission" if is_partner else "tracker_required", "not_allowed")
+            described = (f" `{code}`: {problems.CODES[code]}" for code in causes)
+            errors["403"]["description"] += "".join(described)
         if path.endswith(("/page", "/unsubscribe")):
             errors = {status: error | _HTML for status, error in errors.items()}
         operation["responses"] = self._success(method, declared, example.response) | errors

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -356,6 +357,20 @@ def test_openapi_descriptions_contain_limits_defined_in_code() -> None:
     assert batch == f"1 to {MAX_ROWS:,} rows, at most {MAX_BODY_BYTES // 1024**2} MB."
     assert f"at most {MAX_SUBMISSION_BYTES // 1024} KB" in submit
     assert f"the first {DEFAULT_LIMIT} records" in page
+
+
+def test_description_of_403_lists_causes() -> None:
+    described = {
+        (path.split("/")[1], response["description"])
+        for path, methods in DOCUMENT["paths"].items()
+        for operation in methods.values()
+        for status, response in operation["responses"].items()
+        if status == "403"
+    }
+    assert {(place, *re.findall("`([a-z_]+)`", text)) for place, text in described} == {
+        ("partners", "missing_permission", "not_allowed"),
+        ("public", "tracker_required", "not_allowed"),
+    }
 
 
 def test_schema_names_contain_no_module_names() -> None:
