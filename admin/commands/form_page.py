@@ -147,8 +147,12 @@ def _languages(noun: str, form_id: str, language: str | None) -> list[Language]:
     return list(dict.fromkeys([saved.language, *saved.translations]))
 
 
-def _file_name(*names: str) -> str:
-    """Return the name of a file from the names of the brand and the store."""
+def _file_name(owner: str, place: str) -> str:
+    """Return the name of a file from the names of the brand and the store.
+
+    Names of stores often start with the name of the brand.
+    """
+    names = [place] if place.startswith(f"{owner} ") else [owner, place]
     words = [re.sub(r"[^\w]+", "-", name.casefold()).strip("-") for name in names]
     return "-".join(filter(None, words))[:100]
 

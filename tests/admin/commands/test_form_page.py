@@ -94,10 +94,11 @@ def test_qr_of_store_writes_one_file(seeded: SeededAccount, tmp_path: Path) -> N
     assert {file.name for file in tmp_path.iterdir()} == names
 
 
+@pytest.mark.parametrize("name", ["Lyon Bellecour", "Maison Lumen Lyon Bellecour"])
 def test_stores_with_the_same_name_have_different_posters(
-    seeded: SeededAccount, tmp_path: Path
+    seeded: SeededAccount, tmp_path: Path, name: str
 ) -> None:
-    twin = save_store(seeded.account_id, store_definition(seeded.brand_id))
+    twin = save_store(seeded.account_id, store_definition(seeded.brand_id, name=name))
     clear_caches()
     options = ("--base-url", BASE, "--output", tmp_path, "--svg")
     assert run("form", "qr", seeded.contact_form_id, *options).exit_code == 0
