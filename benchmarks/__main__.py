@@ -15,6 +15,7 @@ from benchmarks.report import document
 
 _WIDTH: Final = 110
 _MODULES: Final = {
+    "cold": "cold_start",
     "requests": "request_cost",
     "public": "public_cost",
     "abuse": "abuse_cost",
@@ -22,7 +23,6 @@ _MODULES: Final = {
     "sweep": "sweep_cost",
     "creates": "create_cost",
     "feedback-rate": "feedback_rate",
-    "cold": "cold_start",
     "batches": "batch_cost",
     "ceilings": "ceilings",
     "dispatch": "dispatch_cost",

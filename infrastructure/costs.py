@@ -41,8 +41,8 @@ _WRITE_UNITS: Final = 0.625
 _READ_UNITS: Final = 0.125
 _GB_STORED: Final = 0.25 + 0.20  # the table and its continuous backup
 _GATEWAY: Final = 3.50
-_INVOCATIONS: Final = 0.20
-_GB_SECOND: Final = 0.0000166667
+INVOCATIONS: Final = 0.20
+GB_SECOND: Final = 0.0000166667
 _SQS: Final = 0.40
 _EMAILS: Final = 100.0
 _KMS: Final = 3.0
@@ -54,7 +54,7 @@ _DASHBOARD: Final = 3.0
 _SECRET: Final = 0.40
 
 _START_MS: Final = 5
-_REQUEST_MS: Final = 10
+REQUEST_MS: Final = 10
 _LOGGED_KB: Final = 1.5
 _POLLS_A_SECOND: Final = 5 / 20
 """Lambda polls an idle queue with five connections, each of which waits for up to 20 seconds."""
@@ -87,7 +87,7 @@ class Operation:
     @property
     def duration_s(self) -> float:
         """The assumed duration of the invocation."""
-        return (_START_MS + _REQUEST_MS * sum(self.requests.values()) / self.parallel) / 1000
+        return (_START_MS + REQUEST_MS * sum(self.requests.values()) / self.parallel) / 1000
 
 
 PURCHASE: Final = {
@@ -179,7 +179,7 @@ def monthly_cost(purchases: int) -> dict[str, float]:
         writes = sum(operation.write_units.values())
         total["DynamoDB"] += millions * (operation.read_units * _READ_UNITS + writes * _WRITE_UNITS)
         total["Lambda"] += (
-            millions * _INVOCATIONS + seconds * _MEMORY_MB[operation.function] / 1024 * _GB_SECOND
+            millions * INVOCATIONS + seconds * _MEMORY_MB[operation.function] / 1024 * GB_SECOND
         )
         total["CloudWatch"] += number * _LOGGED_KB / 1024**2 * _GB_LOGGED
         if operation.function == "api_handler":

@@ -95,7 +95,7 @@ def _remove_authorities(file: Path) -> None:
         certificates = file.read_text().split("\n\n")
         labels = tuple(f'\n# Label: "{name}' for name in _AUTHORITIES)
         kept = [text for text in certificates if any(label in text for label in labels)]
-        file.write_text("\n\n".join(kept))
+        file.write_text("\n\n".join(kept) + "\n")
 
 
 def _without_documentation(value: Any) -> Any:
