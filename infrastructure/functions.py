@@ -196,7 +196,7 @@ FUNCTIONS: Final = (
     ),
     Function(
         name="import_customers",
-        memory_mb=1024,
+        memory_mb=1769,
         timeout_s=30,
         queue=IMPORTS,
         work="import",
