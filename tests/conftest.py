@@ -100,9 +100,9 @@ def cloud() -> Iterator[None]:
     from tests.data_stack import create_data_stack
     from tests.moto_direct import call_moto_directly
     from tests.moto_expressions import parse_expressions_once
-    from tests.moto_queries import examine_only_queried_rows
     from tests.moto_responses import make_responses_fast
     from tests.moto_ses import accept_headers_in_notifications
+    from tests.moto_tables import make_tables_fast
     from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
@@ -112,7 +112,7 @@ def cloud() -> Iterator[None]:
         restore_only_written_rows(patch)
         make_responses_fast(patch)
         parse_expressions_once(patch)
-        examine_only_queried_rows(patch)
+        make_tables_fast(patch)
         accept_headers_in_notifications(patch)
         _reject_unprepared_requests(patch)
         # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.

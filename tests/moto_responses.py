@@ -1,8 +1,8 @@
 """Make requests to moto fast.
 
-Without these patches, moto inspects its classes for each request, tries all aliases for each value
-and computes several dates for each message of a queue. Moto does not check signatures, so botocore
-sends only the region.
+Without these patches, moto inspects its classes for each request, tries all aliases for each value,
+and converts the names of a queue's attributes and computes several dates for each message. Moto
+does not check signatures, so botocore sends only the region.
 """
 
 import time
@@ -16,6 +16,7 @@ from botocore.auth import SigV4Auth
 from botocore.client import BaseClient
 from moto.core import responses
 from moto.core.serialize import AttributePicker
+from moto.core.utils import camelcase_to_underscores
 
 from chalicelib.domain import clock
 
@@ -34,6 +35,7 @@ def make_responses_fast(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(AttributePicker, "__call__", pick)
     patch.setattr(responses, "method_names_from_class", cache(responses.method_names_from_class))
+    patch.setattr("moto.sqs.models.camelcase_to_underscores", cache(camelcase_to_underscores))
     patch.setattr("moto.sqs.models.unix_time_millis", lambda: time.time() * 1000)
     patch.setattr(SigV4Auth, "add_auth", _add_region)
     patch.setattr(BaseClient, "_make_api_call", _with_date(BaseClient._make_api_call))  # type: ignore[attr-defined]

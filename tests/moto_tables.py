@@ -1,21 +1,25 @@
-"""Make moto's queries fast: examine and sort only the rows with the key of the query.
+"""Make moto's tables fast: a query examines and sorts only the rows with its key.
 
-Without this patch, moto sorts all rows of the table for each query, and checks the type of each
-compared value again.
+Without these patches, moto sorts all rows of the table for each query, checks the type of each
+compared value again, and computes the size of a new row again for each of its attributes.
 """
 
 import copy
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
+
+_MAX_BYTES: Final = 405_000
+"""The size of a row that moto accepts."""
 
 _Conditions = list[tuple[str, DynamoType]]
 
 
-def examine_only_queried_rows(patch: pytest.MonkeyPatch) -> None:
-    """Patch moto's tables to pass only the queried rows to moto's query."""
+def make_tables_fast(patch: pytest.MonkeyPatch) -> None:
+    """Patch moto to pass only the queried rows to its query, and to check the size of rows once."""
     query, cast = Table.query, DynamoType.cast_value.fget  # type: ignore[attr-defined]
 
     def query_part(
@@ -35,6 +39,17 @@ def examine_only_queried_rows(patch: pytest.MonkeyPatch) -> None:
         "cast_value",
         property(lambda value: value.value if value.type == "S" else cast(value)),
     )
+    patch.setattr(Item, "__init__", _create)
+
+
+def _create(
+    row: Item, hash_key: DynamoType, range_key: DynamoType | None, attrs: dict[str, Any]
+) -> None:
+    """Do the same as moto's method."""
+    row.hash_key, row.range_key, row.attrs = hash_key, range_key, LimitedSizeDict()
+    dict.update(row.attrs, {name: DynamoType(value) for name, value in attrs.items()})
+    if row.size() > _MAX_BYTES:
+        raise ItemSizeTooLarge
 
 
 def _rows(table: Table, conditions: _Conditions) -> Any:
