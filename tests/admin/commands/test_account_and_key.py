@@ -332,6 +332,6 @@ def test_operator_identity_is_os_user_if_sts_does_not_respond(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sts = Mock(**{"get_caller_identity.side_effect": NoCredentialsError})
-    monkeypatch.setattr(identity.boto3, "client", lambda *_, **__: sts)
+    monkeypatch.setattr(identity, "aws_client", lambda _: sts)
     monkeypatch.setattr(identity.getpass, "getuser", lambda: "anna")
     assert identity.operator_identity() == "OS user anna"
