@@ -51,6 +51,11 @@ def parse_utc_time(text: str) -> datetime:
     return parse_time(text, UTC)[0].astimezone(UTC)
 
 
+def time_option(help_text: str) -> Any:
+    """Return an option with a time in UTC."""
+    return typer.Option(help=help_text, parser=parse_utc_time, metavar="TIME")
+
+
 def parse_time(text: str, zone: tzinfo, option: str | None = None) -> tuple[datetime, bool]:
     """Parse a date or a date-time in ISO 8601. Return the time, and whether it is a date.
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from admin.commands.account import id_argument
 from admin.commands.load import StoredResources, number_of, show_warnings
 from admin.definitions.check import check
 from admin.definitions.compare import differences
@@ -22,13 +21,6 @@ FileArgument = Annotated[
         exists=True,
         dir_okay=False,
         readable=True,
-    ),
-]
-AccountOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The id of the account. Without it, each definition needs an `account` field.",
-        parser=id_argument,
     ),
 ]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from admin.commands.account import AccountArgument, id_argument
-from admin.options import WideOption, example, parse_utc_time
+from admin.options import WideOption, example, time_option
 from admin.services.webhooks.replay import replay_matching
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
@@ -144,11 +144,7 @@ def replay(
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option(
-            help="Replay only deliveries that were created at or after this time (UTC).",
-            parser=parse_utc_time,
-            metavar="TIME",
-        ),
+        time_option("Replay only deliveries that were created at or after this time (UTC)."),
     ] = None,
 ) -> None:
     """Replay deliveries that ended without success, or that wait for their next attempt.

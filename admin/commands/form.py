@@ -10,13 +10,13 @@ import typer
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.commands.definition_files import (
-    AccountOption,
     FileArgument,
     check_file,
     diff_file,
     print_definition,
 )
 from admin.commands.form_page import add_page_commands
+from admin.commands.load import AccountOption
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import example

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.account import id_argument
+from admin.commands.account import AccountArgument, id_argument
 from admin.definitions.check import check, warnings
 from admin.definitions.compare import Effect, Outcome, effects
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
@@ -18,7 +18,7 @@ from admin.definitions.files import read_files
 from admin.definitions.previous import previous_definition
 from admin.definitions.save import write
 from admin.identity import operator_identity
-from admin.options import YesOption, parse_utc_time
+from admin.options import YesOption, time_option
 from admin.services.accounts.manage import add_change, find_account
 from admin.services.forms.manage import list_forms
 from admin.services.workflows.manage import list_workflows
@@ -102,6 +102,14 @@ RetypeOption = Annotated[
     ),
 ]
 
+AccountOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The id of the account. Without it, each definition needs an `account` field.",
+        parser=id_argument,
+    ),
+]
+
 
 def load(
     files: Annotated[
@@ -114,13 +122,7 @@ def load(
             readable=True,
         ),
     ],
-    account: Annotated[
-        str | None,
-        typer.Option(
-            help="The account's id. Without this option, each definition needs an `account` field.",
-            parser=id_argument,
-        ),
-    ] = None,
+    account: AccountOption = None,
     dry_run: DryRunOption = False,
     retype_answered_fields: RetypeOption = False,
     yes: YesOption = False,
@@ -147,9 +149,7 @@ def load(
 
 
 def revert(
-    account: Annotated[
-        str, typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
-    ],
+    account: AccountArgument,
     kind: Annotated[
         Kind, typer.Argument(help="brand, store, contactForm, survey or workflow.", metavar="KIND")
     ],
@@ -158,11 +158,8 @@ def revert(
     ],
     at: Annotated[
         datetime | None,
-        typer.Option(
-            help="Go back to the definition of this time, in UTC. Default: the one before the last "
-            "load.",
-            parser=parse_utc_time,
-            metavar="TIME",
+        time_option(
+            "Go back to the definition of this time, in UTC. Default: the one before the last load."
         ),
     ] = None,
     dry_run: DryRunOption = False,

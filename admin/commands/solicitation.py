@@ -18,7 +18,7 @@ from admin.options import (
     WideOption,
     YesOption,
     example,
-    parse_utc_time,
+    time_option,
 )
 from admin.services.accounts.manage import require_account
 from admin.services.customers.activity import list_solicitations as list_of_customer
@@ -71,11 +71,7 @@ def list_all(
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option(
-            help="List only solicitations created at or after this time (UTC).",
-            parser=parse_utc_time,
-            metavar="TIME",
-        ),
+        time_option("List only solicitations created at or after this time (UTC)."),
     ] = None,
     limit: Annotated[
         int,

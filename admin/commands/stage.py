@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from admin.options import YesOption, example, parse_utc_time
+from admin.options import YesOption, example, time_option
 from admin.services.erasure.replay import replay_erasures
 from admin.terminal import confirm, counter, notices, show_record
 from chalicelib.settings import settings
@@ -50,7 +50,7 @@ def start() -> None:
 def restore(
     to: Annotated[
         datetime,
-        typer.Option(parser=parse_utc_time, metavar="TIME", help="The time to restore."),
+        time_option("The time to restore."),
     ],
     yes: YesOption = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from admin.commands.account import id_argument
-from admin.options import example, parse_utc_time
+from admin.options import example, time_option
 from admin.services.work.parked import (
     ParkedFilter,
     list_parked_work,
@@ -84,11 +84,7 @@ def replay_work(
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option(
-            help="Replay all work that was parked at or after this time (UTC).",
-            parser=parse_utc_time,
-            metavar="TIME",
-        ),
+        time_option("Replay all work that was parked at or after this time (UTC)."),
     ] = None,
 ) -> None:
     """Reset the failure count of parked work and queue the work again.

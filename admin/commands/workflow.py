@@ -6,12 +6,12 @@ import typer
 
 from admin.commands.account import AccountArgument, id_argument
 from admin.commands.definition_files import (
-    AccountOption,
     FileArgument,
     check_file,
     diff_file,
     print_definition,
 )
+from admin.commands.load import AccountOption
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
 from admin.options import example
