@@ -6,9 +6,9 @@ rules applied.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.domain.forms.colours import (
     configured_colours,
@@ -27,6 +27,7 @@ _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
 _UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
 IN_DARK_MODE: Final = ".auto:not(:has(#bare:target,#light:target))"
 """The pages that follow the browser's scheme, without those in frames of light sites."""
+_PREFIXES: Final = {"generalStyle": "", "footer": "footer-", "submission": "thanks-"}
 _RADII: Final = {Radius.SHARP: "0", Radius.ROUNDED: "8px", Radius.PILL: "24px"}
 
 
@@ -54,9 +55,9 @@ PLAIN: Final = PageStyle(css="", scheme="auto")
 
 def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     """Return the style of a form's pages."""
-    colours = dict(_colours(view, style))
     configured = configured_colours(style, view.footer, view.submission)
     valid = {name: colour for name, colour in configured.items() if _COLOUR.fullmatch(colour)}
+    colours = {_property(pointer): colour for pointer, colour in valid.items()}
     legible = {replaced.name: replaced.displayed for replaced in replaced_colours(valid)}
     radii = {
         "field-radius": _RADII[style.field_radius],
@@ -94,12 +95,11 @@ def _rule(selector: str, properties: Mapping[str, str]) -> str:
     return f"{selector}{{{declarations}}}"
 
 
-def _colours(view: PublicForm, style: GeneralStyle) -> Iterator[tuple[str, str]]:
-    parts: dict[str, Any] = {"": style, "footer-": view.footer, "thanks-": view.submission}
-    for prefix, part in parts.items():
-        for name, value in part:
-            if name.endswith("_color") and _COLOUR.fullmatch(value):
-                yield prefix + name.removesuffix("_color").replace("_", "-"), value
+def _property(pointer: str) -> str:
+    """Return the custom property of a colour: ``footer-text`` for ``/footer/textColor``."""
+    _, part, name = pointer.split("/")
+    words = re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name.removesuffix("Color"))
+    return _PREFIXES[part] + words
 
 
 def _scheme(background: str | None) -> str:
