@@ -18,7 +18,6 @@ import yaml
 
 from admin.commands import form_page
 from admin.commands import purchase as purchase_commands
-from admin.outbound import mail_domains
 from admin.services.accounts.manage import issue_key
 from admin.services.customers.save import save_customer
 from admin.services.recount import counts as recount_counts
@@ -86,7 +85,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, str]]:
+def ids(account: str, receiver: Receiver, folder: Path) -> dict[str, str]:
     """Create an account with feedback. Return the values of the placeholders of the page."""
     seeded: SeededAccount = seed_account()
     earlier = (folder / "definitions.yaml").read_text().replace("Après la visite", "Visite")
@@ -130,9 +129,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> Iterator[dict[str, st
     send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
     bounced = email_hash(seeded.account_id, "bounced@example.com") or ""
     suppress_contact(seeded.account_id, bounced, Channel.EMAIL, SuppressionReason.BOUNCED)
-    mail_domains.forget_clients()
-    yield ids
-    mail_domains.forget_clients()
+    return ids
 
 
 def filled(text: str, ids: dict[str, str]) -> str:
