@@ -7,16 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache, partial
 from importlib import import_module
 from statistics import median
 from typing import Any, Final
+from unittest.mock import patch
 
+from benchmarks.contenders import recorded_reads
 from benchmarks.gateway_event import Event, gateway_event
 from benchmarks.lambda_context import LambdaContext
 from benchmarks.memory_cloud import CloudClient, connect, running_cloud
 from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
+from chalicelib.domain import clock
 
 BUDGET: Final = 1.2
 ROUNDS: Final = 101
@@ -31,6 +35,16 @@ HANDLERS: Final = {
     "FastAPI + Mangum": "benchmarks.contenders.fastapi_mangum:handler",
     "Powertools": "benchmarks.contenders.powertools_resolver:handler",
 }
+
+REPEATED: Final = frozenset(
+    (
+        "/partners/feedback",
+        "/partners/feedback/list",
+        "/partners/statistics",
+        "/partners/survey-tracker/list",
+    )
+)
+"""Paths without handlers of their own: the bare handler repeats the AWS requests of the app."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,8 @@ def prepare_requests() -> dict[str, Event]:
     def page(path: str, limit: int) -> Event:
         return post(path, body={"limit": limit, "page": 1})
 
+    now = clock.now()
+    year = {"since": f"{now - timedelta(days=365):%F}", "until": f"{now:%F}"}
     form, survey = sample_account.CONTACT_FORM_ID, sample_account.SURVEY_ID
     return {
         "purchase": get("/partners/purchase", query={"id": sample.purchase_id}),
@@ -114,7 +130,39 @@ def prepare_requests() -> dict[str, Event]:
         "customer": get("/partners/customer", query={"id": sample.customer_id}),
         "list of 10 customers": page("/partners/customer/list", 10),
         "list of 100 customers": page("/partners/customer/list", 100),
+        "feedback": get("/partners/feedback", query={"id": sample_account.add_feedback()}),
+        "page of 100 feedback": post("/partners/feedback/list", body={"limit": 100}),
+        "statistics by month": post("/partners/statistics", body=year | {"interval": "MONTH"}),
+        "list of survey trackers": post("/partners/survey-tracker/list", body={"limit": 100}),
     }
+
+
+def compared(contenders: list[Contender], event: Event) -> list[Contender]:
+    """Return the contenders that handle a request.
+
+    If it has no handlers of its own, the bare handler repeats what the app sends and returns.
+    """
+    path = event["resource"]
+    if path not in REPEATED:
+        return contenders
+    app, bare, *_ = contenders
+    bare.process.submit(recorded_reads.record, path, *app.call(_record, event)).result()
+    return [app, bare]
+
+
+def _record(handler: str, event: Event) -> tuple[list[tuple[str, str]], Any]:
+    """Return the AWS requests of a read with warm caches, and the content of the response."""
+    respond(handler, event)
+    requests = []
+    exchange = CloudClient.exchange
+
+    def recording(client: CloudClient, operation: str, body: bytes) -> Any:
+        requests.append((operation, body.decode()))
+        return exchange(client, operation, body)
+
+    with patch.object(CloudClient, "exchange", recording):
+        response = _handler(handler)(event, LambdaContext())
+    return requests, json.loads(response["body"])
 
 
 def calls_for_equal_responses(contenders: list[Contender], event: Event) -> int:
@@ -123,6 +171,7 @@ def calls_for_equal_responses(contenders: list[Contender], event: Event) -> int:
     Raises:
         AssertionError: two contenders differ in the AWS requests, the status or the body.
     """
+    contenders = compared(contenders, event)
     first, *others = (contender.call(respond, event) for contender in contenders)
     for contender, response in zip(contenders[1:], others, strict=True):
         assert response == first, f"{contender.name} differs: {response} {first}"
@@ -156,6 +205,7 @@ def _handler(name: str) -> Callable[[Event, Any], Any]:
 
 
 def _times(contenders: list[Contender], event: Event) -> Times:
+    contenders = compared(contenders, event)
     times = max(1, int(BATCH_US / contenders[0].call(cpu_us, event, 20)))
     for contender in contenders:
         contender.call(cpu_us, event, 20)
@@ -183,7 +233,10 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
             time.us[APP],
             time.us[BARE],
             time.ratio[APP],
-            *(f"{time.us[name]:.0f} ({time.ratio[name]:.2f})" for name in others),
+            *(
+                f"{time.us[name]:.0f} ({time.ratio[name]:.2f})" if name in time.us else ""
+                for name in others
+            ),
         )
         for request, time in times.items()
     ]
@@ -203,7 +256,9 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
             " client, dictionaries and `json.dumps`. The FastAPI and Powertools handlers read the"
             " data with the same code as the bare handler. The column `ratio` and the numbers in"
             " brackets are the ratio of the CPU time to the CPU time of the bare handler in the"
-            " same round: the median of all rounds.",
+            " same round: the median of all rounds. For feedback, statistics and survey trackers,"
+            " the bare handler repeats recorded requests and returns the recorded response: it"
+            " builds nothing from the data.",
             Table(columns | dict.fromkeys(others, ""), rows),
             f"Budget: at most {BUDGET} times the bare handler. Highest ratio:"
             f" {ratio:.2f} ({worst}), {'within' if ratio <= BUDGET else 'over'} the budget.",

@@ -13,10 +13,17 @@ from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
 from benchmarks.sample_account_id import ACCOUNT_ID
+from chalicelib.domain.feedback.submission import SurveySubmission
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.parsing import parse
+from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.forms.read import read_survey
 from chalicelib.services.purchases.record import record_purchase
 
 CUSTOMERS: Final = 100
+FEEDBACK: Final = 100
 FORMS: Final = 10
 
 CONTACT_FORM_ID: Final = demo_id("contact-form lumen")
@@ -47,6 +54,19 @@ def load() -> SampleAccount:
     _save_copies(save_survey, _by_id("survey", SURVEY_ID))
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
     return SampleAccount(headers, customers[0].id, purchase.id)
+
+
+def add_feedback() -> str:
+    """Answer the survey, and process the answers. Return the id of a feedback."""
+    fields = [
+        {"id": field.id, "values": ["9"]}
+        for field in read_survey(ACCOUNT_ID, SURVEY_ID).fields
+        if field.type is FieldType.NPS
+    ]
+    submission = parse({"id": SURVEY_ID, "fields": fields}, SurveySubmission)
+    ids = [submit_survey(submission, SubmissionMetadata()).id for _ in range(FEEDBACK)]
+    process_feedback(ids)
+    return ids[0]
 
 
 def save_places(account_id: str) -> None:

@@ -11,6 +11,10 @@ CALLS = {
     "customer": 1,
     "list of 10 customers": 2,
     "list of 100 customers": 2,
+    "feedback": 1,
+    "page of 100 feedback": 2,
+    "statistics by month": 1,
+    "list of survey trackers": 2,
 }
 
 
