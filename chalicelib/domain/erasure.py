@@ -60,6 +60,8 @@ class Erasure:
             ended. Several if the domain of the e-mail address is international.
         next_holder: the id of the customer to which the pair passed; None until the erased customer
             is deleted.
+        recreated: the ids of deleted customers that old feedback or an old import had created for
+            the person; empty after the erasure has ended.
         pair_contacts: the contact keys of the pair; empty without a pair.
         contacts: the contact key of the customer's address, by channel.
         others: the ids of other customers with one of the addresses; empty after the erasure has
@@ -79,6 +81,7 @@ class Erasure:
     pairs: tuple[str, ...] = ()
     pair_contacts: tuple[str, ...] = ()
     next_holder: str | None = None
+    recreated: frozenset[str] = frozenset()
     contacts: Mapping[Channel, str] = field(default_factory=dict)
     state: ErasureState = ErasureState.PENDING
     ended_at: datetime | None = None

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
@@ -73,6 +73,7 @@ class ErasureRow(WorkRow):
     pair = UnicodeAttribute(null=True)
     pair_contact = UnicodeAttribute(null=True)
     next_holder = UnicodeAttribute(null=True)
+    recreated = UnicodeSetAttribute(null=True)
     email_contact = UnicodeAttribute(null=True)
     sms_contact = UnicodeAttribute(null=True)
     operator = UnicodeAttribute(null=True)
@@ -148,6 +149,7 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
             customer_id=erasure.customer_id,
             pair=" ".join(erasure.pairs) or None,
             pair_contact=" ".join(erasure.pair_contacts) or None,
+            recreated=set(erasure.recreated) or None,
             others=list(erasure.others),
             other_count=erasure.other_count,
             email_contact=erasure.contacts.get(Channel.EMAIL),
@@ -176,18 +178,23 @@ def record_addresses(write: TransactWrite, erasure: Erasure, *, is_last: bool) -
 def count_customer(
     write: TransactWrite,
     erasure: Erasure,
+    customer_id: str,
     next_holder: str | None,
     new_contacts: Mapping[Channel, str],
 ) -> None:
     """Count the deleted customer in the erasure; see `count`.
 
     Args:
+        customer_id: the id of the deleted customer: the erased customer, or a customer that old
+            work had created for the person.
         next_holder: the id of the customer that the service now finds by the deleted customer's
             pair.
         new_contacts: the contacts of addresses that the customer got after the request. They are
             stored for channels without a contact.
     """
     actions = [ErasureRow.next_holder.set(next_holder or NO_HOLDER)]
+    if customer_id != erasure.customer_id:
+        actions.append(ErasureRow.recreated.add({customer_id}))
     for channel, key in new_contacts.items():
         contact = _CONTACTS[channel]
         actions.append(contact.set(contact | key))
@@ -223,7 +230,11 @@ def schedule(erasure: Erasure, at: datetime) -> None:
 
 
 def finish(erasure: Erasure, now: datetime) -> None:
-    """End an erasure, and remove the customer's id and the pair. One request."""
+    """End an erasure, and remove the ids of customers and the pair. One request.
+
+    The erasure stays pending if another pass has erased records since this erasure was loaded: the
+    pass that found none may have read the indexes before they contained them.
+    """
     row = ErasureRow(erasure.id)
     actions: list[Action] = [
         ErasureRow.state.set(ErasureState.DONE.value),
@@ -231,10 +242,14 @@ def finish(erasure: Erasure, now: datetime) -> None:
         ErasureRow.customer_id.remove(),
         ErasureRow.pair.remove(),
         ErasureRow.next_holder.remove(),
+        ErasureRow.recreated.remove(),
         ErasureRow.others.remove(),
         *leave_index(ErasureRow),
     ]
-    try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))
+    unchanged = _is_unchanged(erasure)
+    for kind, number in erasure.counts.items():
+        unchanged &= counters.is_number(getattr(ErasureRow, kind.value), number)
+    try_write(lambda: row.update(actions, condition=unchanged))
 
 
 def _is_unchanged(erasure: Erasure) -> Condition:
@@ -256,6 +271,7 @@ def build_erasure(row: Any) -> Erasure:
         others=tuple(row.others or ()),
         other_count=row.other_count,
         next_holder=row.next_holder,
+        recreated=frozenset(row.recreated or ()),
         contacts={channel: key for channel, key in keys.items() if key},
         state=ErasureState(row.state),
         ended_at=row.ended_at,

@@ -134,6 +134,7 @@ def _new_erasure(
         erased_at=now,
         customer_id=customer_id,
         pairs=pair.digests if pair else (),
+        recreated=earlier.recreated if earlier else frozenset(),
         pair_contacts=pair_contacts,
         contacts=keys,
         operator=operator,
@@ -188,15 +189,25 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
     older feedback and purchases from the first pass.
     """
     is_deleted = erasure.counts.get(Erased.CUSTOMERS, 0) > 0
+    return (
+        _erase_import_rows(erasure)
+        + _erase_recreated_customer(erasure, customer_id)
+        + sum(_erase_customer(erasure, each, is_deleted=True) for each in erasure.recreated)
+        + _erase_customer(erasure, customer_id, is_deleted=is_deleted)
+    )
+
+
+def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> int:
+    """Erase the records of a customer, then the customer.
+
+    Args:
+        is_deleted: whether an earlier pass deleted the customer.
+    """
     if is_deleted and _is_created_again(erasure, customers.find(erasure.account_id, customer_id)):
-        return (
-            _erase_import_rows(erasure, customer_id)
-            + _erase_feedback(erasure, customer_id, only_earlier=True)
-            + _erase_purchases(erasure, customer_id, only_earlier=True)
+        return _erase_feedback(erasure, customer_id, only_earlier=True) + _erase_purchases(
+            erasure, customer_id, only_earlier=True
         )
     steps: tuple[Callable[[Erasure, str], int], ...] = (
-        _erase_import_rows,
-        _erase_recreated_customer,
         _erase_feedback,
         _erase_purchases,
         _erase_solicitations,
@@ -206,7 +217,7 @@ def _run_pass(erasure: Erasure, customer_id: str) -> int:
     return sum(step(erasure, customer_id) for step in steps)
 
 
-def _erase_import_rows(erasure: Erasure, _customer_id: str) -> int:
+def _erase_import_rows(erasure: Erasure) -> int:
     """Erase the rows with the pair from unfinished imports that are older than the erasure."""
     if not erasure.pairs:
         return 0
@@ -275,7 +286,8 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
         with transaction() as write:
             customer_deletion.delete(write, deletion)
             contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
-            erasures.count_customer(write, erasure, deletion.release.holder_afterwards, new)
+            holder = deletion.release.holder_afterwards
+            erasures.count_customer(write, erasure, customer_id, holder, new)
         return 1
 
     return retry_on_contention(delete)
@@ -331,7 +343,7 @@ def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
 
     The customer has the pair of the erased customer, and was created when the service processed
     feedback or an import that it received before the erasure. It is deleted last, because a
-    repeated pass finds it by its pair.
+    repeated pass finds it by its pair. Later passes erase records that an index hid from this pass.
     """
     if not erasure.pairs or erasure.next_holder != erasures.NO_HOLDER:
         return 0
@@ -340,14 +352,7 @@ def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
     if holder is None or holder.id == customer_id or holder.created_at >= erasure.erased_at:
         return 0
-    steps = (
-        _erase_feedback,
-        _erase_purchases,
-        _erase_solicitations,
-        _delete_trackers,
-        _delete_customer,
-    )
-    return sum(step(erasure, holder.id) for step in steps)
+    return _erase_customer(erasure, holder.id, is_deleted=False)
 
 
 def _erase_all(

@@ -2,17 +2,23 @@
 
 from contextvars import Context
 from datetime import timedelta
+from itertools import islice
+from typing import Any
 
 import pytest
 
 from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.create import create_customer
+from chalicelib.services.erasure import erase as erase_module
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
 from chalicelib.services.forms.cached_forms import Respondent
@@ -20,7 +26,7 @@ from chalicelib.settings import Settings
 from chalicelib.storage import counters, customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.erasure.erasing import erase, erased, finish, wrong_clock
+from tests.services.erasure.erasing import OPERATOR, erase, erased, finish, wrong_clock
 from tests.services.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey, respondents
 from tests.services.moved_time import Time
@@ -117,6 +123,56 @@ def test_customer_recreated_by_running_work_is_erased_in_next_pass(
     assert seeded.counts == (2, 0, 0)
     rows = list(FeedbackRow.scan(FeedbackRow.account_id == seeded.account_id))
     assert all(row.customer_id is row.contact_hash is row.input_hash is None for row in rows)
+
+
+def test_records_of_recreated_customer_that_indexes_hid_are_erased_later(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    submit(seeded)
+    with before_request(
+        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
+    ):
+        process(seeded)
+    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
+    tracker_id = seeded.tracker(customerId=recreated.id)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        patch.setattr(trackers, "of_customer", lambda *_: iter(()))
+        erase(seeded.account_id, customer.id)
+    assert customers.find(seeded.account_id, recreated.id) is None
+    assert trackers.find(tracker_id)
+    finish(seeded.account_id, customer.id, time)
+    assert list(purchases.of_customer(seeded.account_id, recreated.id)) == []
+    assert trackers.find(tracker_id) is None
+
+
+def test_erasure_does_not_end_if_other_pass_erases_records_meanwhile(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
+    customer = create_customer(seeded.account_id, parse(body, CustomerBody))
+    erasure = start_erasure(seeded.account_id, customer.id, OPERATOR)
+    time.ahead += timedelta(minutes=20)
+    late = submit(seeded)
+    # After both passes have found no feedback, the customer gets feedback. The second pass deletes
+    # the customer, so the first pass finds no records at all.
+    interruptions = iter([lambda: continue_erasure(erasure.pointer), lambda: process(seeded)])
+    real = erase_module._erase_purchases
+
+    def interrupted(*arguments: Any) -> int:
+        for interrupt in islice(interruptions, 1):
+            interrupt()
+        return real(*arguments)
+
+    monkeypatch.setattr(erase_module, "_erase_purchases", interrupted)
+    continue_erasure(erasure.pointer)
+    assert customers.find(seeded.account_id, customer.id) is None
+    assert stored(late).customer_id == customer.id
+    finish(seeded.account_id, customer.id, time)
+    assert stored(late).customer_id is None
 
 
 def test_purchases_and_trackers_of_recreated_customer_are_erased(
