@@ -192,7 +192,7 @@ def count_customer(
         new_contacts: the contacts of addresses that the customer got after the request. They are
             stored for channels without a contact.
     """
-    actions = [ErasureRow.next_holder.set(next_holder or NO_HOLDER)]
+    actions: list[Action] = [ErasureRow.next_holder.set(next_holder or NO_HOLDER)]
     if customer_id != erasure.customer_id:
         actions.append(ErasureRow.recreated.add({customer_id}))
     for channel, key in new_contacts.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from playwright.sync_api import Page
+from playwright.sync_api import Browser
 
 from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
@@ -48,9 +48,17 @@ Evaluate = Callable[[Questionnaire, dict[int, list[str]]], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def evaluate() -> Iterator[Evaluate]:
+def browser() -> Iterator[Browser]:
+    with open_page() as page:
+        browser = page.context.browser
+        assert browser
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def evaluate(browser: Browser) -> Iterator[Evaluate]:
     """Return a function that runs the script for a form with these answers by field number."""
-    with serve("<!doctype html>") as address, open_page() as page:
+    with serve("<!doctype html>") as address, browser.new_page() as page:
         page.goto(address)
         page.evaluate(LOAD, asset_text("page.js"))
 
@@ -125,12 +133,6 @@ BOXES = """() => new Promise(done => requestAnimationFrame(() => requestAnimatio
 ))))"""
 
 
-@pytest.fixture(scope="module")
-def empty_page() -> Iterator[Page]:
-    with open_page() as page:
-        yield page
-
-
 def generated_form(random: Random) -> SavedContactForm:
     """Return a form with a field of every type in random order, limits and conditions."""
     kinds = random.sample([*FieldType], len(FieldType))
@@ -156,11 +158,10 @@ def generated_form(random: Random) -> SavedContactForm:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_control_moves_between_press_and_release(empty_page: Page, seed: int) -> None:
-    random, page = Random(seed), empty_page
+def test_no_control_moves_between_press_and_release(browser: Browser, seed: int) -> None:
+    random, page = Random(seed), browser.new_page()
     html = rendered(generated_form(random))
     page.set_viewport_size({"width": random.choice([320, 375, 768]), "height": 667})
-    page.unroute_all()
     page.route(PAGE, lambda route: route.fulfill(body=html, content_type="text/html"))
     script = {"body": asset_text("page.js"), "content_type": "text/javascript"}
     page.route("**/page.js", lambda route: route.fulfill(**script))
