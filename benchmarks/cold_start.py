@@ -285,9 +285,9 @@ def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Secti
             ),
             "More memory hardly costs more, because a function computes faster with it: only the"
             " time of waiting for AWS gets more expensive. Respondents and partners wait for"
-            " `api_handler`, so it has 1,769 MB in production. Nobody waits for the functions of"
-            " queues; they have 1,024 MB, with which import and deliveries reach their rates with"
-            " the maximum concurrency of their queues. `sweep` has 1,769 MB for its rate.",
+            " `api_handler`, so it has 1,769 MB in production. `import_customers` and `sweep` have"
+            " 1,769 MB for their rates. The other functions have 1,024 MB: nobody waits for them,"
+            " and they reach their rates with the maximum concurrency of their queues.",
         ],
     )
 
