@@ -16,8 +16,9 @@ from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
-from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.forms.read import read_survey
 from chalicelib.services.purchases.record import record_purchase
@@ -65,7 +66,8 @@ def add_feedback() -> str:
     ]
     submission = parse({"id": SURVEY_ID, "fields": fields}, SurveySubmission)
     ids = [submit_survey(submission, SubmissionMetadata()).id for _ in range(FEEDBACK)]
-    process_feedback(ids)
+    for group in in_groups(ids, MAX_BATCH_SIZE):
+        process_feedback(group)
     return ids[0]
 
 

@@ -232,8 +232,8 @@ def schedule(erasure: Erasure, at: datetime) -> None:
 def finish(erasure: Erasure, now: datetime) -> None:
     """End an erasure, and remove the ids of customers and the pair. One request.
 
-    The erasure stays pending if another pass has erased records since this erasure was loaded: the
-    pass that found none may have read the indexes before they contained them.
+    The erasure stays pending if another pass has erased records since this erasure was loaded:
+    records of the customer may have been created after this pass looked for them.
     """
     row = ErasureRow(erasure.id)
     actions: list[Action] = [

@@ -16,13 +16,14 @@ def read_index_page(
 ) -> tuple[list[Position], bool]:
     """Return up to ``limit`` positions of an index, and whether it ends with them. One request.
 
-    Entries of other accounts are omitted.
+    Entries whose key does not start with ``prefix`` are omitted.
 
     Args:
         key: the name and the value of the partition key of the index.
         id_name: the name of the partition key of the table.
         after: the position of the last record of the preceding page; None to start.
-        prefix: the part of the partition key of the table before the id.
+        prefix: the part of the partition key of the table before the id; ``""`` if the id is the
+            complete key.
     """
     name, value = key
     start = None
