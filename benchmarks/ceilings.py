@@ -23,7 +23,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, Outcome
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.import_chunk import import_chunk
-from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
 from chalicelib.settings import settings
 from chalicelib.storage import counters, customer_creation, executions, feedback, imports
 from chalicelib.storage.counters import Listed
@@ -33,7 +33,6 @@ from chalicelib.web.partner.batch_body import validate_batch
 COUNT: Final = 400
 """The number of operations of each kind: enough to use all shards of an account equally."""
 _SHOWN_BELOW: Final = 5_000
-_BATCH: Final = 25
 _METHOD: Final = (
     "The units of each partition key are computed by AWS's rules from the items before and after"
     " each write. The ceiling is the rate at which the hottest key reaches AWS's limit of"
@@ -122,7 +121,7 @@ def create_unlisted(count: int) -> Iterator[None]:
     """Create customers while the counter is reserved, then assign their positions."""
     account_id = new_id()
     for number in range(count):
-        if number % _BATCH == 0:
+        if number % MAX_BATCH_SIZE == 0:
             counters.reserve(account_id, Listed.CUSTOMERS, clock.now())
         create_one(account_id, number)
         yield
@@ -149,8 +148,8 @@ def submit(count: int) -> Iterator[None]:
     account_id = new_id()
     sample_account.save_places(account_id)
     form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
-    for start in range(0, count, _BATCH):
-        numbers = range(start, min(count, start + _BATCH))
+    for start in range(0, count, MAX_BATCH_SIZE):
+        numbers = range(start, min(count, start + MAX_BATCH_SIZE))
         batch = [respondent_feedback(account_id, form.id, number) for number in numbers]
         for record in batch:
             feedback.create(record, None)

@@ -52,8 +52,8 @@ ADDED_MS: Final = 10
 BURST: Final = 200
 SUSTAINED: Final = 3_000
 SUSTAINED_THREADS: Final = 50
-RESPONDENTS: Final = 1_000
-FEEDBACKS: Final = 2_000
+RESPONDENTS: Final = 53 * FEEDBACK.batch_size
+FEEDBACKS: Final = 106 * FEEDBACK.batch_size
 
 MAX_SECONDS: Final = 2.0
 """Target: the maximum duration of one create in the burst."""
@@ -78,7 +78,7 @@ class _Work:
     """One kind of work.
 
     Attributes:
-        count: the number of records.
+        count: the number of records, a multiple of ``items``.
         threads: the number of concurrent calls of ``run``.
         run: does the work with this number.
         prepare: stores the records that ``run`` processes. It is not measured.
