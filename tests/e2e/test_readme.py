@@ -55,7 +55,7 @@ def test_first_request_in_readme_returns_documented_response(cloud: Cloud) -> No
     assert len(response["items"][0]) == 36
 
 
-def test_survey_submission_in_readme_sends_signed_webhook(cloud: Cloud) -> None:
+def test_survey_submission_in_readme_sends_webhook(cloud: Cloud) -> None:
     received = cloud.folder / "webhooks.jsonl"
     before = len(received.read_text().splitlines()) if received.exists() else 0
     assert json.loads(run(cloud, "/public/survey/submit")) == {

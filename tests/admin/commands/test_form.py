@@ -179,7 +179,7 @@ def test_definition_loaded_while_it_is_disabled_is_kept(
     assert (stored["name"], stored.get("enabled")) == ("New name", False)
 
 
-def test_definition_without_version_is_disabled_and_enabled(seeded: SeededAccount) -> None:
+def test_form_and_workflow_without_version_are_disabled_and_enabled(seeded: SeededAccount) -> None:
     _, _, *arguments = export_commands(seeded)["workflow"]
     ContactFormRow(seeded.contact_form_id, "document").update([ContactFormRow.version.remove()])
     workflows.WorkflowRow(*arguments).update([workflows.WorkflowRow.version.remove()])

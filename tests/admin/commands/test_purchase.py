@@ -172,7 +172,7 @@ def test_import_asks_how_to_read_dates_that_have_two_meanings(shop: Shop, tmp_pa
     assert run(*command, dotted).stdout.strip() == "New: 0. Updated: 1. Unchanged: 0. Invalid: 0."
 
 
-def test_file_in_another_encoding_needs_the_option(shop: Shop, tmp_path: Path) -> None:
+def test_encoding_option_selects_encoding_of_file(shop: Shop, tmp_path: Path) -> None:
     store = current_directory(shop.account_id).name_of(shop.store_id)
     path = excel_file(
         tmp_path, "windows-1251", ";", f"Site|1|{store}|2026-11-20|a@example.test||Дима"

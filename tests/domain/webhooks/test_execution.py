@@ -85,7 +85,7 @@ def execution(**fields: Any) -> Execution:
         (1, 4, True, [2, 3], True),
     ],
 )
-def test_webhook_is_redelivery_after_ambiguous_or_interrupted_attempt(
+def test_webhook_is_repeat_after_ambiguous_or_interrupted_attempt(
     settled: int, attempt: int, is_ambiguous: bool, interrupted: list[int], repeats: bool
 ) -> None:
     claimed = execution(settled=settled, attempt=attempt, ambiguous=is_ambiguous)

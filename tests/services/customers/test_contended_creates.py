@@ -111,7 +111,7 @@ def test_create_that_detects_contention_makes_four_requests(
     assert [c.id for c in listed(account)][1:] == [customer.id]
 
 
-def test_create_while_counter_is_reserved_makes_three_requests(
+def test_creates_while_counter_is_reserved_send_one_message(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reserve(account)
