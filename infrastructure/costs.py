@@ -7,7 +7,7 @@ in US dollars, without free tier, taxes and data transfer.
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -209,14 +209,6 @@ def alarm_metrics() -> int:
     resources = json.loads(template_body())["Resources"].values()
     alarms = [r["Properties"] for r in resources if r["Type"] == "AWS::CloudWatch::Alarm"]
     return sum(_metrics_of(alarm) for alarm in alarms)
-
-
-def busiest_table() -> tuple[str, int]:
-    """Return the table with the most write units for a purchase, and these units."""
-    units: Counter[str] = Counter()
-    for operation in PURCHASE.values():
-        units.update(operation.write_units)
-    return units.most_common(1)[0]
 
 
 def table() -> str:

@@ -16,9 +16,6 @@ FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "examples"
 PAGE: Final = FOLDER.parent / "first-deployment.md"
 _TABLE: Final = re.compile(r"\| Resource type .*\n(\|.*\n)+")
 
-MAX_POLICY_CHARACTERS: Final = 6144
-"""IAM's limit of a managed policy, without white space."""
-
 _TAGS: Final = ("ListTagsForResource", "TagResource", "UntagResource")
 _GATEWAY: Final = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
