@@ -119,7 +119,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> dict[str, str]:
         "STORE": defined["store"],
         "CUSTOMER": seeded.customer_id,
         "WORKFLOW": defined["workflow"],
-        "EXECUTION": executions_of(seeded.account_id)[0].execution_id,
+        "DELIVERY": executions_of(seeded.account_id)[0].execution_id,
         "FEEDBACK": feedback.id,
         "PERSON": save_customer(seeded.account_id, customer_definition()).id,
         "ERASURE": erase(seeded.account_id, erased.id).id,
