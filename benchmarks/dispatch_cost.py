@@ -25,7 +25,7 @@ from benchmarks.report import Section, Table
 from chalicelib.aws_calls import count_calls_of, counted_calls
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.functions.partial_batch import process_batch
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases import record_queued

@@ -58,7 +58,7 @@ class Scope:
         return self._names[name] in self._item
 
     def get(self, name: str) -> Any:
-        """Return the value of a placeholder: of the request, or of the row's attribute."""
+        """Return the value of ``:value`` in the request, or of ``#name`` in the row."""
         if name.startswith(":"):
             return _decoded(self._values[name])
         stored = self._item.get(self._names[name])

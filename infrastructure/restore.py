@@ -188,7 +188,7 @@ class Restore:
             self._wait_until_active(table)
 
     def _turn_on_settings(self) -> None:
-        """Turn on the settings that DynamoDB does not restore, and CloudFormation does not miss."""
+        """Turn on settings that DynamoDB does not restore and a deployment does not compare."""
         unavailable = self._dynamodb.exceptions.ContinuousBackupsUnavailableException
         for table in self.tables:
             expected = self._deployed.expected_tables[table]

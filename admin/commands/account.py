@@ -159,7 +159,7 @@ def _show_changes(changes: Sequence[AccountChange]) -> None:
 
 
 def _record_text(value: Any) -> str:
-    """Return the name of an earlier definition, or the text of another value."""
+    """Return the cell for a value in the history. A definition is shown as its name."""
     return cell_text(value["name"] if isinstance(value, Mapping) and "name" in value else value)
 
 
@@ -401,7 +401,7 @@ def close(
 
 @app.command(epilog=example("account stats ACCOUNT --json"))
 def stats(account: AccountArgument) -> None:
-    """Show the numbers of customers, forms, surveys, purchases, feedback and sent invitations.
+    """Show the numbers of customers, forms, surveys, purchases, feedback and solicitations.
 
     The numbers come from counters. To verify the counters against the records, use the command
     recount.

@@ -41,7 +41,9 @@ from chalicelib.services.feedback.find import find_feedback
 
 _REPORT_PERIOD: Final = timedelta(weeks=12, days=-1)
 
-app = typer.Typer(help="Read, export and exclude feedback.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, show, export, report on, mark and delete feedback.", no_args_is_help=True
+)
 
 
 @app.command("list", epilog=example("feedback list ACCOUNT --rating 0..6 --since 2026-11-01"))

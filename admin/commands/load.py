@@ -82,7 +82,7 @@ class LoadOptions:
     Attributes:
         is_dry_run: whether to show the changes only.
         is_confirmed: whether to load without asking.
-        retypes: whether fields that responses answer can change their type.
+        retypes: whether a field can change its type although responses have answers to it.
     """
 
     is_dry_run: bool = False

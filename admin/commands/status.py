@@ -12,7 +12,7 @@ def status() -> None:
     The numbers are approximate and up to a minute old. The age of the oldest message comes from
     CloudWatch; the age is "-" if CloudWatch has no value for the last ten minutes.
 
-    Cost: about 40 AWS requests: two per queue, one per kind of work, and one to CloudWatch.
+    Cost: about 40 AWS requests: four per queue, one per kind of work, and one to CloudWatch.
     """
     current = read_status()
     if prints_json():

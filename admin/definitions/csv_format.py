@@ -64,7 +64,7 @@ class DateOrders:
     _parts: dict[str, set[DateOrder]] = field(default_factory=dict)
 
     def add(self, column: str, cell: str) -> None:
-        """Add a cell. Cells that are not such a date are ignored."""
+        """Add a cell. Cells without a date such as 03/04/2026 are ignored."""
         if found := _DATE.fullmatch(cell.strip()):
             orders = self._parts.setdefault(column, set())
             first, second = int(found[1]), int(found[3])
@@ -74,7 +74,7 @@ class DateOrders:
                 orders.add(DateOrder.MONTH_FIRST)
 
     def chosen(self, order: DateOrder | None) -> Mapping[str, DateOrder]:
-        """Return the order of each column that contains such dates.
+        """Return the order of day and month of each column that contains dates.
 
         Args:
             order: the order that the operator chose for all columns, or None.

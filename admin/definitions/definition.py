@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
     @property
     def word(self) -> str:
-        """The kind in messages."""
+        """The name of the kind in messages."""
         return "contact form" if self is Kind.CONTACT_FORM else self.value
 
 

@@ -37,7 +37,7 @@ def previous_definition(
     else:
         change = next((c for c in reversed(changes) if c.changed_at > at), None)
     if change is None:
-        raise Conflict(f"The history contains no such change of this {kind.word}.")
+        raise Conflict(f"The history contains no change of this {kind.word} to revert.")
     if change.old is None:
         raise Conflict(f"The {kind.word} did not exist before {change.changed_at:%Y-%m-%d %H:%M}.")
     return _definition(account_id, kind, resource_id, change)

@@ -91,8 +91,8 @@ def open_purchases(path: Path, reading: Reading = Reading()) -> Iterator[Purchas
     that is not UTF-8 is read as `WINDOWS_ENCODING`.
 
     Raises:
-        UnreadableFile: the file type is unknown, the encoding is another one, or the order of day
-            and month is not clear.
+        UnreadableFile: the file type is unknown, the file is not in the encoding, or the order of
+            day and month is not clear.
     """
     is_csv = path.suffix.lower() == ".csv"
     if path != STANDARD_INPUT and not is_csv and path.suffix.lower() not in _JSON_LINES:
@@ -193,7 +193,7 @@ def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Ite
 
 
 def _find_store(row: dict[str, Any], reading: Reading) -> str:
-    """Replace the key or the name in the column `store` with the store's id. Return the error."""
+    """Replace the column `store`, a key or a name, with `storeId`. Return the error, or ``""``."""
     name = row.pop("store", None)
     if name is None:
         return ""

@@ -37,7 +37,7 @@ def pointer_steps(pointer: str) -> list[str]:
 
 
 def _object(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object or array, without its reference and its null."""
+    """Resolve references, and choose the alternative to null, until the schema is neither."""
     while True:
         if choices := schema.get("anyOf"):
             schema = next(choice for choice in choices if choice != {"type": "null"})

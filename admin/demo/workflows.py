@@ -6,10 +6,7 @@ from admin.demo.ids import demo_id
 
 
 def main_workflows(url: str) -> list[dict[str, Any]]:
-    """Return the definitions of the main account's workflows.
-
-    All actions send webhooks to this URL.
-    """
+    """Return the definitions of the main account's workflows."""
     crm = {
         "key": "crm",
         "description": "Updates the CRM",

@@ -20,7 +20,7 @@ _PAGE_SIZE = 100
 
 @dataclass(frozen=True)
 class Closed:
-    """What one call has changed.
+    """The changes of one call.
 
     Attributes:
         remaining_customers: customers that were created in the meantime.

@@ -18,7 +18,9 @@ _SENT = (SolicitationState.SENT, SolicitationState.UNKNOWN)
 
 
 def sent_surveys(account_id: str) -> Iterator[list[tuple[Solicitation, str]]]:
-    """Yield the surveys that count as sent, or whose outcome says so, with their stores, in groups.
+    """Yield the surveys that are counted as sent or should be, in lists of up to 100.
+
+    Each survey that is not counted has the id of its store, any other one ``""``.
 
     One request per MB of index entries and two per 100 surveys. The index is eventually consistent.
     """

@@ -14,7 +14,7 @@ from chalicelib.domain.solicitation.channel import Channel
 
 _REMAINING_COPIES: Final = (
     ("backups of the tables (point-in-time recovery)", timedelta(days=35)),
-    ("webhook executions with tracker ids and excerpts of responses", timedelta(days=90)),
+    ("webhook deliveries with tracker ids and excerpts of responses", timedelta(days=90)),
     ("messages in queues and dead-letter queues", timedelta(days=14)),
     ("log lines with ids", timedelta(days=30)),
 )
@@ -56,8 +56,8 @@ class Erasure:
     Attributes:
         id: a keyed hash of the account and the customer's id.
         customer_id: None after the erasure has ended.
-        pairs: the digests of the customer's pair; empty without a pair, or after the erasure has
-            ended. Several if the domain of the e-mail address is international.
+        pair_digests: the digests of the customer's pair; empty without a pair, or after the erasure
+            has ended. Several if the domain of the e-mail address is international.
         next_holder: the id of the customer to which the pair passed; None until the erased customer
             is deleted.
         recreated: the ids of deleted customers that old feedback or an old import had created for
@@ -78,7 +78,7 @@ class Erasure:
     account_id: str
     erased_at: datetime
     customer_id: str | None
-    pairs: tuple[str, ...] = ()
+    pair_digests: tuple[str, ...] = ()
     pair_contacts: tuple[str, ...] = ()
     next_holder: str | None = None
     recreated: frozenset[str] = frozenset()

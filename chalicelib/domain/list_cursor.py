@@ -93,7 +93,7 @@ def write_cursor(position: tuple[str | int, ...], scope: Any) -> str:
     """Return the cursor of a position.
 
     Args:
-        scope: what must be the same when the cursor is read, for example the filters.
+        scope: the cursor is valid only with an equal scope, for example the same filters.
     """
     return urlsafe_b64encode(json.dumps([*position, _hash_of(scope)]).encode()).decode()
 

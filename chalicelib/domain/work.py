@@ -152,16 +152,16 @@ def due_after_deferral(now: datetime, deferrals: int) -> int:
     return int((now + wait).timestamp())
 
 
-def due_after_failure(now: datetime, claims: int) -> int:
+def due_after_failure(now: datetime, failures: int) -> int:
     """Return the due time after a failure in epoch seconds.
 
     The delay is one minute after the first failure. It doubles with each further failure, up to one
     hour.
 
     Args:
-        claims: the number of failures so far, at least 1.
+        failures: the number of failures so far, at least 1.
     """
-    delay = min(MAX_DELAY, timedelta(seconds=30) * 2**claims)
+    delay = min(MAX_DELAY, timedelta(seconds=30) * 2**failures)
     return int((now + delay).timestamp())
 
 

@@ -110,7 +110,7 @@ def mime(mail: Mail) -> bytes:
 
 
 def _reference_header(reference: str) -> bytes:
-    """Return the first header. SES truncates the headers in notifications after 10 KB."""
+    """Return the header with the reference. It comes first, because SES truncates headers."""
     return f"{HEADER}: {reference}\r\n".encode("ascii") if reference else b""
 
 

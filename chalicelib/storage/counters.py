@@ -7,8 +7,8 @@ transactions read the same total, only one of them succeeds.
 If creates contend for a counter, a worker assigns the positions. The worker reserves the counter
 while it works. Creates that read the reservation assign no position.
 
-The counter of customers also contains the number of changes by erasures and the time of the last
-erasure. An import checks them in the transaction that creates customers.
+The counter of customers also contains an erasure counter and the time of the last erasure. An
+import checks them in the transaction that creates customers.
 
 Purchases, feedback and solicitations have no list, so transactions only add to the counters of
 these records. Each of these counters is the sum of 16 rows, because concurrent transactions on a
@@ -114,9 +114,9 @@ def increment_total(
     Args:
         read: the total that the caller has read. The transaction fails if the stored total is
             different.
-        erasures: how often erasures have changed the list, as the caller has read it. The
-            transaction fails if the stored number is different. None if the caller does not depend
-            on erasures.
+        erasures: the erasure counter that the caller has read; each erasure increments it. The
+            transaction fails if the stored one is different. None if the caller does not depend on
+            erasures.
     """
     unchanged = is_number(CounterRow.total, read)
     if erasures is not None:
@@ -135,7 +135,7 @@ def is_number(attribute: Any, number: int) -> Condition:
 
 
 def erasures_of(counter: CounterRow | None) -> tuple[int, datetime | None]:
-    """Return the number of changes by erasures, and the time of the account's last erasure."""
+    """Return the erasure counter, and the time of the account's last erasure."""
     return (counter.erasures or 0, counter.erased_at) if counter else (0, None)
 
 

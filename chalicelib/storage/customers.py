@@ -179,7 +179,7 @@ def find_by_email(account_id: str, email: str, at_most: int | None = None) -> li
     The index is eventually consistent.
 
     Args:
-        at_most: the maximum number of customers that are read; any of them if there are more.
+        at_most: the maximum number of customers to read. If there are more, the choice is random.
     """
     return _load_indexed(CustomerRow.by_email, email_hashes(account_id, email), at_most)
 

@@ -59,7 +59,8 @@ class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 class ErasureRow(WorkRow):
     """The table row of an erasure, with the number of erased records of each kind in `Erased`.
 
-    ``pair`` and ``pair_contact`` contain one or more values, separated by spaces.
+    ``pair`` contains the digests of the pair, and ``pair_contact`` its contact keys, separated by
+    spaces.
     """
 
     class Meta:
@@ -147,7 +148,7 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
             account_id=erasure.account_id,
             erased_at=erasure.erased_at,
             customer_id=erasure.customer_id,
-            pair=" ".join(erasure.pairs) or None,
+            pair=" ".join(erasure.pair_digests) or None,
             pair_contact=" ".join(erasure.pair_contacts) or None,
             recreated=set(erasure.recreated) or None,
             others=list(erasure.others),
@@ -266,7 +267,7 @@ def build_erasure(row: Any) -> Erasure:
         account_id=row.account_id,
         erased_at=row.erased_at,
         customer_id=row.customer_id,
-        pairs=tuple((row.pair or "").split()),
+        pair_digests=tuple((row.pair or "").split()),
         pair_contacts=tuple((row.pair_contact or "").split()),
         others=tuple(row.others or ()),
         other_count=row.other_count,

@@ -401,7 +401,7 @@ def newest_first(
 def replay(
     execution_ids: Sequence[str], account_id: str | None, now: datetime
 ) -> tuple[dict[str, ReplayResult], list[ExecutionPointer]]:
-    """Make up to 100 executions due now if they ended without success or wait.
+    """Make up to 100 executions due now that ended without success or wait for an attempt.
 
     Reset their attempt counts. Return the result for each id, and the pointers to queue. Two
     requests; if an execution changes in the meantime, one more for each.

@@ -133,7 +133,7 @@ class LoadedChunk:
         groups: the customer rows to import, grouped by pair.
         total: the number of the account's customers.
         known: the ids of existing customers, by the digest of the pair in the group of rows.
-        erasures: the number of changes by erasures in the account.
+        erasures: the account's erasure counter, as read with the chunk; see `increment_total`.
         last_erased_at: the time of the account's last erasure.
     """
 
@@ -219,7 +219,7 @@ def find(import_id: str, now: datetime) -> ImportHeader | None:
 def was_accepted_after(chunk: ImportRow, at: datetime) -> bool:
     """Return whether the import of a chunk was accepted after this time. One consistent request.
 
-    Only the time of the header does not come from the clock of a process.
+    The time is that of the header, which comes from DynamoDB, not from the clock of a process.
     """
     (header,) = read_together((ImportRow, chunk.import_id, _HEADER))
     return header is not None and header.created_at > at
@@ -341,16 +341,13 @@ def finish_chunk(
     )
 
 
-def unfinished_with_pairs(account_id: str, pairs: Collection[str]) -> Iterator[ImportRow]:
-    """Yield the account's unfinished and parked chunks that contain rows with one of these pairs.
+def unfinished_with_pairs(account_id: str, digests: Collection[str]) -> Iterator[ImportRow]:
+    """Yield the account's unfinished and parked chunks that contain rows with one of these digests.
 
     One request per shard and MB of index entries, and one per 25 unfinished chunks.
-
-    Args:
-        pairs: the digests of the pairs.
     """
     for row in _unfinished(shards_of_account(account_id)):
-        if row.account_id == account_id and rows_with_pairs(row, pairs):
+        if row.account_id == account_id and rows_with_pairs(row, digests):
             yield row
 
 
@@ -373,26 +370,27 @@ def _unfinished(shards: Iterable[str]) -> Iterator[ImportRow]:
         yield from (row for row in read_together(*group) if row and row.rows)
 
 
-def pairs_of(chunk: ImportRow) -> set[str]:
+def digests_of(chunk: ImportRow) -> set[str]:
     """Return the digests of the pairs in the rows of a chunk."""
     return {group.digest for group in groups_from_json(chunk.rows) if group.digest}
 
 
-def rows_with_pairs(chunk: ImportRow, pairs: Collection[str]) -> list[GroupRow]:
-    """Return the rows of a chunk that have one of these pairs."""
+def rows_with_pairs(chunk: ImportRow, digests: Collection[str]) -> list[GroupRow]:
+    """Return the rows of a chunk whose pair has one of these digests."""
     return [
-        r for group in groups_from_json(chunk.rows) if group.digest in pairs for r in group.rows
+        r for group in groups_from_json(chunk.rows) if group.digest in digests for r in group.rows
     ]
 
 
-def erase_pairs(write: TransactWrite, chunk: ImportRow, pairs: Collection[str]) -> None:
-    """Remove the values of the rows with these pairs from a chunk, in this transaction.
+def erase_pairs(write: TransactWrite, chunk: ImportRow, digests: Collection[str]) -> None:
+    """Remove the values of the rows with these digests from a chunk, in this transaction.
 
     The transaction fails if the chunk has changed since it was loaded. A worker that loaded the
     chunk earlier cannot finish the chunk.
     """
     groups = [
-        group.erased() if group.digest in pairs else group for group in groups_from_json(chunk.rows)
+        group.erased() if group.digest in digests else group
+        for group in groups_from_json(chunk.rows)
     ]
     write.update(
         ImportRow(chunk.import_id, chunk.part),

@@ -423,7 +423,7 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
     _decide_later(solicitation, reason, now, held_until, *planned)
 
 
-def postpone(solicitation: Solicitation, reason: str, now: datetime) -> None:
+def defer(solicitation: Solicitation, reason: str, now: datetime) -> None:
     """Defer a solicitation before it is claimed. One request.
 
     Raises:

@@ -55,11 +55,11 @@ def add(write: TransactWrite, account_id: str, numbers: Mapping[str, Numbers], b
 def count_sent(
     write: TransactWrite, account_id: str, solicitation_id: str, before: str | None, now: str | None
 ) -> None:
-    """Count a survey that is sent in another group than before, in this transaction.
+    """Move a sent survey from the count of one group to that of another, in this transaction.
 
     Args:
         before: the key of the group in which it was counted; None if it was not counted.
-        now: the key of its group; None to count it no longer.
+        now: the key of its new group; None if it does not count any more.
     """
     if before != now:
         for group, by in ((before, -1), (now, 1)):

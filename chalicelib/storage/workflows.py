@@ -80,7 +80,7 @@ def save(
 
 
 def find_version(account_id: str, workflow_id: str, changed_at: datetime) -> Workflow | None:
-    """Load the version of a workflow that a change replaced, or None if it was not kept."""
+    """Load the version that the change at this time replaced, or None if it was not kept."""
     row = WorkflowRow.find(_versions(account_id, workflow_id), format_timestamp(changed_at))
     return Workflow.model_validate_json(row.document) if row else None
 

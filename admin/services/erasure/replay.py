@@ -52,19 +52,19 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
 def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
     """Erase rows with the pair of an erased person from imports that are older than the erasure."""
     for chunk in imports.all_unfinished():
-        pairs = [
-            pair
-            for pair in imports.pairs_of(chunk)
-            if (erased := erased_at.get(_contact_key(chunk.account_id, pair)))
+        digests = [
+            digest
+            for digest in imports.digests_of(chunk)
+            if (erased := erased_at.get(_contact_key(chunk.account_id, digest)))
             and not imports.was_accepted_after(chunk, erased)
         ]
-        if pairs:
+        if digests:
             with transaction() as write:
-                imports.erase_pairs(write, chunk, pairs)
+                imports.erase_pairs(write, chunk, digests)
 
 
-def _contact_key(account_id: str, pair: str) -> str:
-    return contacts.contact_key(pair_hash(account_id, pair))
+def _contact_key(account_id: str, digest: str) -> str:
+    return contacts.contact_key(pair_hash(account_id, digest))
 
 
 def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:

@@ -51,7 +51,7 @@ class _Walk:
         return self._next - 1
 
     def check(self, row: Any, block: int) -> Iterator[Difference]:
-        """Check the next row of a block."""
+        """Check the position of the next row. Yield the positions before it that no row has."""
         if block_of(row.position) != block or row.position < self._next:
             is_repaired = self._fix and self._positions.move_to_end(row)
             yield self._difference(_id(row), row.position, None, is_repaired)

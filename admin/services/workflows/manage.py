@@ -75,7 +75,7 @@ def find_workflow(account_id: str, workflow_id: str) -> Workflow:
 
 
 def find_version(account_id: str, workflow_id: str, changed_at: datetime) -> Workflow:
-    """Return the version of a workflow that a change replaced.
+    """Return the version of a workflow that the change at this time replaced.
 
     Raises:
         NotFound: this version was not kept.

@@ -18,12 +18,12 @@ Numbers = Counter[str]
 
 
 def rating(value: int) -> str:
-    """Return the name of the number of feedback records with this rating."""
+    """Return the name of the number that counts feedback records with this rating."""
     return f"r{value}"
 
 
 def nps(value: int) -> str:
-    """Return the name of the number of feedback records with this first NPS answer."""
+    """Return the name of the number that counts feedback records by their first NPS answer."""
     return f"n{value}"
 
 
@@ -46,7 +46,7 @@ class DailyGroup:
 
     @property
     def key(self) -> str:
-        """The group as text. The texts of earlier days come first."""
+        """The group as text, which sorts by day."""
         places = self.brand_id or "", self.store_id or ""
         return "#".join((self.day, self.kind.value, self.form_id, *places))
 

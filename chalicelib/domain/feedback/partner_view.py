@@ -52,7 +52,7 @@ class PartnerFeedback(Resource):
     tracker_id: UuidText | None = Field(description="The tracker of the survey link.")
     context_id: UuidText = Field(
         description="Identifier of the tracker, store, brand or form: the first of these that the"
-        " feedback has. Webhooks contain the same."
+        " feedback has. Webhooks contain the same id."
     )
     language: Language = Field(description="Language in which the respondent saw the form.")
     source: str = Field(description="Data source of the feedback.", examples=["Survey"])

@@ -98,8 +98,8 @@ class StatisticsRequest(Input):
     )
     interval: Annotated[Interval, Field(strict=False)] | None = Field(
         default=None,
-        description="Periods with separate numbers; without it, one for all days. Weeks start on"
-        " Monday.",
+        description="Length of the periods, each with its own numbers. Without it, all days are one"
+        " period. Weeks start on Monday.",
     )
     group_by: (
         Annotated[list[Annotated[GroupBy, Field(strict=False)]], Field(max_length=2)] | None
@@ -141,7 +141,7 @@ class StatisticsRequest(Input):
         )
 
     def buckets(self) -> Iterator[_Bucket]:
-        """Yield the buckets that are shown without numbers too. There are none with groups."""
+        """Yield the buckets that the response always contains: all periods, or none with groups."""
         days = range((self.until - self.since).days + 1) if not self.group_by else ()
         for start in dict.fromkeys(self._start(self.since + timedelta(n)) for n in days):
             yield start, None, None, None, None
@@ -159,7 +159,8 @@ class Nps(Resource):
     passives: int = Field(description="Number of answers 7 and 8.")
     detractors: int = Field(description="Number of answers 0 to 6.")
     score: float | None = Field(
-        description=f"From -100 to 100; null below {MIN_ANSWERS} answers, also the limits."
+        description=f"The score, from -100 to 100. `score`, `low` and `high` are null if there are"
+        f" fewer than {MIN_ANSWERS} answers."
     )
     low: float | None = Field(description="Lower limit of the 95% confidence interval.")
     high: float | None = Field(description="Upper limit of the 95% confidence interval.")
@@ -173,7 +174,7 @@ class Nps(Resource):
 class StatisticsItem(Resource):
     """The numbers of a period and a group."""
 
-    first_day: date = Field(alias="from", description="First day of the numbers.")
+    first_day: date = Field(alias="from", description="First day of the period.")
     form_id: UuidText | None = Field(description="Form; null unless grouped by `FORM`.")
     brand_id: UuidText | None = Field(
         description="Brand; null unless grouped by `BRAND`, and without a brand."
@@ -193,13 +194,14 @@ class StatisticsItem(Resource):
     )
     nps: Nps
     surveys_sent: int = Field(
-        description="Surveys sent in the period, also those that may not have arrived."
+        description="Number of surveys sent in the period, including those that may not have"
+        " arrived."
     )
     surveys_answered: int = Field(
-        description="Those of the surveys sent in the period that are answered, at any time."
+        description="Number of these surveys that were answered, also after the period."
     )
     response_rate: float | None = Field(
-        description="Answered by sent surveys, from 0 to 1; null if none was sent."
+        description="`surveysAnswered` divided by `surveysSent`; null if no survey was sent."
     )
 
 
@@ -207,7 +209,7 @@ class Statistics(Resource):
     """Statistics by period and group, in this order."""
 
     items: tuple[StatisticsItem, ...] = Field(
-        description="Without groups, all periods; with groups, those with numbers."
+        description="Without `groupBy`, all periods; with it, only groups with numbers."
     )
 
 

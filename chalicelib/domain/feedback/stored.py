@@ -44,7 +44,7 @@ class StoredFeedback:
 
     @property
     def numbers(self) -> dict[str, Numbers]:
-        """The numbers of the feedback in the statistics, by key of the group, while it counts."""
+        """The numbers that statistics count for the feedback, by key of the group."""
         numbers: dict[str, Numbers] = defaultdict(Numbers)
         if self.counted_as:
             numbers[self.counted_as] += numbers_of(self.feedback)

@@ -13,7 +13,7 @@ class FormClosed(Conflict):
     """The form accepts no submission from this respondent.
 
     Attributes:
-        form: the form, whose brand the respondent knows.
+        form: the form. The page that reports the error has its style.
     """
 
     def __init__(self, detail: str, form: SavedForm) -> None:

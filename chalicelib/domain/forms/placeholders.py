@@ -63,6 +63,6 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def fill_titles(part: _Titled, values: Mapping[str, str]) -> _Titled:
-    """Return a header or a thank-you text with the placeholders of both texts replaced."""
+    """Return a header or a thank-you text with the placeholders of title and subtitle replaced."""
     texts = {"title": fill(part.title, values), "subtitle": fill(part.subtitle, values)}
     return part.model_copy(update=texts)

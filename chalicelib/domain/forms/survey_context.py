@@ -120,10 +120,10 @@ class SurveyContext:
 
 
 def visit_line(context: SurveyContext, language: Language, title: str) -> str:
-    """Return the store and the date of a visit, without names in the title.
+    """Return the store and the date of a visit, except what the title contains already.
 
-    No line starts with the dot between them. In a right-to-left language, Unicode isolates keep
-    the order of the parts.
+    A no-break space precedes the dot between them, so that no line starts with the dot. In a
+    right-to-left language, Unicode isolates keep the order of the parts.
     """
     names = (context.store.name if context.store else "", context.visit_date(language))
     shown = [name for name in names if name and name not in title]

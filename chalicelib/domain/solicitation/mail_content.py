@@ -25,7 +25,7 @@ from chalicelib.domain.forms.tones import TONES, levels
 from chalicelib.domain.forms.translation import FieldTranslation, SurveyTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.words import Words, words_in
 
 MAX_HTML_BYTES: Final = 60_000

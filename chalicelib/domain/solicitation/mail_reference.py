@@ -33,7 +33,7 @@ class MailReference:
 
     @classmethod
     def parse(cls, value: str, secret: bytes) -> Self | None:
-        """Return the content of a header, or None if it is invalid or its HMAC is wrong."""
+        """Return the ids in the header, or None if the value is invalid or its HMAC is wrong."""
         try:
             signed = urlsafe_b64decode(value.strip().encode("ascii"))
         except (Error, ValueError):

@@ -15,7 +15,7 @@ from chalicelib.domain.solicitation.solicitation import Solicitation, Solicitati
 
 
 class TrackerState(StrEnum):
-    """What became of the survey about a purchase."""
+    """The state of the survey about a purchase."""
 
     PENDING = "PENDING"
     SENT = "SENT"
@@ -36,7 +36,7 @@ TrackerReason.__doc__ = "Why a survey waits, or why it was not sent."
 
 
 class SurveyTracker(Resource):
-    """The survey about a purchase: whether it waits, was sent, was skipped, was answered."""
+    """The survey about a purchase, with its state."""
 
     purchase_id: UuidText = Field(description="Identifier of the purchase.")
     customer_id: UuidText | None = Field(description="Identifier of the customer.")
@@ -67,10 +67,12 @@ class SurveyTracker(Resource):
         description="Time at which the reminder was sent; `null` if none was sent."
     )
     answered_at: Timestamp | None = Field(description="Time of the answer.")
-    feedback_id: UuidText | None = Field(description="Identifier of the feedback of the answer.")
+    feedback_id: UuidText | None = Field(
+        description="Identifier of the feedback that contains the answer."
+    )
     id: UuidText | None = Field(
-        description="Identifier of the tracker, once the survey was answered. Before, it would"
-        " allow to answer as the customer."
+        description="Identifier of the tracker; `null` until the survey is answered, because anyone"
+        " who has it before can answer as the customer."
     )
     link: str | None = Field(
         description="The link for your own channel, if `channel` is `LINK` and while the survey can"

@@ -21,7 +21,7 @@ _OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
 @dataclass(frozen=True)
 class _Consent:
-    """What the change of opt-ins does to the addresses of a customer.
+    """The effect of changed opt-ins on the addresses of a customer.
 
     Attributes:
         revoked: the contact hashes that are suppressed, each with its channel.

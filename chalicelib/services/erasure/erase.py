@@ -133,7 +133,7 @@ def _new_erasure(
         account_id=account_id,
         erased_at=now,
         customer_id=customer_id,
-        pairs=pair.digests if pair else (),
+        pair_digests=pair.digests if pair else (),
         recreated=earlier.recreated if earlier else frozenset(),
         pair_contacts=pair_contacts,
         contacts=keys,
@@ -219,17 +219,17 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
 
 def _erase_import_rows(erasure: Erasure) -> int:
     """Erase the rows with the pair from unfinished imports that are older than the erasure."""
-    if not erasure.pairs:
+    if not erasure.pair_digests:
         return 0
 
     def erase() -> int:
         number = 0
-        for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pairs)):
+        for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pair_digests)):
             if imports.was_accepted_after(chunk, erasure.erased_at):
                 continue
-            rows = len(imports.rows_with_pairs(chunk, erasure.pairs))
+            rows = len(imports.rows_with_pairs(chunk, erasure.pair_digests))
             with transaction() as write:
-                imports.erase_pairs(write, chunk, erasure.pairs)
+                imports.erase_pairs(write, chunk, erasure.pair_digests)
                 erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
             number += rows
         return number
@@ -245,7 +245,7 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool = 
     Args:
         only_earlier: whether to keep the customer's feedback from after the request.
     """
-    contact_hashes = [pair_hash(erasure.account_id, digest) for digest in erasure.pairs]
+    contact_hashes = [pair_hash(erasure.account_id, digest) for digest in erasure.pair_digests]
 
     def find() -> Iterator[StoredFeedback]:
         for stored in feedback.of_person(erasure.account_id, customer_id, contact_hashes):
@@ -345,9 +345,9 @@ def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
     feedback or an import that it received before the erasure. It is deleted last, because a
     repeated pass finds it by its pair. Later passes erase records that an index hid from this pass.
     """
-    if not erasure.pairs or erasure.next_holder != erasures.NO_HOLDER:
+    if not erasure.pair_digests or erasure.next_holder != erasures.NO_HOLDER:
         return 0
-    holders = customers.find_holders(erasure.account_id, erasure.pairs)
+    holders = customers.find_holders(erasure.account_id, erasure.pair_digests)
     holder_id = next(iter(holders.values()), None)
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
     if holder is None or holder.id == customer_id or holder.created_at >= erasure.erased_at:

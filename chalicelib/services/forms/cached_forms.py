@@ -63,7 +63,7 @@ class CachedForm(Generic[Saved]):
 
     @cached_property
     def version(self) -> str:
-        """The version of the form that the wording is."""
+        """The version of the form's wording."""
         return self.wording.version
 
     @cached_property

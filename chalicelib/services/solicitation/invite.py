@@ -2,7 +2,7 @@
 
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import date_at_store
 from chalicelib.services.solicitation.case import Case

@@ -1,4 +1,4 @@
-"""Respect the wish of a person that a partner reports: ``POST /partners/customer/opt-out``."""
+"""Suppress an address at the request of a partner: ``POST /partners/customer/opt-out``."""
 
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason

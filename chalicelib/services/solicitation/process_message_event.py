@@ -1,4 +1,4 @@
-"""Suppress the addresses that bounced permanently or complained, as SES publishes."""
+"""Process the events of SES: suppress recipients after permanent bounces and complaints."""
 
 from typing import Final
 

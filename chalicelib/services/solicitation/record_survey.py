@@ -1,6 +1,6 @@
 """Record the survey about a purchase, before its message is sent or its link is returned.
 
-A reminder is recorded in a scope of its own: the delay between two surveys counts from the survey.
+A reminder has a scope of its own, so that it does not extend the delay until the next survey.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from chalicelib.storage import contacts, solicitations, trackers
 
 
 def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
-    """Return the tracker of a survey: that of an earlier claim whose message was not sent, or new.
+    """Build the tracker of a survey. If an earlier claim was not sent, the tracker keeps its id.
 
     The case must have a store.
     """

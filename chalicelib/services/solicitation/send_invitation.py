@@ -7,6 +7,7 @@ from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.plain_text import shortened
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.links import unsubscribe_link
 from chalicelib.domain.solicitation.mail_content import (
     MailLinks,
@@ -14,7 +15,6 @@ from chalicelib.domain.solicitation.mail_content import (
     mail_content,
 )
 from chalicelib.domain.solicitation.mail_reference import MailReference
-from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken

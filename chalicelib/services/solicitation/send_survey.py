@@ -20,7 +20,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.decide import Hold, Send, Skip, SkipReason, decide, obstacle
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,
@@ -143,7 +143,7 @@ def _decide(
     try:
         public_base_url()
     except Unavailable:
-        solicitations.postpone(solicitation, "public base URL unavailable", now)
+        solicitations.defer(solicitation, "public base URL unavailable", now)
         return SendingOutcome.DEFERRED
     if time_left_s() < _CLAIM_S:
         raise Unavailable("Too little time is left.")
@@ -151,7 +151,7 @@ def _decide(
 
 
 def _skip(case: Case, reason: SkipReason) -> SendingOutcome:
-    """Skip the survey, and turn the opt-ins of suppressed addresses off, as the API shows them.
+    """Skip the survey, and turn off the opt-ins of addresses that are suppressed.
 
     Raises:
         Contention: a fact has changed since it was read.

@@ -1,4 +1,4 @@
-"""Show partners what became of surveys, and cancel surveys."""
+"""Return survey trackers, the partner view of solicitations, and cancel surveys."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 def read_survey_tracker(account_id: str, purchase_id: str) -> SurveyTracker:
-    """Return what became of the survey about a purchase. Two AWS requests; one without a tracker.
+    """Return the survey tracker of a purchase. Two AWS requests; one if no survey was sent.
 
     Raises:
         NotFound: the account has no such purchase.
@@ -30,7 +30,7 @@ def read_survey_tracker(account_id: str, purchase_id: str) -> SurveyTracker:
 
 
 def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> SurveyTrackerList:
-    """Return a page of what became of surveys, in the order of creation.
+    """Return a page of survey trackers, in the order of creation.
 
     Three AWS requests: the index, the solicitations with their purchases, and the trackers; one
     more if more than 50 surveys are examined. The index is eventually consistent. A filter that

@@ -58,6 +58,6 @@ class CircuitBreaker:
                 state.open_until = now + OPEN_FOR
 
     def close_all(self) -> None:
-        """Close all circuits."""
+        """Close all circuits. Tests use this."""
         with self._lock:
             self._hosts.clear()

@@ -1,7 +1,7 @@
 """Remember the rows that an attempt has read, to find out why a condition of its writes failed.
 
-A condition that failed because another process changed the row can hold in the next attempt. A
-condition that is false for the row as the attempt had read it cannot.
+If another process changed the row, the condition can be true in the next attempt. If the condition
+is false for the row as the attempt read it, each further attempt fails too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -98,7 +98,7 @@ class WorkRow(Table):
 
     @classmethod
     def can_start(cls, _now: datetime) -> Condition:
-        """Return a write condition: a start without an outcome is a failure. Default: pending."""
+        """Return a write condition: a worker can start the record. Default: it is pending."""
         return cls.is_pending()
 
     def pointer(self, now: datetime) -> Any:

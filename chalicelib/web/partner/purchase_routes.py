@@ -122,7 +122,7 @@ def post_purchase_list(request: PartnerRequest) -> Response:
     body="purchases.partner_requests.PurchaseReference",
     body_description="The purchase.",
     response="solicitation.partner_view.SurveyTracker",
-    returns="What became of the survey.",
+    returns="The state of the survey.",
     errors=(404,),
     permission="write",
 )
@@ -141,8 +141,8 @@ def post_purchase_cancel(request: PartnerRequest) -> Response:
     id="getSurveyTracker",
     tag="Surveys",
     summary="Get the survey about a purchase",
-    description="Returns what became of the survey about a purchase: waiting until when, sent when"
-    " and how, skipped why, answered with which feedback.",
+    description="Returns the state of the survey about a purchase: until when it waits, when and"
+    " how it was sent, why it was skipped, or which feedback answers it.",
     parameters={"purchase": "Identifier of the purchase."},
     response="solicitation.partner_view.SurveyTracker",
     returns="The survey about the purchase.",
@@ -192,7 +192,7 @@ def post_survey_tracker(request: PartnerRequest) -> Response:
     id="listSurveyTrackers",
     tag="Surveys",
     summary="List surveys about purchases",
-    description="Returns what became of the surveys about purchases, in the order of the creation"
+    description="Returns the states of the surveys about purchases, in the order of the creation"
     " of the purchases. Send the `cursor` of a page, with the same filters, for the next one. A new"
     " purchase appears within seconds. A page can have fewer surveys than `limit`, or none, while"
     " the list continues: see `hasMore`.",
@@ -204,7 +204,7 @@ def post_survey_tracker(request: PartnerRequest) -> Response:
     returns="The page of surveys about purchases.",
 )
 def post_survey_tracker_list(request: PartnerRequest) -> Response:
-    """Return a page of what became of surveys."""
+    """Return a page of survey trackers."""
     from chalicelib.domain.solicitation.partner_view import SurveyTrackerListRequest
     from chalicelib.services.solicitation.survey_trackers import list_survey_trackers
 

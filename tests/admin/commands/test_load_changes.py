@@ -206,7 +206,7 @@ def test_revert_loads_earlier_definition(seeded: SeededAccount, file: Path, kind
 def test_revert_of_unknown_time_or_kind_is_an_error(seeded: SeededAccount, file: Path) -> None:
     command = ("definition", "revert", seeded.account_id)
     assert run(*command, "customer", seeded.customer_id).exit_code == 2
-    message = "The history contains no such change of this survey."
+    message = "The history contains no change of this survey to revert."
     unknown = run(*command, "survey", seeded.survey_id)
     assert (unknown.exit_code, unknown.stderr) == (1, f"Error: {message}\n")
     new = {"kind": "brand", "id": seeded.survey_id, "name": "New"}
@@ -214,7 +214,7 @@ def test_revert_of_unknown_time_or_kind_is_an_error(seeded: SeededAccount, file:
     created = run(*command, "brand", seeded.survey_id)
     assert "The brand did not exist before" in created.stderr
     later = run(*command, "brand", seeded.survey_id, "--at", "2999-01-01")
-    assert "no such change of this brand" in later.stderr
+    assert "no change of this brand to revert" in later.stderr
 
 
 def test_history_contains_numbers_of_customers(seeded: SeededAccount, file: Path) -> None:

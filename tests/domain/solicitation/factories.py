@@ -6,9 +6,9 @@ from typing import Any
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, survey_link
 from chalicelib.domain.solicitation.mail_content import MailContent, MailLinks, mail_content
-from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.solicitation import new_solicitation
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOW, STORE, saved_survey
 

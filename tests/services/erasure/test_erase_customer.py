@@ -118,7 +118,7 @@ def test_repeated_erasure_has_no_further_effect(account: str, time: Time) -> Non
     assert erased(erase(account, customer.id)) == {"customers": 1}
     ended = finish(account, customer.id, time)
     assert start_erasure(account, customer.id, OPERATOR) == ended
-    assert (ended.customer_id, ended.pairs) == (None, ())
+    assert (ended.customer_id, ended.pair_digests) == (None, ())
     assert ids(all_customers(account)) == [other.id]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 
 Reaction = Callable[[SurveyInvitation], object] | BaseException
 

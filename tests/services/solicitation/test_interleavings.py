@@ -24,7 +24,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import (
     MessageNotSent,
     MessageRejected,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.solicitation.message import SurveyInvitation
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import solicitations

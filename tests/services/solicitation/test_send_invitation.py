@@ -16,9 +16,9 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_tracker
 from chalicelib.domain.solicitation.mail_reference import MailReference
-from chalicelib.domain.solicitation.message import SurveyInvitation
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import size_of
 from chalicelib.domain.solicitation.solicitation import reminder_id
