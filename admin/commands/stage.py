@@ -56,7 +56,7 @@ def restore(
 ) -> None:
     """Reset all tables to a time, except those with erasures, contacts and account changes.
 
-    Stop the stage first: the command refuses while functions can write. Before the first table is
+    Stop the stage first: the command fails while functions can write. Before the first table is
     replaced, the command asks for confirmation; check samples of the temporary tables then. After a
     failure, repeat the command with the same time. It ends with a repetition of the recorded
     erasures. Start the stage afterwards with stage start.

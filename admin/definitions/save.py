@@ -78,10 +78,8 @@ def _save_errors(definition: Definition, operator: str | None) -> list[InputErro
         _WRITE[definition.kind](definition.account_id, definition.content, operator)
     except InvalidInput as error:
         return error.errors
-    except InputTooLarge as error:
-        return [InputError("", "too_large", str(error))]
-    except (Conflict, NotFound) as error:
-        return [InputError("", "refused", str(error))]
+    except (InputTooLarge, Conflict, NotFound) as error:
+        return [InputError("", error.code, str(error))]
     return []
 
 

@@ -54,7 +54,7 @@ VIOLATIONS: Final = (
     ("web-and-functions", "functions.sweep", "pynamodb"),
     ("admin", "admin.main", "chalicelib.storage.accounts"),
     ("admin", "admin.main", "chalicelib.outbound.queues"),
-    ("admin", "admin.commands.work", "admin.storage.persons"),
+    ("admin", "admin.commands.work", "admin.storage.customer_ids"),
     ("admin", "admin.definitions.save", "admin.outbound.queue_depths"),
     ("admin-and-web", "admin.main", "chalicelib.web.query"),
     ("admin-and-web", "admin.services.work.parked", "chalicelib.functions.sweep"),

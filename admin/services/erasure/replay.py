@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from admin.storage import persons
+from admin.storage import customer_ids
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.erasure import Erasure
@@ -121,6 +121,6 @@ def _find_restored(
 
 
 def _references(on_read: Callable[[int], object]) -> Iterator[tuple[str, str, datetime]]:
-    for reference in persons.scan():
+    for reference in customer_ids.scan():
         on_read(1)
         yield reference

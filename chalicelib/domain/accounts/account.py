@@ -25,7 +25,7 @@ class Account:
 
 
 class Permission(StrEnum):
-    """What a partner may do with an API key."""
+    """A permission of an API key."""
 
     READ = "read"
     WRITE = "write"

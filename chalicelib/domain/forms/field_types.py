@@ -1,7 +1,7 @@
 """Table of field types. Each row defines the valid answers of a type and the use of these answers.
 
 To add a type, add a row. Validation, pages and the OpenAPI description use the properties of the
-row. Only the exports and reports of operators contain code for specific types.
+row. Only `admin/feedback` contains code for specific types.
 """
 
 import re

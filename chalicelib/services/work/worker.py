@@ -44,7 +44,7 @@ class Message(Generic[PointerT]):
 
 
 class MessageOutcome(StrEnum):
-    """What happens to a message after its processing."""
+    """The outcome of a message: how the queue continues with it."""
 
     DONE = "done"
     """The queue deletes the message."""

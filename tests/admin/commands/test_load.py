@@ -233,7 +233,7 @@ def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
     run("definition", "load", "--yes", write_jsonl(definitions.all(), file), "--account", first)
     result = run("definition", "load", "--yes", file, "--account", second)
     assert result.exit_code == 1
-    assert "definition 3: This id is already used by another account's form. (refused)" in (
+    assert "definition 3: This id is already used by another account's form. (conflict)" in (
         result.stderr
     )
     assert list_customers(second, ALL).meta.total_items == 1

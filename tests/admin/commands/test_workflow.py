@@ -1,4 +1,4 @@
-"""Tests of ``workflow``, ``deliveries`` and ``webhook-secret``, and of loading workflows."""
+"""Tests of ``workflow``, ``delivery`` and ``webhook-secret``, and of loading workflows."""
 
 import json
 from collections import Counter

@@ -9,7 +9,7 @@ import pytest
 
 from admin.services.customers.save import save_customer
 from admin.services.erasure.replay import replay_erasures
-from admin.storage import persons
+from admin.storage import customer_ids
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.settings import change_account_settings
@@ -150,7 +150,7 @@ def test_memory_of_replay_does_not_depend_on_number_of_customers(
     # The clients of AWS services need memory too.
     replay_erasures(lambda _: None)
     references = ((account, f"customer {n}", clock.now()) for n in range(20_000))
-    monkeypatch.setattr(persons, "scan", lambda: references)
+    monkeypatch.setattr(customer_ids, "scan", lambda: references)
     tracemalloc.start()
     replay_erasures(lambda _: None)
     _, peak = tracemalloc.get_traced_memory()
