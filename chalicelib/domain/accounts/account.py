@@ -25,7 +25,7 @@ class Account:
 
 
 class Permission(StrEnum):
-    """A permission of an API key."""
+    """What a partner may do with an API key."""
 
     READ = "read"
     WRITE = "write"
