@@ -1,9 +1,9 @@
 """Generate files from the function manifest, or check with ``--check`` that they are up to date.
 
 The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
-function and stage. The end of `data.yaml` is generated too: queues, dead-letter queues, log groups
-and alarms of functions, and the dashboard. The reference of definition files is generated from the
-models of definitions.
+function and stage. The end of `data.yaml` is generated too: tables, queues, dead-letter queues, log
+groups and alarms, and the dashboard. The reference of definition files is generated from the models
+of definitions.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from chalicelib import __version__
 from chalicelib.queues import MAX_RECEIVES, Queue
 from infrastructure.definition_reference import definition_files
 from infrastructure.functions import FUNCTIONS, MAX_WORK_AGE_S, STAGES, Function, Stage
+from infrastructure.tables import table_resources
 
 _PROJECT: Final = Path(__file__).resolve().parent.parent
 CONFIG: Final = _PROJECT / ".chalice" / "config.json"
@@ -154,13 +155,13 @@ def policy(function: Function, stage: Stage) -> Json:
 
 
 def function_resources() -> Json:
-    """Return the queues, log groups and alarms of all functions, and the dashboard."""
-    resources: Json = {}
+    """Return the tables, the queues, log groups and alarms of all functions, and the dashboard."""
+    resources = {f"{_title(name)}Table": table for name, table in table_resources().items()}
     for function in FUNCTIONS:
         if function.queue:
             resources |= _queue_resources(function, function.queue)
         resources |= _log_group(function) | _invocation_alarms(function)
-    return resources | _age_alarms() | {"Dashboard": dashboard()}
+    return resources | _age_alarms() | _rate_alarms() | {"Dashboard": dashboard()}
 
 
 def _function_config(function: Function, stage: Stage) -> Json:
@@ -278,6 +279,41 @@ def _age_alarms() -> Json:
             Threshold=max_age_s,
         )
         for kind, max_age_s in MAX_WORK_AGE_S.items()
+    }
+
+
+def _rate_alarms() -> Json:
+    alarms: dict[str, tuple[str, str, str, Json]] = {
+        "failing-deliveries": (
+            "More than 10 webhook executions failed for good within five minutes.",
+            "failed",
+            "webhook",
+            {"Period": 300, "Threshold": 10},
+        ),
+        "failing-surveys": (
+            "More than 10 surveys got the outcome REJECTED or UNKNOWN within five minutes.",
+            "failed",
+            "solicitation",
+            {"Period": 300, "Threshold": 10},
+        ),
+        "deferred-surveys": (
+            "Surveys were deferred in each quarter of the last hour.",
+            "deferred",
+            "solicitation",
+            {"Period": 900, "EvaluationPeriods": 4},
+        ),
+    }
+    return {
+        f"{_title(name)}Alarm": _alarm(
+            name,
+            description,
+            name,
+            _for_stage(),
+            metric,
+            {"service": "feedback", "work": work},
+            **properties,
+        )
+        for name, (description, metric, work, properties) in alarms.items()
     }
 
 

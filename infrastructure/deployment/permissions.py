@@ -16,237 +16,129 @@ FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "examples"
 PAGE: Final = FOLDER.parent / "first-deployment.md"
 _TABLE: Final = re.compile(r"\| Resource type .*\n(\|.*\n)+")
 
-_TAGS: Final = ("ListTagsForResource", "TagResource", "UntagResource")
-_GATEWAY: Final = ("DELETE", "GET", "PATCH", "POST", "PUT")
+_TAGS: Final = "ListTagsForResource TagResource UntagResource"
+_GATEWAY: Final = "DELETE GET PATCH POST PUT"
 
-CALLS: Final[Mapping[str, tuple[str, ...]]] = {
-    "acm": ("DescribeCertificate", "ListCertificates", "RequestCertificate"),
-    "apigateway": (*_GATEWAY, "SetWebACL"),
+CALLS: Final[Mapping[str, str]] = {
+    "acm": "DescribeCertificate ListCertificates RequestCertificate",
+    "apigateway": f"{_GATEWAY} SetWebACL",
     "cloudformation": (
-        "CreateChangeSet",
-        "CreateStack",
-        "DeleteChangeSet",
-        "DeleteStack",
-        "DescribeChangeSet",
-        "DescribeStackEvents",
-        "DescribeStacks",
-        "UpdateStack",
+        "CreateChangeSet CreateStack DeleteChangeSet DeleteStack DescribeChangeSet"
+        " DescribeStackEvents DescribeStacks UpdateStack"
     ),
-    "events": (
-        "DeleteRule",
-        "DescribeRule",
-        "ListRuleNamesByTarget",
-        "PutRule",
-        "PutTargets",
-        "RemoveTargets",
-    ),
+    "events": "DeleteRule DescribeRule ListRuleNamesByTarget PutRule PutTargets RemoveTargets",
     "iam": (
-        "CreateRole",
-        "DeleteRole",
-        "DeleteRolePolicy",
-        "GetRole",
-        "GetRolePolicy",
-        "ListAttachedRolePolicies",
-        "ListRolePolicies",
-        "PassRole",
-        "PutRolePolicy",
-        "UpdateAssumeRolePolicy",
+        "CreateRole DeleteRole DeleteRolePolicy GetRole GetRolePolicy ListAttachedRolePolicies"
+        " ListRolePolicies PassRole PutRolePolicy UpdateAssumeRolePolicy"
     ),
     "lambda": (
-        "AddPermission",
-        "CreateEventSourceMapping",
-        "CreateFunction",
-        "DeleteEventSourceMapping",
-        "DeleteFunction",
-        "DeleteFunctionConcurrency",
-        "GetAccountSettings",
-        "GetEventSourceMapping",
-        "GetFunction",
-        "GetFunctionConcurrency",
-        "GetFunctionConfiguration",
-        "GetPolicy",
-        "ListEventSourceMappings",
-        "ListFunctions",
-        "ListTags",
-        "PutFunctionConcurrency",
-        "RemovePermission",
-        "TagResource",
-        "UntagResource",
-        "UpdateEventSourceMapping",
-        "UpdateFunctionCode",
-        "UpdateFunctionConfiguration",
+        "AddPermission CreateEventSourceMapping CreateFunction DeleteEventSourceMapping"
+        " DeleteFunction DeleteFunctionConcurrency GetAccountSettings GetEventSourceMapping"
+        " GetFunction GetFunctionConcurrency GetFunctionConfiguration GetPolicy"
+        " ListEventSourceMappings ListFunctions ListTags PutFunctionConcurrency RemovePermission"
+        " TagResource UntagResource UpdateEventSourceMapping UpdateFunctionCode"
+        " UpdateFunctionConfiguration"
     ),
-    "route53": ("ChangeResourceRecordSets", "ListHostedZones"),
-    "s3": ("CreateBucket", "GetObject", "ListBucket", "PutObject"),
-    "sqs": ("GetQueueAttributes", "GetQueueUrl"),
-    "ssm": ("DeleteParameter", "GetParameter", "PutParameter"),
-    "sts": ("GetCallerIdentity",),
-    "wafv2": ("AssociateWebACL", "DisassociateWebACL", "ListResourcesForWebACL"),
+    "route53": "ChangeResourceRecordSets ListHostedZones",
+    "s3": "CreateBucket GetObject ListBucket PutObject",
+    "sqs": "GetQueueAttributes GetQueueUrl",
+    "ssm": "DeleteParameter GetParameter PutParameter",
+    "sts": "GetCallerIdentity",
+    "wafv2": "AssociateWebACL DisassociateWebACL ListResourcesForWebACL",
 }
-"""The actions of the deployment's own calls by service."""
+"""The actions of the deployment's own calls by service, separated by spaces."""
 
-RESOURCE_TYPES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+RESOURCE_TYPES: Final[Mapping[str, Mapping[str, str]]] = {
     "AWS::ApiGateway::BasePathMapping": {"apigateway": _GATEWAY},
-    "AWS::ApiGateway::DomainName": {
-        "acm": ("DescribeCertificate",),
-        "apigateway": _GATEWAY,
-    },
-    "AWS::CloudWatch::Alarm": {
-        "cloudwatch": ("DeleteAlarms", "DescribeAlarms", "PutMetricAlarm", *_TAGS)
-    },
-    "AWS::CloudWatch::Dashboard": {
-        "cloudwatch": ("DeleteDashboards", "GetDashboard", "PutDashboard")
-    },
+    "AWS::ApiGateway::DomainName": {"acm": "DescribeCertificate", "apigateway": _GATEWAY},
+    "AWS::CloudWatch::Alarm": {"cloudwatch": f"DeleteAlarms DescribeAlarms PutMetricAlarm {_TAGS}"},
+    "AWS::CloudWatch::Dashboard": {"cloudwatch": "DeleteDashboards GetDashboard PutDashboard"},
     "AWS::DynamoDB::Table": {
         "dynamodb": (
-            "CreateTable",
-            "DeleteTable",
-            "DescribeContinuousBackups",
-            "DescribeContributorInsights",
-            "DescribeKinesisStreamingDestination",
-            "DescribeTable",
-            "DescribeTimeToLive",
-            "GetResourcePolicy",
-            "ListTagsOfResource",
-            "TagResource",
-            "UntagResource",
-            "UpdateContinuousBackups",
-            "UpdateTable",
-            "UpdateTimeToLive",
+            "CreateTable DeleteTable DescribeContinuousBackups DescribeContributorInsights"
+            " DescribeKinesisStreamingDestination DescribeTable DescribeTimeToLive"
+            " GetResourcePolicy ListTagsOfResource TagResource UntagResource"
+            " UpdateContinuousBackups UpdateTable UpdateTimeToLive"
         ),
-        "kms": ("CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKey", "ListAliases"),
+        "kms": "CreateGrant Decrypt DescribeKey GenerateDataKey ListAliases",
     },
-    "AWS::KMS::Alias": {"kms": ("CreateAlias", "DeleteAlias", "ListAliases", "UpdateAlias")},
+    "AWS::KMS::Alias": {"kms": "CreateAlias DeleteAlias ListAliases UpdateAlias"},
     "AWS::KMS::Key": {
         "kms": (
-            "CreateKey",
-            "DescribeKey",
-            "DisableKeyRotation",
-            "EnableKeyRotation",
-            "GetKeyPolicy",
-            "GetKeyRotationStatus",
-            "ListResourceTags",
-            "PutKeyPolicy",
-            "ScheduleKeyDeletion",
-            "TagResource",
-            "UntagResource",
-            "UpdateKeyDescription",
-        )
+            "CreateKey DescribeKey DisableKeyRotation EnableKeyRotation GetKeyPolicy"
+            " GetKeyRotationStatus ListResourceTags PutKeyPolicy ScheduleKeyDeletion TagResource"
+            " UntagResource UpdateKeyDescription"
+        ),
     },
     "AWS::Logs::LogGroup": {
         "logs": (
-            "CreateLogGroup",
-            "DeleteLogGroup",
-            "DescribeIndexPolicies",
-            "DescribeLogGroups",
-            "GetDataProtectionPolicy",
-            "PutRetentionPolicy",
-            *_TAGS,
-        )
+            "CreateLogGroup DeleteLogGroup DescribeIndexPolicies DescribeLogGroups"
+            f" GetDataProtectionPolicy PutRetentionPolicy {_TAGS}"
+        ),
     },
     "AWS::Route53::RecordSet": {
-        "route53": (
-            "ChangeResourceRecordSets",
-            "GetChange",
-            "GetHostedZone",
-            "ListResourceRecordSets",
-        )
+        "route53": "ChangeResourceRecordSets GetChange GetHostedZone ListResourceRecordSets",
     },
     "AWS::S3::Bucket": {
         "s3": (
-            "CreateBucket",
-            "DeleteBucket",
-            "GetBucket*",
-            "GetEncryptionConfiguration",
-            "GetLifecycleConfiguration",
-            "PutBucket*",
-            "PutEncryptionConfiguration",
-            "PutLifecycleConfiguration",
-        )
+            "CreateBucket DeleteBucket GetBucket* GetEncryptionConfiguration"
+            " GetLifecycleConfiguration PutBucket* PutEncryptionConfiguration"
+            " PutLifecycleConfiguration"
+        ),
     },
     "AWS::SNS::Subscription": {
         "sns": (
-            "GetSubscriptionAttributes",
-            "ListSubscriptionsByTopic",
-            "SetSubscriptionAttributes",
-            "Subscribe",
-            "Unsubscribe",
-        )
+            "GetSubscriptionAttributes ListSubscriptionsByTopic SetSubscriptionAttributes"
+            " Subscribe Unsubscribe"
+        ),
     },
     "AWS::SNS::Topic": {
         "sns": (
-            "CreateTopic",
-            "DeleteTopic",
-            "GetDataProtectionPolicy",
-            "GetTopicAttributes",
-            "ListSubscriptionsByTopic",
-            "SetTopicAttributes",
-            *_TAGS,
-        )
+            "CreateTopic DeleteTopic GetDataProtectionPolicy GetTopicAttributes"
+            f" ListSubscriptionsByTopic SetTopicAttributes {_TAGS}"
+        ),
     },
-    "AWS::SNS::TopicPolicy": {"sns": ("GetTopicAttributes", "SetTopicAttributes")},
+    "AWS::SNS::TopicPolicy": {"sns": "GetTopicAttributes SetTopicAttributes"},
     "AWS::SQS::Queue": {
         "sqs": (
-            "CreateQueue",
-            "DeleteQueue",
-            "GetQueueAttributes",
-            "GetQueueUrl",
-            "ListQueueTags",
-            "SetQueueAttributes",
-            "TagQueue",
-            "UntagQueue",
-        )
+            "CreateQueue DeleteQueue GetQueueAttributes GetQueueUrl ListQueueTags"
+            " SetQueueAttributes TagQueue UntagQueue"
+        ),
     },
-    "AWS::SQS::QueuePolicy": {"sqs": ("GetQueueAttributes", "SetQueueAttributes")},
+    "AWS::SQS::QueuePolicy": {"sqs": "GetQueueAttributes SetQueueAttributes"},
     "AWS::SecretsManager::Secret": {
         "secretsmanager": (
-            "CreateSecret",
-            "DeleteSecret",
-            "DescribeSecret",
-            "GetRandomPassword",
-            "TagResource",
-            "UntagResource",
-            "UpdateSecret",
-        )
+            "CreateSecret DeleteSecret DescribeSecret GetRandomPassword TagResource UntagResource"
+            " UpdateSecret"
+        ),
     },
-    "AWS::WAFv2::WebACL": {
-        "wafv2": ("CreateWebACL", "DeleteWebACL", "GetWebACL", "UpdateWebACL", *_TAGS)
-    },
+    "AWS::WAFv2::WebACL": {"wafv2": f"CreateWebACL DeleteWebACL GetWebACL UpdateWebACL {_TAGS}"},
 }
-"""The actions that CloudFormation needs, by resource type and service."""
+"""The actions that CloudFormation needs, separated by spaces, by resource type and service."""
 
-_RESOURCES: Final[Mapping[str, tuple[str, ...]]] = {
-    "cloudformation": ("arn:aws:cloudformation:*:*:stack/feedback-*",),
-    "dynamodb": ("arn:aws:dynamodb:*:*:table/feedback-*",),
-    "events": ("arn:aws:events:*:*:rule/feedback-*",),
-    "iam": ("arn:aws:iam::*:role/feedback-*",),
-    "lambda": ("arn:aws:lambda:*:*:function:feedback-*",),
-    "logs": ("arn:aws:logs:*:*:log-group:/aws/lambda/feedback-*",),
-    "s3": ("arn:aws:s3:::feedback-*",),
-    "secretsmanager": ("arn:aws:secretsmanager:*:*:secret:feedback-*",),
-    "sns": ("arn:aws:sns:*:*:feedback-*",),
-    "sqs": ("arn:aws:sqs:*:*:feedback-*",),
-    "ssm": ("arn:aws:ssm:*:*:parameter/feedback-*",),
+_RESOURCES: Final[Mapping[str, str]] = {
+    "cloudformation": "arn:aws:cloudformation:*:*:stack/feedback-*",
+    "dynamodb": "arn:aws:dynamodb:*:*:table/feedback-*",
+    "events": "arn:aws:events:*:*:rule/feedback-*",
+    "iam": "arn:aws:iam::*:role/feedback-*",
+    "lambda": "arn:aws:lambda:*:*:function:feedback-*",
+    "logs": "arn:aws:logs:*:*:log-group:/aws/lambda/feedback-*",
+    "s3": "arn:aws:s3:::feedback-*",
+    "secretsmanager": "arn:aws:secretsmanager:*:*:secret:feedback-*",
+    "sns": "arn:aws:sns:*:*:feedback-*",
+    "sqs": "arn:aws:sqs:*:*:feedback-*",
+    "ssm": "arn:aws:ssm:*:*:parameter/feedback-*",
 }
 """The resources of each service. The resources of other services have no names with a prefix."""
 
 _WITHOUT_RESOURCE: Final = frozenset(
-    {
-        "events:ListRuleNamesByTarget",
-        "lambda:CreateEventSourceMapping",
-        "lambda:DeleteEventSourceMapping",
-        "lambda:GetAccountSettings",
-        "lambda:GetEventSourceMapping",
-        "lambda:ListEventSourceMappings",
-        "lambda:ListFunctions",
-        "lambda:UpdateEventSourceMapping",
-        "logs:DescribeIndexPolicies",
-        "logs:DescribeLogGroups",
-        "secretsmanager:GetRandomPassword",
-        "sns:GetSubscriptionAttributes",
-        "sns:SetSubscriptionAttributes",
-        "sns:Unsubscribe",
-    }
+    (
+        "events:ListRuleNamesByTarget lambda:CreateEventSourceMapping"
+        " lambda:DeleteEventSourceMapping lambda:GetAccountSettings lambda:GetEventSourceMapping"
+        " lambda:ListEventSourceMappings lambda:ListFunctions lambda:UpdateEventSourceMapping"
+        " logs:DescribeIndexPolicies logs:DescribeLogGroups secretsmanager:GetRandomPassword"
+        " sns:GetSubscriptionAttributes sns:SetSubscriptionAttributes sns:Unsubscribe"
+    ).split()
 )
 """Actions that IAM does not limit to the resources above."""
 
@@ -277,30 +169,30 @@ def table() -> str:
     return "| Resource type | Actions |\n|---|---|\n" + "".join(rows)
 
 
-def _policy(groups: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, Any]:
+def _policy(groups: Iterable[Mapping[str, str]]) -> dict[str, Any]:
     actions = _actions(groups)
     statements: list[dict[str, Any]] = []
-    for service, resources in _RESOURCES.items():
+    for service, resource in _RESOURCES.items():
         limited = [a for a in actions if _is_limited(a) and a.startswith(f"{service}:")]
         if service == "iam" and limited:
             limited.remove("iam:PassRole")
             statements.append(
-                _allow(["iam:PassRole"], resources)
+                _allow(["iam:PassRole"], resource)
                 | {"Condition": {"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}}
             )
         if limited:
-            statements.append(_allow(limited, resources))
-    statements.append(_allow([a for a in actions if not _is_limited(a)], ["*"]))
+            statements.append(_allow(limited, resource))
+    statements.append(_allow([a for a in actions if not _is_limited(a)], "*"))
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _actions(groups: Iterable[Mapping[str, tuple[str, ...]]]) -> list[str]:
+def _actions(groups: Iterable[Mapping[str, str]]) -> list[str]:
     return sorted(
         {
             f"{service}:{name}"
             for by_service in groups
             for service, names in by_service.items()
-            for name in names
+            for name in names.split()
         }
     )
 
@@ -309,8 +201,8 @@ def _is_limited(action: str) -> bool:
     return action.partition(":")[0] in _RESOURCES and action not in _WITHOUT_RESOURCE
 
 
-def _allow(actions: list[str], resources: Iterable[str]) -> dict[str, Any]:
-    return {"Effect": "Allow", "Action": actions, "Resource": [*resources]}
+def _allow(actions: list[str], resource: str) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": actions, "Resource": [resource]}
 
 
 def files() -> Iterator[tuple[Path, str]]:
