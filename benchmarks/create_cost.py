@@ -287,9 +287,14 @@ def _create(name: str, account: _Account, numbers: Sequence[int]) -> _Share:
 
 @contextmanager
 def _listing() -> Iterator[None]:
-    """Process the messages of the listing queue in a thread, for the time of a ``with`` block."""
+    """Process the messages of the listing queue in a thread, for the time of a ``with`` block.
+
+    Earlier messages are about the account of the warm-up. They are deleted, because this thread
+    processes one message at a time, while the function processes those of several accounts.
+    """
     sqs: Any = boto3.client("sqs")
     queue = sqs.get_queue_url(QueueName=settings().resource_name(LISTING.name))["QueueUrl"]
+    sqs.receive_message(QueueUrl=queue)
     stop = Event()
 
     def process_messages() -> None:
