@@ -142,7 +142,7 @@ generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from
 	@$(BIN)/python -m infrastructure.deployment.permissions
 	@$(BIN)/python -m infrastructure.costs
 
-catalogues: $(VENV) ## Compile the translations of the words of pages
+catalogues: $(VENV) ## Compile the translations of the words of pages, messages and reports
 	@$(BIN)/python -m infrastructure.catalogues
 
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page

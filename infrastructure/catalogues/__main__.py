@@ -1,6 +1,7 @@
 """Compile the catalogues, or check them: ``python -m infrastructure.catalogues [--check]``.
 
-Pages and reports share the catalogues. Each has compiled catalogues with its messages only.
+Pages, messages and reports share the catalogues. Each has compiled catalogues with its words
+only.
 
 To add a language, create an empty file ``po/<language>.po`` and run the command. The command adds
 all messages to the file.
@@ -25,11 +26,12 @@ from babel.numbers import get_group_symbol
 
 from admin.feedback.report import words as report_words
 from chalicelib.domain.date_format import FORMATS
+from chalicelib.domain.solicitation import words as message_words
 from chalicelib.web.pages import words
 from chalicelib.web.pages.number_format import SEPARATORS
 
 _SOURCES: Final = Path(__file__).with_name("po")
-_WORDS: Final[tuple[Any, ...]] = (words, report_words)
+_WORDS: Final[tuple[Any, ...]] = (words, message_words, report_words)
 _KEYWORDS: Final = {"_": None, "_plural": (1, 2)}
 _MAX_LINE: Final = 100
 

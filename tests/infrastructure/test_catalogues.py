@@ -1,6 +1,7 @@
-"""Tests of the command that compiles and checks the catalogues of the words of pages."""
+"""Tests of the catalogues of words, and of the command that compiles and checks them."""
 
 import gettext
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 from infrastructure.catalogues import __main__ as catalogues
 
 SOURCE = "fr.po"
+NAMELESS = {("cs", "Hello %(name)s,"), ("el", "Hello %(name)s,"), ("uk", "Hello %(name)s,")}
+"""Greetings without the name: to address somebody, these languages change its ending."""
 
 
 @pytest.fixture
@@ -28,15 +31,33 @@ def test_compiled_catalogues_pass_check(sources: Path) -> None:
     assert catalogues.main(["--check"]) == 0
 
 
-def test_pages_and_reports_have_only_their_own_messages(sources: Path) -> None:
+def test_pages_messages_and_reports_have_only_their_own_words(sources: Path) -> None:
     catalogues.main([])
-    pages, report = (
+    french = [
         gettext.translation(words.DOMAIN, words.LOCALES, ["fr"]).gettext
         for words in catalogues._WORDS
-    )
-    assert (pages("Yes"), report("Yes")) == ("Oui", "Oui")
-    assert (pages("Send"), report("Send")) == ("Envoyer", "Send")
-    assert (pages("Weeks"), report("Weeks")) == ("Weeks", "Semaines")
+    ]
+    words = ("Satisfied", "Send", "Unsubscribe", "Weeks")
+    assert [[translated(word) for word in words] for translated in french] == [
+        ["Satisfait", "Envoyer", "Unsubscribe", "Weeks"],
+        ["Satisfait", "Send", "Se désabonner", "Weeks"],
+        ["Satisfait", "Send", "Unsubscribe", "Semaines"],
+    ]
+
+
+def test_translations_exist_and_have_placeholders_of_source() -> None:
+    different = {
+        (file.stem, message.id)
+        for file in catalogues._SOURCES.glob("*.po")
+        for message in catalogues._read(file)
+        if message.id and not message.pluralizable
+        if not message.string or placeholders(message.id) != placeholders(message.string)
+    }
+    assert different == NAMELESS
+
+
+def placeholders(text: str) -> set[str]:
+    return set(re.findall(r"%\(\w+\).", text))
 
 
 def test_new_language_lists_missing_translations(

@@ -172,7 +172,7 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
     header = fill_titles(translate(survey.header, texts.header), names)
     footer = translate(survey.footer, texts.footer)
     place = shortened(invitation.place_name, _MAX_LINE)
-    subject = words.subject.format(place=place)
+    subject = words.subject % {"place": place}
     style = _style(survey)
     title = shortened(header.title, _MAX_LINE) or subject
     intro = shortened(header.subtitle, _MAX_PARAGRAPH) or words.intro
@@ -182,7 +182,7 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
         language=language,
         direction=direction(language),
         place=place,
-        subject=words.reminded(title) if invitation.is_reminder else title,
+        subject=words.reminder % {"title": title} if invitation.is_reminder else title,
         title=title,
         visit=visit_line(invitation.context, language, title),
         greeting=_greeting(invitation.customer.first_name, words),
@@ -192,7 +192,7 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
         footer=shortened(footer.text, _MAX_PARAGRAPH) if footer.display else "",
         address=shortened(store.address, _MAX_PARAGRAPH) if store else "",
         legal_text=shortened(store.legal_text, _MAX_PARAGRAPH) if store else "",
-        reason=words.reason.format(place=place),
+        reason=words.reason % {"place": place},
         links=links,
         logo=_image(survey.email_logo or survey.logo, _MAX_LOGO_WIDTH, _MAX_LOGO_HEIGHT),
         cover=_image(survey.email_cover or survey.cover, _MAX_COVER_WIDTH),
@@ -243,7 +243,7 @@ def direction(language: Language) -> str:
 
 def _greeting(first_name: str | None, words: Words) -> str:
     name = plain_name(first_name)
-    return words.greeting.format(name=name) if name else ""
+    return words.greeting % {"name": name} if name else ""
 
 
 def _first_question(

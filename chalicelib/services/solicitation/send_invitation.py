@@ -100,12 +100,13 @@ def invitation_text(invitation: SurveyInvitation) -> str:
 def message_text(invitation: SurveyInvitation) -> str:
     """Return the text message of an invitation, with any number of segments."""
     language = invitation_language(invitation.survey, invitation.customer.language)
-    # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.
     words = words_in(language)
-    start = words.reminded("", is_text=True) if invitation.is_reminder else ""
-    place = shortened(invitation.place_name, _MAX_PLACE - len(start), ellipsis="...")
+    text = words.sms_reminder if invitation.is_reminder else words.sms
+    max_place = _MAX_PLACE - len(text) + len(words.sms)
+    # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.
+    place = shortened(invitation.place_name, max_place, ellipsis="...")
     link = shortest_link(invitation.survey.id, invitation.tracker_id)
-    return start + words.sms.format(place=place, link=link)
+    return text % {"place": place, "link": link}
 
 
 def describe_size(size: TextSize) -> str:

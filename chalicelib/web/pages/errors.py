@@ -18,15 +18,12 @@ from chalicelib.domain.forms.access import (
     TrackerRequired,
     TrackerUsed,
 )
-from chalicelib.domain.forms.language_choice import choose_language
-from chalicelib.domain.language import Language
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.forms.public import get_closed_form
 from chalicelib.web.pages.html import plain_response
-from chalicelib.web.pages.words import catalogue_languages, words_in
+from chalicelib.web.pages.words import page_language, words_in
 from chalicelib.web.problems import retry_headers, status_of
 
-_SOURCE_LANGUAGE: Final = Language("en")
 _FAILURES: Final[dict[type[FeedbackError], str]] = {
     FormDisabled: "disabled",
     TrackerUsed: "used",
@@ -52,16 +49,8 @@ def error_page(
         is_framed: whether the page is displayed in frames.
     """
     form = get_closed_form(error.form, respondent) if isinstance(error, FormClosed) else None
-    language = (
-        form.language
-        if form
-        else choose_language(
-            _SOURCE_LANGUAGE,
-            catalogue_languages(),
-            requested_range=respondent.language,
-            accept_language=respondent.accept_language,
-        )
-    )
+    requested = respondent.language, respondent.accept_language
+    language = form.language if form else page_language(*requested)
     title, text = words_in(language).failures[_FAILURES.get(type(error), "failed")]  # type: ignore[arg-type]
     return plain_response(
         "error.html",

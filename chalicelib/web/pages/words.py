@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from chalicelib.domain.feedback.answers import MAX_VALUE
+from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.language import Language
 from chalicelib.web.pages.number_format import format_number
 
@@ -17,6 +18,7 @@ DOMAIN: Final = "pages"
 _LOW: Final = 4
 _HIGH: Final = 8
 LOCALES: Final = Path(__file__).with_name("locale")
+_SOURCE_LANGUAGE: Final = Language("en")
 
 
 class Words:
@@ -155,3 +157,13 @@ def catalogue_languages() -> frozenset[Language]:
     found = (file.parent.parent.name for file in LOCALES.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
     codes = {name.replace("_", "-") for name in found}
     return frozenset(language for language in Language if str(language) in codes)
+
+
+def page_language(requested_range: str | None, accept_language: str | None) -> Language:
+    """Return the language of a page without a form; see `choose_language`."""
+    return choose_language(
+        _SOURCE_LANGUAGE,
+        catalogue_languages(),
+        requested_range=requested_range,
+        accept_language=accept_language,
+    )

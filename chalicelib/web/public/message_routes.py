@@ -132,16 +132,11 @@ def _token(request: Request) -> str:
 
 
 def _words(request: Request) -> "Words":
-    from chalicelib.domain.forms.language_choice import choose_language
-    from chalicelib.domain.solicitation.words import ENGLISH, WORDS
+    from chalicelib.domain.solicitation.words import words_in
+    from chalicelib.web.pages.words import page_language
 
-    language = choose_language(
-        ENGLISH,
-        WORDS.keys(),
-        requested_range=query.text(request, "language"),
-        accept_language=request.headers.get("accept-language"),
-    )
-    return WORDS[language]
+    requested = query.text(request, "language")
+    return words_in(page_language(requested, request.headers.get("accept-language")))
 
 
 def _sender(request: PublicRequest, token: "UnsubscribeToken") -> "PublicSurvey | None":

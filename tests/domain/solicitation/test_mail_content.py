@@ -12,7 +12,8 @@ from chalicelib.domain.forms.image import Image
 from chalicelib.domain.language import Language
 from chalicelib.domain.plain_text import shortened, unbroken
 from chalicelib.domain.solicitation.mail_content import MailContent, MailImage, mail_content
-from chalicelib.domain.solicitation.words import WORDS
+from chalicelib.domain.solicitation.words import words_in
+from chalicelib.web.pages.words import catalogue_languages
 from tests.domain.forms.factories import IMAGE, depends, field, select
 from tests.domain.solicitation.factories import content, invitation, links_of
 
@@ -62,9 +63,20 @@ def test_mail_uses_language_of_survey_without_translation(
 
 
 def test_words_of_unsupported_language_are_english() -> None:
-    mail = content(language="pl", header={"title": "Jak było?"})
-    assert (mail.language, mail.title) == ("pl", "Jak było?")
-    assert mail.words is WORDS[Language("en")]
+    mail = content(language="cy", header={"title": "Sut oedd hi?"})
+    assert (mail.language, mail.title) == ("cy", "Sut oedd hi?")
+    assert (mail.words.language, mail.words.button) == ("en", "Answer the survey")
+    assert mail.languages == {mail.intro: "en"}
+
+
+def test_words_exist_in_all_languages_of_pages() -> None:
+    for language in catalogue_languages():
+        mail = content(language=language)
+        assert mail.words.language == language
+        assert mail.words.question != words_in(Language("en")).question
+        for text in (mail.subject, mail.reason):
+            assert "Maison Lumen" in text
+            assert "%" not in text
 
 
 def test_mail_of_survey_without_texts_uses_default_words_and_brand() -> None:

@@ -2,11 +2,18 @@
 
 import pytest
 
+from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_link
 from chalicelib.domain.solicitation.phone_number import e164, notations
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
-from chalicelib.domain.solicitation.words import WORDS, Words
+from chalicelib.domain.solicitation.words import words_in
+from chalicelib.web.pages.words import catalogue_languages
 from tests.domain.solicitation.factories import TRACKER
+
+OTHER_SCRIPTS = set("ar bg el fa he ja ko ru uk zh zh-TW".split())
+"""The languages with a script that GSM-7 does not have."""
+SHORT = "https://example.com/s/".ljust(30, "x")
+LONG = short_link("https://abcdefghij.execute-api.eu-west-1.amazonaws.com/prod", TRACKER)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +74,14 @@ def test_size_of_text_message_depends_on_its_characters(text: str, expected: Tex
     assert size_of(text) == expected
 
 
-@pytest.mark.parametrize("words", WORDS.values(), ids=lambda words: str(words.language))
-def test_default_text_message_has_few_segments(words: Words) -> None:
-    link = short_link("https://abcdefghij.execute-api.eu-west-1.amazonaws.com/prod", TRACKER)
-    text = words.sms.format(place="Maison Lumen", link=link)
-    size = size_of(text)
-    assert size_of(words.reminded(text, is_text=True)).encoding == size.encoding
-    if words.language in ("ar", "he", "ja"):
-        assert size.segments <= 2
+@pytest.mark.parametrize("language", [Language("en"), *sorted(catalogue_languages())])
+def test_default_text_message_has_few_segments(language: Language) -> None:
+    words = words_in(language)
+    long, reminder, short = (
+        size_of(text % {"place": "Maison Lumen", "link": link})
+        for text, link in ((words.sms, LONG), (words.sms_reminder, LONG), (words.sms, SHORT))
+    )
+    if language in OTHER_SCRIPTS:
+        assert (long.segments, reminder.segments, short.segments) == (2, 2, 1)
     else:
-        assert size == TextSize("GSM-7", 1)
+        assert long == reminder == short == TextSize("GSM-7", 1)

@@ -148,7 +148,8 @@ def test_unsubscribe_page_explains_invalid_token(client: Any, method: str, query
         ("fr-CA,en;q=0.5", "", ('lang="fr" dir="ltr"', "Se désabonner")),
         ("ar", "", ('lang="ar" dir="rtl"', "إلغاء الاشتراك")),
         ("fr", "&language=de", ('lang="de" dir="ltr"', "Abmelden")),
-        ("pl", "", ('lang="en" dir="ltr"', "Unsubscribe")),
+        ("pl", "", ('lang="pl" dir="ltr"', "Wypisz się")),
+        ("cy", "", ('lang="en" dir="ltr"', "Unsubscribe")),
     ],
 )
 def test_unsubscribe_page_uses_language_of_recipient(
