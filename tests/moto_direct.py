@@ -1,4 +1,4 @@
-"""Call moto's operations of DynamoDB directly, without HTTP.
+"""Call moto's operations of DynamoDB and SQS directly, without HTTP.
 
 Botocore and moto spend most of a request's time on serializing the request and the response twice.
 A request that moto rejects, and every other operation, still takes the way over HTTP.
@@ -12,22 +12,22 @@ from botocore import xform_name
 from botocore.client import BaseClient
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.responses import DynamoHandler
+from moto.sqs.responses import SQSResponse
 
 from chalicelib import aws_calls
 
-_OPERATIONS: Final = frozenset(
-    {
-        "BatchGetItem",
-        "BatchWriteItem",
-        "DeleteItem",
-        "GetItem",
-        "PutItem",
-        "Query",
-        "Scan",
-        "TransactWriteItems",
-        "UpdateItem",
-    }
-)
+_HANDLERS: Final = {
+    "BatchGetItem": DynamoHandler,
+    "BatchWriteItem": DynamoHandler,
+    "DeleteItem": DynamoHandler,
+    "GetItem": DynamoHandler,
+    "PutItem": DynamoHandler,
+    "Query": DynamoHandler,
+    "Scan": DynamoHandler,
+    "TransactWriteItems": DynamoHandler,
+    "UpdateItem": DynamoHandler,
+    "SendMessageBatch": SQSResponse,
+}
 _OBSERVED: Final = "provide-client-params.dynamodb.Query"
 
 
@@ -37,22 +37,24 @@ def call_moto_directly(patch: pytest.MonkeyPatch) -> None:
 
     def call(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
         is_own = client.meta.config.user_agent == aws_calls._USER_AGENT
-        if not is_own or operation not in _OPERATIONS or _is_observed(client):
+        if not is_own or operation not in _HANDLERS or _is_observed(client):
             return real(client, operation, arguments)
-        model = client.meta.service_model.operation_model(operation)
+        service = client.meta.service_model
+        model = service.operation_model(operation)
         unknown = arguments.keys() - model.input_shape.members.keys()
         assert not unknown, f"{operation} has no parameters {unknown}"
-        handler = DynamoHandler()
+        handler: Any = _HANDLERS[operation]()
         handler.current_account, handler.region = DEFAULT_ACCOUNT_ID, client.meta.region_name
-        handler.body = _copied(arguments)
+        handler.body = handler.params = _copied(arguments)
+        handler.uri_match = {}
         try:
             result = getattr(handler, xform_name(operation))().result
         except Exception:
             # Nothing was written. Moto and botocore build the response.
             return real(client, operation, arguments)
-        aws_calls._count(f"before-send.dynamodb.{operation}")
+        aws_calls._count(f"before-send.{service.service_name}.{operation}")
         metadata = {"HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}
-        return {**_copied(result), "ResponseMetadata": metadata}
+        return {**result, "ResponseMetadata": metadata}
 
     patch.setattr(BaseClient, "_make_api_call", call)
 

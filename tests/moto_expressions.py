@@ -1,124 +1,216 @@
-"""Make moto's handling of expressions fast: parse each expression once, and copy trees directly."""
+"""Make moto's handling of expressions fast: let moto parse and validate each expression once.
 
-from collections import deque
+Later updates with the same expression are computed by the interpreter of the benchmarks. The first
+update is computed by both, and the results must be equal.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.parsing.ast_nodes import (
-    DepthFirstTraverser,
-    Expression,
-    Node,
-    UpdateExpressionFunction,
-)
+from moto.dynamodb import responses
+from moto.dynamodb.comparisons import AttributeValue, ConditionExpressionParser, Func, Op, OpNot
+from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
+from moto.dynamodb.parsing.ast_nodes import ExpressionAttributeName, ExpressionAttributeValue
+from moto.dynamodb.parsing.executors import UpdateExpressionExecutor
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
-from moto.dynamodb.parsing.validators import (
-    ActionCountValidator,
-    OverlappingPathsValidator,
-    UpdateExpressionValidator,
-    UpdateHashRangeKeyValidator,
-)
+from moto.dynamodb.parsing.key_condition_expression import parse_expression
+from moto.dynamodb.parsing.validators import UpdateExpressionValidator
+
+from benchmarks.expressions import updated
+from tests.moto_tables import MAX_BYTES, attributes, with_attributes
+
+_parse = ConditionExpressionParser.parse
+_parse_update = UpdateExpressionParser.make
+_validate = UpdateExpressionValidator.validate
+_execute = UpdateExpressionExecutor.execute
+
+
+class DifferentResult(BaseException):
+    """The interpreter of the benchmarks changed a row in another way than moto.
+
+    The class derives from `BaseException`, because moto catches every `Exception`.
+    """
 
 
 def parse_expressions_once(patch: pytest.MonkeyPatch) -> None:
     """Patch moto to cache the parsed form of expressions. It does not depend on their values."""
-    parse = UpdateExpressionParser.make
+    patch.setattr(ConditionExpressionParser, "parse", _condition)
+    patch.setattr(responses, "parse_expression", _key_conditions)
+    patch.setattr(UpdateExpressionParser, "make", _parsed_update)
+    patch.setattr(UpdateExpressionValidator, "validate", _validate_once)
+    patch.setattr(UpdateExpressionExecutor, "execute", _execute_once)
 
-    @cache
-    def make(expression: str) -> Any:
-        tree = parse(expression)
-        tree.expression = expression
-        return tree
 
-    patch.setattr(UpdateExpressionParser, "make", make)
-    patch.setattr(UpdateExpressionValidator, "validate", _validate)
-    patch.setattr(Node, "__deepcopy__", lambda node, memo: _copied(node), raising=False)
-    patch.setattr(Node, "find_clauses", _clauses)
-    patch.setattr(DepthFirstTraverser, "traverse", _traverse)
-    split = ConditionExpressionParser._lex_condition_expression
-
-    @cache
-    def tokens(expression: str) -> tuple[Any, ...]:
-        return tuple(split(ConditionExpressionParser(expression, {}, {})))
-
-    patch.setattr(
-        ConditionExpressionParser,
-        "_lex_condition_expression",
-        lambda parser: deque(tokens(parser.condition_expression)),
+def _condition(parser: ConditionExpressionParser) -> Any:
+    if not parser.condition_expression:
+        return _parse(parser)
+    values = parser.expression_attribute_values or {}
+    condition, names_found, values_found = _parsed_condition(
+        parser.condition_expression,
+        frozenset((parser.expression_attribute_names or {}).items()),
+        frozenset(values),
     )
+    parser.expr_attr_names_found += names_found
+    parser.expr_attr_values_found += values_found
+    return _with_values(condition, values)
 
 
-def _copied(node: Any) -> Any:
-    """Copy a tree of a parsed expression. Its leaves are texts and numbers."""
-    copied = object.__new__(type(node))
-    copied.__dict__.update(node.__dict__)
-    if node.children is not None:
-        copied.children = [_copied(c) if _is_node(c) else c for c in node.children]
-        for child in copied.children:
-            if _is_node(child):
-                child.parent = copied
-    return copied
+@cache
+def _parsed_condition(
+    expression: str, names: frozenset[tuple[str, str]], values: frozenset[str]
+) -> tuple[Any, list[str], list[str]]:
+    """Parse a condition. Each value in the parsed form has its placeholder as its type."""
+    parser = ConditionExpressionParser(
+        expression, dict(names), {name: {name: ""} for name in values}
+    )
+    return _parse(parser), parser.expr_attr_names_found, parser.expr_attr_values_found
 
 
-def _validate(validator: UpdateExpressionValidator) -> Any:
-    """Do the same as moto's method, but check only once what does not depend on values."""
-    node = validator.node_to_validate
-    names = frozenset((validator.expression_attribute_names or {}).items())
-    checked = (validator.table.name, node.expression, names)
-    for processor in validator.processors:
-        if checked not in _checked or not isinstance(processor, _INDEPENDENT_OF_VALUES):
-            node = processor.traverse(node)
-    _checked.add(checked)
+def _with_values(node: Any, values: dict[str, Any]) -> Any:
+    """Return a copy of a parsed condition with these values."""
+    if isinstance(node, AttributeValue):
+        return AttributeValue(values[node.type])
+    if isinstance(node, Func):
+        return type(node)(*(_with_values(argument, values) for argument in node.arguments))
+    if isinstance(node, OpNot):
+        return OpNot(_with_values(node.lhs, values))
+    if isinstance(node, Op):
+        return type(node)(_with_values(node.lhs, values), _with_values(node.rhs, values))
     return node
 
 
-_INDEPENDENT_OF_VALUES = (
-    ActionCountValidator,
-    OverlappingPathsValidator,
-    UpdateHashRangeKeyValidator,
-)
-_checked: set[tuple[str, str, frozenset[tuple[str, str]]]] = set()
+def _key_conditions(
+    key_condition_expression: str,
+    expression_attribute_values: dict[str, Any],
+    expression_attribute_names: dict[str, str],
+    schema: list[dict[str, str]],
+) -> Any:
+    """Do the same as `parse_expression`. Moto checks whether the values are empty."""
+    values = expression_attribute_values
+    if {"S": ""} in values.values():
+        return parse_expression(
+            key_condition_expression, values, expression_attribute_names, schema
+        )
+    hash_keys, range_keys, names_found = _parsed_key_conditions(
+        key_condition_expression,
+        frozenset(values),
+        frozenset(expression_attribute_names.items()),
+        tuple((key["AttributeName"], key["KeyType"]) for key in schema),
+    )
+    return (
+        [(name, values[value["name"]]) for name, value in hash_keys],
+        [
+            (name, comparison, [values[value["name"]] for value in compared])
+            for name, comparison, compared in range_keys
+        ],
+        list(names_found),
+    )
 
 
-def _traverse(traverser: DepthFirstTraverser, root: Any) -> Any:
-    """Do the same as moto's method, but ask only once which types of nodes to process."""
-    kinds = traverser.nodes_to_be_processed()
-    preprocess = type(traverser).pre_processing_of_child
-    has_preprocessing = preprocess is not DepthFirstTraverser.pre_processing_of_child
-
-    def traversed(node: Any, child_id: int = -1) -> Any:
-        parent = node.parent
-        for index, child in enumerate(node.children or ()):
-            if has_preprocessing:
-                traverser.pre_processing_of_child(node, index)
-            if _is_kind(type(child), Node):
-                traversed(child, index)
-        if _is_kind(type(node), kinds):
-            node = traverser.process(node)
-            node.parent = parent
-            if parent:
-                parent.children[child_id] = node
-        return node
-
-    return traversed(root)
+@cache
+def _parsed_key_conditions(
+    expression: str,
+    values: frozenset[str],
+    names: frozenset[tuple[str, str]],
+    schema: tuple[tuple[str, str], ...],
+) -> Any:
+    placeholders: Any = {name: {"name": name} for name in values}
+    keys = [{"AttributeName": name, "KeyType": kind} for name, kind in schema]
+    return parse_expression(expression, placeholders, dict(names), keys)
 
 
-def _clauses(node: Any, types: list[type]) -> list[Any]:
-    """Do the same as moto's method."""
-    clauses = []
-    for child in node.children or ():
-        if type(child) in types:
-            clauses.append(child)
-        elif _is_kind(type(child), _SEARCHED):
-            clauses += _clauses(child, types)
-    return clauses
+class _Update:
+    """An update expression in the form in which moto has parsed it."""
+
+    def __init__(self, expression: str) -> None:
+        self.expression, self.tree = expression, _parse_update(expression)
+        kinds = (ExpressionAttributeName, ExpressionAttributeValue)
+        self._found = {kind: self.tree.find_clauses([kind]) for kind in kinds}
+
+    def find_clauses(self, kinds: list[type]) -> list[Any]:
+        return self._found[kinds[0]]
+
+    def __deepcopy__(self, memo: Any) -> "_Update":
+        return self
 
 
-def _is_node(value: object) -> bool:
-    return _is_kind(type(value), Node)
+_parsed_update: Final = cache(_Update)
+_validated: Final[set[Any]] = set()
+"""The expressions, tables and types of values for which both results were equal."""
 
 
-# Moto's types of nodes are abstract base classes, whose `isinstance` is slow.
-_is_kind = cache(issubclass)
-_SEARCHED = (Expression, UpdateExpressionFunction)
+@dataclass(frozen=True)
+class _Change:
+    """A valid update of a row.
+
+    Attributes:
+        tree: moto's form of the update, or None if the interpreter has computed the result.
+        result: the attributes after the update; None if the interpreter does not know the syntax.
+    """
+
+    tree: Any
+    result: Any
+    key: Any
+
+    def normalize(self) -> None:
+        if self.tree:
+            self.tree.normalize()
+
+
+def _validate_once(validator: UpdateExpressionValidator) -> _Change:
+    update: Any = validator.node_to_validate
+    names = validator.expression_attribute_names or {}
+    values = validator.expression_attribute_values or {}
+    types = frozenset((name, next(iter(value))) for name, value in values.items())
+    key = (validator.table.name, update.expression, frozenset(names.items()), types)
+    result = _interpreted(validator.item, update.expression, names, values)
+    # Whether an empty string is valid depends on its attribute.
+    if result is not None and key in _validated and {"S": ""} not in values.values():
+        return _Change(None, result, key)
+    validator.node_to_validate = deepcopy(update.tree)
+    return _Change(_validate(validator), result, key)
+
+
+def _interpreted(
+    row: Item, expression: str, names: dict[str, str], values: dict[str, Any]
+) -> LimitedSizeDict | None:
+    """Return the attributes after an update. None if the interpreter does not know the syntax."""
+    before = {name: {value.type: value.value} for name, value in row.attrs.items()}
+    request = {
+        "UpdateExpression": expression,
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+    }
+    try:
+        after = {
+            name: row.attrs[name] if value is before.get(name) else DynamoType(value)
+            for name, value in updated(before, request).items()
+        }
+    except Exception:
+        return None
+    return attributes(after)
+
+
+def _execute_once(executor: UpdateExpressionExecutor, node: Any = None) -> None:
+    change = executor.update_ast
+    if not isinstance(change, _Change):
+        _execute(executor, node)
+        return
+    row = executor.item
+    if change.tree:
+        # Copies of the row share its attributes.
+        row.attrs = attributes(deepcopy(dict(row.attrs)))
+        executor.update_ast = change.tree
+        _execute(executor)
+        if change.result is not None:
+            if row.attrs != change.result:
+                raise DifferentResult(change.key, row.attrs, change.result)
+            _validated.add(change.key)
+        return
+    if with_attributes(row, change.result).size() > MAX_BYTES:
+        raise ItemSizeTooLarge
+    row.attrs = change.result

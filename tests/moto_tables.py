@@ -1,10 +1,12 @@
 """Make moto's tables fast: a query examines and sorts only the rows with its key.
 
 Without these patches, moto sorts all rows of the table for each query, checks the type of each
-compared value again, and computes the size of a new row again for each of its attributes.
+compared value again, computes the size of a row for each read and of a new row for each of its
+attributes, and copies all values of a row before each update.
 """
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
@@ -12,7 +14,7 @@ from moto.dynamodb.exceptions import ItemSizeTooLarge
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 
-_MAX_BYTES: Final = 405_000
+MAX_BYTES: Final = 405_000
 """The size of a row that moto accepts."""
 
 _Conditions = list[tuple[str, DynamoType]]
@@ -40,16 +42,55 @@ def make_tables_fast(patch: pytest.MonkeyPatch) -> None:
         property(lambda value: value.value if value.type == "S" else cast(value)),
     )
     patch.setattr(Item, "__init__", _create)
+    patch.setattr(Item, "__deepcopy__", lambda row, _: with_attributes(row, row.attrs))
+    patch.setattr(Item, "size", _size)
+    patch.setattr(Item, "project", _projected)
+
+
+def attributes(values: Mapping[str, DynamoType]) -> LimitedSizeDict:
+    """Return the attributes of a row. No update changes them in place."""
+    created = LimitedSizeDict()
+    dict.update(created, values)
+    return created
+
+
+def with_attributes(row: Item, attrs: LimitedSizeDict) -> Item:
+    """Return a row with the same key and these attributes."""
+    created = object.__new__(Item)
+    created.hash_key, created.range_key, created.attrs = row.hash_key, row.range_key, attrs
+    return created
 
 
 def _create(
     row: Item, hash_key: DynamoType, range_key: DynamoType | None, attrs: dict[str, Any]
 ) -> None:
     """Do the same as moto's method."""
-    row.hash_key, row.range_key, row.attrs = hash_key, range_key, LimitedSizeDict()
-    dict.update(row.attrs, {name: DynamoType(value) for name, value in attrs.items()})
-    if row.size() > _MAX_BYTES:
+    row.hash_key, row.range_key = hash_key, range_key
+    row.attrs = attributes({name: DynamoType(value) for name, value in attrs.items()})
+    if row.size() > MAX_BYTES:
         raise ItemSizeTooLarge
+
+
+_compute_size: Final = Item.size
+
+
+def _size(row: Item) -> int:
+    """Return the size in bytes, which is computed once for the attributes of a row."""
+    known = vars(row.attrs)
+    if not known:
+        known["size"] = _compute_size(row)
+    return int(known["size"])
+
+
+_project: Final = Item.project
+
+
+def _projected(row: Item, paths: list[list[str]]) -> Item:
+    """Do the same as moto's method, which converts the whole row for each path."""
+    if any(len(path) > 1 or "[" in path[0] for path in paths):
+        return _project(row, paths)
+    names = (name for (name,) in paths if name in row.attrs)
+    return with_attributes(row, attributes({name: row.attrs[name] for name in names}))
 
 
 def _rows(table: Table, conditions: _Conditions) -> Any:
