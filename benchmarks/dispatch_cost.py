@@ -32,7 +32,7 @@ from chalicelib.services.purchases import record_queued
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.work.worker import Worker
 from chalicelib.settings import settings
-from infrastructure.deployment import public_address
+from infrastructure.deployment import public_base_url
 
 PURCHASES: Final = 1_000
 _WARM_UP: Final = 50
@@ -67,7 +67,7 @@ def measure() -> Section:
     """Measure the import, the queue functions and the bare script on a new emulator."""
     with own_cloud():
         account_id, store_id = _open_shop()
-        public_address.store(settings().stage, "https://api.example.test")
+        public_base_url.store(settings().stage, "https://api.example.test")
         ses = _provider()
         setattr(send_survey, "send_invitation", partial(_send, ses))  # noqa: B010 - replaces a function
         clear_caches()

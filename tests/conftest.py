@@ -133,7 +133,7 @@ def cloud() -> Iterator[None]:
         )
         # A deployment stores this URL.
         base_url = "https://api.example.com/test"
-        patch.setattr("chalicelib.storage.public_address._stored", lambda: base_url)
+        patch.setattr("chalicelib.storage.public_base_url._stored", lambda: base_url)
         forget_connection()
         forget_urls()
         forget_stage_secret()

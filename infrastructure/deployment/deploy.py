@@ -30,7 +30,7 @@ from infrastructure.deployment import (
     domain_stack,
     gateway_responses,
     gateway_stage,
-    public_address,
+    public_base_url,
     quotas,
     tracing,
 )
@@ -257,7 +257,7 @@ def _deploy_code(stage: Stage) -> str:
     if outputs.domain and _is_served(stage_name, outputs.domain, rest_api_id):
         url = f"https://{outputs.domain}"
     with step("Public address") as shown:
-        shown.outcome = public_address.store(stage_name, url)
+        shown.outcome = public_base_url.store(stage_name, url)
     return f"Stage {stage_name}: {url}"
 
 
@@ -271,7 +271,7 @@ def _show(name: str, find_changes: Callable[[], list[str]]) -> None:
 
 def _is_served(stage: str, domain: str, rest_api_id: str) -> bool:
     """Continue the set-up of the domain. Return whether links can use the domain."""
-    is_in_use = public_address.load(stage) == f"https://{domain}"
+    is_in_use = public_base_url.load(stage) == f"https://{domain}"
     with step("Domain") as shown:
         progress = domain_stack.deploy(stage, domain, rest_api_id, is_in_use=is_in_use)
         shown.outcome = progress.state

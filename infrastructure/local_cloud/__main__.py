@@ -24,7 +24,7 @@ from typing import NoReturn
 from botocore.exceptions import BotoCoreError, ClientError
 
 from admin.services.solicitation.support_email import register_mail_domain
-from infrastructure.deployment import code_stack, data_stack, public_address
+from infrastructure.deployment import code_stack, data_stack, public_base_url
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
@@ -178,7 +178,7 @@ def deploy(emulator: Emulator) -> None:
     base_url = code_stack.base_url(emulator.port)
     with step("Gateway") as shown:
         _wait_until_ready(base_url)
-        public_address.store(STAGE, base_url)
+        public_base_url.store(STAGE, base_url)
         shown.outcome = "ready"
     _load_demo(base_url, emulator)
 

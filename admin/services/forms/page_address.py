@@ -1,6 +1,6 @@
-"""Return the public address of pages."""
+"""Return the base URL of pages."""
 
-from chalicelib.storage.public_address import public_base_url
+from chalicelib.storage.public_base_url import public_base_url
 
 
 def page_base_url() -> str:

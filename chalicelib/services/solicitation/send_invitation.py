@@ -25,7 +25,7 @@ from chalicelib.services.solicitation.contact_keys import valid_number
 from chalicelib.services.solicitation.links import page_link, shortest_link
 from chalicelib.services.solicitation.render_mail import render_html, render_text
 from chalicelib.settings import settings
-from chalicelib.storage.public_address import public_base_url
+from chalicelib.storage.public_base_url import public_base_url
 from chalicelib.storage.stage_secret import stage_secret
 
 _MAX_PLACE: Final = 60

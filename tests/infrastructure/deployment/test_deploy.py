@@ -28,7 +28,7 @@ from infrastructure.deployment import (
     deploy,
     domain_stack,
     permissions,
-    public_address,
+    public_base_url,
     stacks,
     trim,
 )
@@ -126,10 +126,10 @@ def test_domain_is_kept_until_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> 
     first = deploy.deploy("test", domain="feedback.example.com", **options)
     assert first == f"Stage test: {domain}"
     assert deploy.deploy("test") == first
-    assert public_address.load("test") == domain
+    assert public_base_url.load("test") == domain
     assert deleted == []
     assert "execute-api" in deploy.deploy("test", domain="no")
-    assert "execute-api" in (public_address.load("test") or "")
+    assert "execute-api" in (public_base_url.load("test") or "")
     assert deleted == ["test"]
 
 

@@ -16,7 +16,7 @@ from moto import mock_aws
 from moto.acm.models import acm_backends
 from moto.core import DEFAULT_ACCOUNT_ID
 
-from infrastructure.deployment import deploy, domain_stack, public_address, stacks
+from infrastructure.deployment import deploy, domain_stack, public_base_url, stacks
 from infrastructure.deployment.domain_stack import Progress, Record, parse_domain
 
 DOMAIN = "feedback.example.com"
@@ -135,7 +135,7 @@ def test_records_are_written_to_zone_in_route_53(deployed: list[Any]) -> None:
 def test_links_use_domain_only_when_it_is_served(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_served: bool
 ) -> None:
-    public_address.store("dev", GATEWAY)
+    public_base_url.store("dev", GATEWAY)
     record = Record(DOMAIN, "CNAME", TARGET)
     progress = Progress("state", [] if is_served else [record], is_served)
     in_use: list[bool] = []
@@ -146,7 +146,7 @@ def test_links_use_domain_only_when_it_is_served(
 
     monkeypatch.setattr(domain_stack, "deploy", set_up)
     assert deploy._is_served("dev", DOMAIN, "api") == is_served
-    public_address.store("dev", f"https://{DOMAIN}")
+    public_base_url.store("dev", f"https://{DOMAIN}")
     deploy._is_served("dev", DOMAIN, "api")
     assert in_use == [False, True]
     assert (str(record) in capsys.readouterr().out) == (not is_served)
