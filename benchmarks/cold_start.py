@@ -27,6 +27,8 @@ from benchmarks.gateway_event import Event
 from benchmarks.memory_cloud import CloudClient, connect, running_cloud
 from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
+from benchmarks.sample_account_id import ACCOUNT_ID
+from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, PURCHASES, Queue
 from infrastructure.costs import GB_SECOND, INVOCATIONS, REQUEST_MS
 from infrastructure.deployment import code_package
 from infrastructure.deployment.dependencies import THIS_MACHINE
@@ -38,8 +40,6 @@ _CORE_MB: Final = 1769
 LIBRARIES: Final = "import of chalice, boto3, pydantic and pynamodb alone"
 _BUDGETS_MS: Final = {"GET customer": 250, "survey page": 320, "submit a survey": 310}
 """The most CPU time of import and first response together, on a machine as fast as Lambda's."""
-_FUNCTION: Final = "process_feedback"
-
 # The last line of the output contains: the wall time and the CPU time of the import and of the
 # first response in seconds, the largest resident size in KiB, the CPU time of a further response
 # and its number of AWS requests.
@@ -99,11 +99,15 @@ def prepare_rounds(rounds: int) -> list[dict[str, tuple[str | None, Event]]]:
     """Create the sample account. Return a handler and its event by request, for each round."""
     from benchmarks import sample_account
     from benchmarks.gateway_event import gateway_event, submission
+    from chalicelib.domain.customers.listing import ListingPointer
     from chalicelib.domain.ids import new_id
+    from chalicelib.messages import encode
     from chalicelib.services.forms.cached_forms import get_survey
+    from chalicelib.services.purchases.record import PurchaseMessage
 
     sample = sample_account.load()
     get = partial(gateway_event, "GET", headers=sample.headers)
+    (purchase, *_) = sample_account.demo("purchase")
     survey = sample_account.SURVEY_ID
     rating = get_survey(survey).saved.fields[0].id
     answers = json.dumps({"id": rating, "values": ["9"]})
@@ -124,15 +128,28 @@ def prepare_rounds(rounds: int) -> list[dict[str, tuple[str | None, Event]]]:
             "survey page": public("/public/survey/page", query={"survey": survey}),
             "submit a survey": submit,
         }
-        processing = _queued("feedback", submit)
+        customer = {"email": f"{new_id()}@example.com"}
+        batch = gateway_event(
+            "POST",
+            "/partners/customer/batch",
+            headers=sample.headers,
+            body={"batch": [customer]},
+        )
+        bought = PurchaseMessage(ACCOUNT_ID, purchase | {"externalId": new_id()})
+        functions: dict[str, Event] = {
+            "process_feedback": _message(FEEDBACK, _queued(FEEDBACK, submit)),
+            "record_purchase": _message(PURCHASES, encode(bought)),
+            "import_customers": _message(IMPORTS, _queued(IMPORTS, batch)),
+            "assign_positions": _message(LISTING, encode(ListingPointer(ACCOUNT_ID, 0))),
+        }
         requests: dict[str, tuple[str | None, Event]] = {LIBRARIES: (None, {})}
         requests |= {name: ("app", event) for name, event in api.items()}
-        prepared.append(requests | {_FUNCTION: (_FUNCTION, processing)})
+        prepared.append(requests | {name: (name, event) for name, event in functions.items()})
     return prepared
 
 
-def _queued(queue: str, request: Event) -> Event:
-    """Send a request to the app. Return the event of the message that it queues."""
+def _queued(queue: Queue, request: Event) -> str:
+    """Send a request to the app. Return the body of the message that it queues."""
     import boto3
 
     from app import app
@@ -141,10 +158,16 @@ def _queued(queue: str, request: Event) -> Event:
 
     assert app(request, LambdaContext())["statusCode"] < 300
     sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=settings().resource_name(queue))["QueueUrl"]
+    url = sqs.get_queue_url(QueueName=settings().resource_name(queue.name))["QueueUrl"]
     (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
-    arn = f"arn:aws:sqs:eu-west-1:123456789012:{settings().resource_name(queue)}"
-    record = {"messageId": "1", "receiptHandle": "1", "body": message["Body"]}
+    body: str = message["Body"]
+    return body
+
+
+def _message(queue: Queue, body: str) -> Event:
+    """Return the event of a message."""
+    arn = f"arn:aws:sqs:eu-west-1:123456789012:{queue.name}"
+    record = {"messageId": "1", "receiptHandle": "1", "body": body}
     return {"Records": [record | {"eventSource": "aws:sqs", "eventSourceARN": arn}]}
 
 
@@ -267,7 +290,9 @@ def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Secti
             " unless stated otherwise. The process imports the app and responds to one event, then"
             " to the same event again; 'warm' is the median of these 21 responses. It sends its"
             " AWS requests over HTTPS to another process, which keeps the tables in memory."
-            " 'memory' is the largest resident size until the first response.",
+            " 'memory' is the largest resident size until the first response. Each function of a"
+            " queue processes one message. `send_webhook`, `send_survey`, `erase_customer` and"
+            " `process_message_events` are not measured, nor is `sweep`, which runs each minute.",
             f"Targets for a cold start: {budgets}. The import of the libraries alone takes"
             f" {cold[LIBRARIES]:.0f} ms of them.",
             "Lambda gives a function a full core at 1,769 MB, and bills the import too. Computed"
