@@ -191,7 +191,7 @@ def test_both_environments_keep_their_python_until_another_one_is_chosen(machine
     ]
 
 
-def test_unsupported_python_is_refused(machine: Machine) -> None:
+def test_unsupported_python_is_rejected(machine: Machine) -> None:
     result = machine._run(".venv/.requirements", "PYTHON_VERSION=3.10")
     assert "Python 3.10 is not supported. Set PYTHON_VERSION to 3.11, 3.12, 3.13 or 3.14" in (
         result.stderr

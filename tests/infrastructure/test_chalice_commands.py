@@ -80,7 +80,7 @@ def test_chalice_local_gets_identity_of_running_cloud(
         (["--stage=test"], "http://127.0.0.1.example.com", "No local cloud is running."),
     ],
 )
-def test_chalice_local_refuses_other_targets(
+def test_chalice_local_rejects_other_targets(
     environment: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -94,7 +94,7 @@ def test_chalice_local_refuses_other_targets(
     assert message in capsys.readouterr().err
 
 
-def test_chalice_local_refuses_loopback_endpoint_that_does_not_respond(
+def test_chalice_local_rejects_loopback_endpoint_that_does_not_respond(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment["AWS_ENDPOINT_URL"] = f"http://localhost:{free_port()}"
@@ -149,7 +149,7 @@ def test_chalice_command_that_changes_nothing_ends_with_one_sentence(
         (["dev", "plan"], "Run make deploy STAGE=dev."),
     ],
 )
-def test_chalice_command_with_unsupported_option_is_refused(
+def test_chalice_command_with_unsupported_option_is_rejected(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     command: list[str],

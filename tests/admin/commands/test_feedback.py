@@ -356,7 +356,7 @@ def test_named_pipe_is_not_replaced(seeded: SeededAccount, tmp_path: Path, comma
 
 
 @pytest.mark.parametrize("command", ["export", "report"])
-def test_output_with_unknown_extension_is_refused(
+def test_output_with_unknown_extension_is_rejected(
     seeded: SeededAccount, tmp_path: Path, command: str
 ) -> None:
     output = tmp_path / "answers.doc"

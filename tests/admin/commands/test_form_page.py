@@ -87,7 +87,7 @@ def test_posters_have_a_hint_in_each_language_of_pages() -> None:
     assert SCAN.keys() == languages | {"en"}
 
 
-def test_qr_of_store_writes_one_file(seeded: SeededAccount, tmp_path: Path) -> None:
+def test_qr_of_store_writes_only_its_poster_and_tent(seeded: SeededAccount, tmp_path: Path) -> None:
     options = ("--store", seeded.store_id, "--base-url", BASE, "--output", tmp_path, "--poster")
     assert run("survey", "qr", seeded.survey_id, *options).exit_code == 0
     names = {"maison-lumen-lyon-bellecour.html", "maison-lumen-lyon-bellecour.tent.html"}
@@ -109,7 +109,7 @@ def test_stores_with_the_same_name_have_different_posters(
 
 
 @pytest.mark.parametrize("command", [("qr", "--poster"), ("qr",), ("link",)])
-def test_store_that_is_no_target_is_refused(
+def test_store_that_is_no_target_is_rejected(
     seeded: SeededAccount, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     other_brand = save_brand(seeded.account_id, brand_definition())

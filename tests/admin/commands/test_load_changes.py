@@ -126,7 +126,7 @@ def test_loaded_customer_keeps_absent_fields_and_clears_null(
     assert [t.tag for t in read_customer(seeded.account_id, customer.id).tags] == ["VIP"]
 
 
-def test_changed_type_of_answered_field_is_refused(seeded: SeededAccount, file: Path) -> None:
+def test_changed_type_of_answered_field_is_rejected(seeded: SeededAccount, file: Path) -> None:
     definition = exported("form", seeded.contact_form_id)
     changed = json.loads(json.dumps(definition))
     field = next(field for field in changed["fields"] if field["key"] == "note")

@@ -281,7 +281,7 @@ def test_code_is_deployed_and_deleted_without_changing_data_stack(
 
 @pytest.mark.usefixtures("aws")
 @pytest.mark.parametrize("action", [deploy.deploy_code, deploy.delete_code])
-def test_code_of_stage_without_data_stack_is_refused(action: Callable[[Stage], str]) -> None:
+def test_code_of_stage_without_data_stack_is_rejected(action: Callable[[Stage], str]) -> None:
     with pytest.raises(DeploymentError, match="The stage test has no data stack"):
         action(STAGE)
     assert boto3.client("lambda").list_functions()["Functions"] == []

@@ -284,7 +284,7 @@ def test_unknown_tracker_is_not_found(seeded: SeededAccount) -> None:
     assert [response.status for response in responses] == [404, 404]
 
 
-def test_public_survey_accepts_tracker(seeded: SeededAccount) -> None:
+def test_public_survey_accepts_tracker_once(seeded: SeededAccount) -> None:
     tracker = seeded.tracker(seeded.survey_id)
     assert submit_survey(seeded, tracker=tracker).status == 201
     assert submit_survey(seeded, tracker=tracker).status == 409
