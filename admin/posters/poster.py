@@ -14,6 +14,7 @@ from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.language import Language, is_right_to_left
+from chalicelib.domain.plain_text import unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -65,8 +66,8 @@ class Poster:
         return _template().render(
             direction="rtl" if is_right_to_left(view.language) else "ltr",
             language=view.language,
-            title=view.header.title or self.owner or self.place,
-            subtitle=view.header.subtitle,
+            title=unbroken(view.header.title) or self.owner or self.place,
+            subtitle=unbroken(view.header.subtitle),
             place=self.place,
             link=self.link,
             is_tent=is_tent,

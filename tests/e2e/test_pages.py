@@ -792,27 +792,40 @@ def test_embedded_form_grows_and_stores_feedback(
     assert new_feedback(pages, before) == {key: ANSWERS[key] for key in ("text", "nps", "why")}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("site", "chrome", "colour"),
     [
-        ("", "", "rgb(244, 246, 248)"),
-        ("", 'data-chrome="none"', "rgba(0, 0, 0, 0)"),
-        ('style="color-scheme: light dark"', "", "rgb(20, 24, 29)"),
+        ("#222", "", "rgb(244, 246, 248)"),
+        ("#222", 'data-chrome="none"', "rgba(0, 0, 0, 0)"),
+        ("#eee", "", "rgb(20, 24, 29)"),
+        ("oklch(0.9 0 0)", 'data-chrome="none"', "rgba(0, 0, 0, 0)"),
     ],
 )
-def test_embedded_form_is_dark_only_in_site_with_dark_mode(
-    pages: Pages, new_context: NewContext, site: str, chrome: str, colour: str
+def test_embedded_form_is_dark_if_the_text_of_the_site_is_light(
+    pages: Pages, new_context: NewContext, site: str, chrome: str, colour: str, scheme: Any
 ) -> None:
-    page = new_context(color_scheme="dark").new_page()
+    page = new_context(color_scheme=scheme).new_page()
     script = f"{pages.cloud.base_url}/public/embed.js"
     with serve(
-        f"""<!doctype html><html {site}><title>Shop</title><body>
+        f"""<!doctype html><title>Shop</title><body style="color: {site}">
         <script src="{script}" data-contact-form="{pages.forms["en"]}" {chrome}></script>"""
     ) as address:
         page.goto(address)
         body = page.frame_locator("iframe").locator("body")
         expect(body).to_have_css("background-color", colour)
-        expect(body).to_have_css("color-scheme", "dark" if site else "light")
+        expect(body).to_have_css("color-scheme", "light" if site == "#222" else "dark")
+
+
+def test_form_with_own_colours_keeps_its_background_in_dark_site(
+    pages: Pages, new_context: NewContext
+) -> None:
+    page = new_context().new_page()
+    address = pages.cloud.demo["contactFormPage"]
+    for fragment, colour in (("bare", "rgba(0, 0, 0, 0)"), ("bare-dark", "rgb(255, 255, 255)")):
+        page.goto("about:blank")
+        page.goto(f"{address}#{fragment}")
+        expect(page.locator("body")).to_have_css("background-color", colour)
 
 
 def test_embed_script_ignores_messages_from_other_frames(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chalicelib.domain.forms.contrast import contrast, is_dark, legible
+from chalicelib.domain.forms.contrast import contrast, is_dark, legible, visible_fill
 
 _TEXT: Final = 4.5
 _LARGE_TEXT: Final = 3.0
@@ -138,7 +138,7 @@ def dark_mode_colours(configured: Mapping[str, str]) -> dict[str, str]:
     Accents are lightened until they are visible on the dark background.
     """
     accents = {
-        name: legible(configured[name], _DARK["background"], _GRAPHIC)
+        name: visible_fill(configured[name], _DARK["background"])
         for name in _ACCENTS.keys() & configured.keys()
     }
     return (

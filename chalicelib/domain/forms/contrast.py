@@ -12,6 +12,10 @@ _DARK_LUMINANCE: Final = 0.18
 _Rgb = tuple[float, float, float]
 _WHITE: Final[_Rgb] = (1.0, 1.0, 1.0)
 _STEPS: Final = 20
+_GRAPHIC: Final = 3.0
+_MIN_SATURATION: Final = 0.15
+_INVERTED: Final = 12.0
+"""The contrast of a fill without hue, such as black in dark mode."""
 
 
 def contrast(foreground: str, background: str) -> float:
@@ -37,6 +41,17 @@ def legible(foreground: str, background: str, minimum: float) -> str:
         if contrast(mixed, background) >= minimum:
             return mixed if step else foreground
     return end
+
+
+def visible_fill(colour: str, background: str) -> str:
+    """Return the colour of a button, as much darker or lighter as the background requires.
+
+    Black in dark mode becomes almost white: a grey button looks as if it were disabled.
+    """
+    fill = legible(colour, background, _GRAPHIC)
+    channels = _blend(fill, _WHITE)
+    has_hue = max(channels) - min(channels) >= _MIN_SATURATION * max(channels)
+    return fill if has_hue or fill == colour else legible(colour, background, _INVERTED)
 
 
 def blended(colour: str, background: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from chalicelib.domain.forms.contrast import blended, legible
+from chalicelib.domain.forms.contrast import blended, legible, visible_fill
 from chalicelib.domain.forms.field_types import Control, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.image import Image
@@ -48,7 +48,6 @@ _DARK_CARD: Final = "#1c2228"
 """The background of the mail in dark mode; see the style element of the template."""
 _DARK_TONE_OPACITY: Final = "59"
 _MIN_CONTRAST: Final = 4.5
-_MIN_GRAPHIC_CONTRAST: Final = 3.0
 _ACCENT: Final = "#1f5fbf"
 
 
@@ -320,7 +319,7 @@ def _style(survey: SavedSurvey) -> MailStyle:
     style = survey.general_style
     background = _colour(style.background_color, "#ffffff")
     button = _colour(style.button_background_color, _colour(style.accent_color, _ACCENT))
-    dark_button = legible(button, _DARK_CARD, _MIN_GRAPHIC_CONTRAST)
+    dark_button = visible_fill(button, _DARK_CARD)
 
     def ink(colour: str, default: str, on: str = background) -> str:
         return legible(_colour(colour, default), on, _MIN_CONTRAST)

@@ -25,8 +25,10 @@ from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url, page
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
 _UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
-IN_DARK_MODE: Final = ".auto:not(:has(#bare:target,#light:target))"
+IN_DARK_MODE: Final = ".auto:not(:has(#light:target,#bare:target))"
 """The pages that follow the browser's scheme, without those in frames of light sites."""
+IN_DARK_SITE: Final = ".auto:has(#dark:target,#bare-dark:target)"
+"""The pages in frames of dark sites."""
 _PREFIXES: Final = {"generalStyle": "", "footer": "footer-", "submission": "thanks-"}
 _RADII: Final = {Radius.SHARP: "0", Radius.ROUNDED: "8px", Radius.PILL: "24px"}
 
@@ -68,8 +70,9 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     css = face + _rule(":root", radii | colours | legible | font)
     has_both_schemes = suits_dark_mode(valid)
     if has_both_schemes:
-        dark = _rule(IN_DARK_MODE, dark_mode_colours(valid))
-        css += f"@media(prefers-color-scheme:dark){{{dark}}}"
+        dark = dark_mode_colours(valid)
+        css += f"@media(prefers-color-scheme:dark){{{_rule(IN_DARK_MODE, dark)}}}"
+        css += _rule(IN_DARK_SITE, dark)
     images = (view.logo, view.cover, view.footer_logo, view.submission_image)
     urls = [url for image in images if (url := image_url(image))]
     return PageStyle(

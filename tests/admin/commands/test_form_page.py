@@ -77,7 +77,7 @@ def test_poster_has_logo_and_hints_in_the_languages_of_the_form(
     options = ("--base-url", BASE, "--output", tmp_path, "--poster")
     run("form", "qr", seeded.contact_form_id, *options)
     poster = (tmp_path / "maison-lumen.html").read_text()
-    hints = re.findall(r'<span lang="(..)"><bdi>([^<]+)', poster)
+    hints = re.findall(r'<bdi lang="(..)">([^<]+)', poster)
     assert hints == [(language, SCAN[language]) for language in ("en", "ar", "fr")]
     assert f'<img class="logo" src="{IMAGE["url"]}"' in poster
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.forms.contrast import contrast, is_dark, legible
+from chalicelib.domain.forms.contrast import contrast, is_dark, legible, visible_fill
 
 HEXADECIMAL = st.from_regex(r"#([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})", fullmatch=True)
 
@@ -19,6 +19,15 @@ def test_legible_colour_has_minimum_contrast(
 def test_colour_with_enough_contrast_is_unchanged() -> None:
     assert legible("#767676", "#ffffff", 4.5) == "#767676"
     assert legible("#777777", "#ffffff", 4.5) != "#777777"
+
+
+@pytest.mark.parametrize(
+    ("colour", "minimum"),
+    [("#111111", 12.0), ("#4a235a", 3.0), ("#2563eb", 3.0), ("#ffffff", 12.0)],
+)
+def test_fill_is_visible_and_black_is_not_grey(colour: str, minimum: float) -> None:
+    ratio = contrast(visible_fill(colour, "#14181d"), "#14181d")
+    assert minimum <= ratio < minimum + 7
 
 
 @pytest.mark.parametrize(

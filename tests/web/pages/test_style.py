@@ -11,7 +11,7 @@ from chalicelib.domain.forms.presentation import Font
 from chalicelib.domain.forms.public.survey import build_public_survey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_text
-from chalicelib.web.pages.style import IN_DARK_MODE, PageStyle, image_url, style_of
+from chalicelib.web.pages.style import IN_DARK_MODE, IN_DARK_SITE, PageStyle, image_url, style_of
 from tests.domain.forms.factories import DIRECTORY, saved_survey
 
 
@@ -64,7 +64,8 @@ def test_configured_colours_select_light_or_dark_scheme(
 
 @pytest.mark.parametrize("accent", ["#000", "#4a235a", "#0b7285", "#f2b01e", "#fff"])
 def test_accent_is_visible_in_light_and_dark_mode(accent: str) -> None:
-    light, _, dark = style(generalStyle={"accentColor": accent}).css.partition("@media")
+    light, dark, in_dark_site = style(generalStyle={"accentColor": accent}).css.split(".auto:")
+    assert dark.partition("{")[2].startswith(in_dark_site.partition("{")[2])
     assert f"--accent:{accent};" in light
     for css, background, text in ((light, "#f4f6f8", "#ffffff"), (dark, "#14181d", "#06222c")):
         colours = dict(re.findall("--([a-z-]+):(#[^;]+);", css))
@@ -73,8 +74,9 @@ def test_accent_is_visible_in_light_and_dark_mode(accent: str) -> None:
     assert contrast(colours["accent"], background) >= 3
 
 
-def test_style_sheet_has_the_selector_of_pages_in_dark_mode() -> None:
-    assert f"{IN_DARK_MODE} {{" in asset_text(STYLE_SHEET)
+@pytest.mark.parametrize("selector", [IN_DARK_MODE, IN_DARK_SITE])
+def test_style_sheet_has_the_selectors_of_pages_in_dark_mode(selector: str) -> None:
+    assert selector in asset_text(STYLE_SHEET)
 
 
 @pytest.mark.parametrize(

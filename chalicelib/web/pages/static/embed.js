@@ -11,10 +11,6 @@
     if (script.dataset[name]) url.searchParams.set(name, script.dataset[name]);
   }
   for (const [key, value] of new URLSearchParams(answers)) url.searchParams.append(`a.${key}`, value);
-  // A frame does not know whether the site around it is dark.
-  const isDark = getComputedStyle(script.parentElement).colorScheme.includes("dark") ||
-    document.querySelector("meta[name=color-scheme][content*=dark]");
-  url.hash = chrome === "none" ? `bare${isDark ? "-dark" : ""}` : isDark ? "" : "light";
   const report = (name) => script.dispatchEvent(new CustomEvent(`feedback:${name}`, { bubbles: true }));
   const frame = document.createElement("iframe");
   frame.title = title ?? "";
@@ -27,9 +23,19 @@
     frame.style.height = `${Math.ceil(data.feedbackHeight)}px`;
     frame.title = title ?? String(data.title);
   });
-  if (popup === undefined) {
+  // A frame does not know whether the site around it is dark. The site's text there is light if it is.
+  const load = () => {
+    frame.style.color = "color-mix(in srgb, currentcolor, currentcolor)"; // Always red, green and blue.
+    const { color } = getComputedStyle(frame);
+    const [red, green, blue] = color.match(/[\d.e-]+/g).map(Number);
+    const isDark = red * 3 + green * 6 + blue > (color.startsWith("rgb") ? 1275 : 5);
+    frame.style.colorScheme = isDark ? "dark" : "light";
+    url.hash = chrome === "none" ? `bare${isDark ? "-dark" : ""}` : frame.style.colorScheme;
     frame.src = url;
+  };
+  if (popup === undefined) {
     script.after(frame);
+    load();
     report("opened");
     return;
   }
@@ -38,7 +44,7 @@
   button.textContent = popup;
   button.className = "feedback-button";
   const dialog = document.createElement("dialog");
-  dialog.style.cssText = "box-sizing:border-box;width:min(40rem,100%);max-height:92%;padding:0;border:0;border-radius:12px;overflow:auto";
+  dialog.style.cssText = "box-sizing:border-box;width:min(40rem,100%);max-width:100%;max-height:92%;padding:0;border:0;border-radius:12px;overflow:auto";
   const end = document.createElement("button");
   end.type = "button";
   end.textContent = "×";
@@ -46,7 +52,7 @@
   end.style.cssText = "position:sticky;inset-block-start:0;float:inline-end;width:44px;height:44px;border:0;background:none;color:inherit;font-size:24px;cursor:pointer";
   dialog.append(end, frame);
   button.addEventListener("click", () => {
-    if (!frame.src) frame.src = url;
+    if (!frame.src) load();
     dialog.showModal();
     report("opened");
   });

@@ -100,7 +100,7 @@ def test_image_that_pages_do_not_display_is_a_warning(
 def test_default_colours_are_those_of_the_style_sheet() -> None:
     static = Path(colours.__file__).parents[2] / "web" / "pages" / "static"
     css = (static / "page.css").read_text()
-    light, dark = css.split("\n.dark {")[0], css.split("\n.dark {")[1].split("}")[0]
-    for block, defaults in ((light, colours._LIGHT), (dark, colours._DARK)):
-        found = set(re.findall(r"#[0-9a-f]{3,6}", block.replace("#fff)", "#ffffff)")))
-        assert set(defaults.values()) - {"#ffffff"} <= found
+    for scheme, defaults in (("light", colours._LIGHT), ("dark", colours._DARK)):
+        assert set(defaults.values()) <= set(
+            re.findall(rf"var\(--{scheme}, (#[0-9a-f]{{6}})\)", css)
+        )
