@@ -14,7 +14,7 @@ TEST_FEEDBACK_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class ExecutionState(StrEnum):
-    """State of an execution."""
+    """State of a webhook delivery."""
 
     PENDING = work.PENDING
     SUCCEEDED = "SUCCEEDED"
@@ -24,7 +24,7 @@ class ExecutionState(StrEnum):
 
 
 class ReplayResult(StrEnum):
-    """The result of the replay of one execution."""
+    """The result of the replay of one delivery."""
 
     REPLAYED = "REPLAYED"
     DUE = "DUE"
