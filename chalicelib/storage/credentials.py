@@ -1,24 +1,14 @@
 """The table of partner credentials. It contains hashes of secrets, not the secrets."""
 
-from typing import Any
-
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
 from chalicelib.domain.accounts.account import DEFAULT_PERMISSIONS, Credential, Permission
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
+from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import put_new, transaction
-
-
-class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_account"
-        projection = AllProjection()
-
-    account_id = UnicodeAttribute(hash_key=True)
 
 
 class CredentialRow(Table):
@@ -34,7 +24,7 @@ class CredentialRow(Table):
     created_at = TimestampAttribute()
     revoked_at = TimestampAttribute(null=True)
     permissions = UnicodeSetAttribute(null=True)
-    by_account = _ByAccount()
+    by_account = index("account_id", projection=ALL)
 
 
 def create(credential: Credential, change: AccountChange) -> None:

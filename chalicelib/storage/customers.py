@@ -11,7 +11,6 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, phone_hash
@@ -27,36 +26,12 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     is_unchanged,
 )
+from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.work_records import DueIndex
+from chalicelib.storage.dynamodb.work_records import due_index
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
-
-
-class _ByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_block"
-        projection = AllProjection()
-
-    list_block = UnicodeAttribute(hash_key=True)
-    position = IntegerAttribute(range_key=True)
-
-
-class _ByEmail(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_email"
-        projection = KeysOnlyProjection()
-
-    email_hash = UnicodeAttribute(hash_key=True)
-
-
-class _ByPhone(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_phone"
-        projection = KeysOnlyProjection()
-
-    phone_hash = UnicodeAttribute(hash_key=True)
 
 
 class CustomerRow(Table):
@@ -109,10 +84,10 @@ class CustomerRow(Table):
     input_hash = UnicodeAttribute(null=True)
     email_hash = UnicodeAttribute(null=True)
     phone_hash = UnicodeAttribute(null=True)
-    by_block = _ByBlock()
-    by_email = _ByEmail()
-    by_phone = _ByPhone()
-    due = DueIndex()
+    by_block = index("list_block", "position", ALL, sort_type=IntegerAttribute)
+    by_email = index("email_hash")
+    by_phone = index("phone_hash")
+    due = due_index()
 
 
 class CustomerPairRow(Table):

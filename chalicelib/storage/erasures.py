@@ -13,7 +13,6 @@ from typing import Any, Final
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
@@ -24,6 +23,7 @@ from chalicelib.storage.dynamodb.attributes import (
     JsonAttribute,
     TimestampAttribute,
 )
+from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import (
@@ -43,17 +43,6 @@ NO_HOLDER: Final = ""
 
 _PURPOSE: Final = b"erasure\n"
 """A prefix of the hashed text, so that other hashes with the same secret have other values."""
-
-
-class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The index of an account's erasures by time. It contains all attributes."""
-
-    class Meta:
-        index_name = "by_account"
-        projection = AllProjection()
-
-    account_id = UnicodeAttribute(hash_key=True)
-    erased_at = UnicodeAttribute(range_key=True)
 
 
 class ErasureRow(WorkRow):
@@ -80,7 +69,7 @@ class ErasureRow(WorkRow):
     operator = UnicodeAttribute(null=True)
     others = JsonAttribute(null=True)
     other_count = IntegerAttribute(null=True)
-    by_account = _ByAccount()
+    by_account = index("account_id", "erased_at", ALL)
     vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
 
     def pointer(self, _now: datetime) -> ErasurePointer:

@@ -15,7 +15,6 @@ from zlib import crc32
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
@@ -36,7 +35,8 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     TimestampAttribute,
 )
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.indexes import including, index
+from chalicelib.storage.dynamodb.table import account_key, fields_of, read_together
 from chalicelib.storage.dynamodb.transactions import (
     CONDITION_FAILED,
     Contention,
@@ -77,26 +77,6 @@ LAST: Final = (LATEST, "")
 """A position before the newest execution."""
 
 
-class _ByAccountShard(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_account_shard"
-        projection = IncludeProjection(
-            [
-                "account_id",
-                "workflow_id",
-                "action_id",
-                "feedback_id",
-                "state",
-                "attempt",
-                "ambiguous",
-                "reason",
-            ]
-        )
-
-    account_shard = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
-
-
 class ExecutionRow(WorkRow):
     """The table row of an execution or of one of its attempts.
 
@@ -128,7 +108,11 @@ class ExecutionRow(WorkRow):
     claim_token = UnicodeAttribute(null=True)
     leased_until = IntegerAttribute(null=True)
     not_before = IntegerAttribute(null=True)
-    by_account_shard = _ByAccountShard()
+    by_account_shard = index(
+        "account_shard",
+        "created_at",
+        including("account_id workflow_id action_id feedback_id state attempt ambiguous reason"),
+    )
 
     at = TimestampAttribute(null=True)
     status = IntegerAttribute(null=True)
@@ -535,37 +519,16 @@ def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
 
 
 def _attempt(row: ExecutionRow) -> Attempt:
-    return Attempt(
-        number=int(row.part.removeprefix("attempt#")),
-        at=row.at,
-        status=row.status,
-        error=row.error or "",
-        duration_ms=row.duration_ms or 0,
-        excerpt=row.excerpt or "",
-        ambiguous=bool(row.ambiguous),
-        repeat=bool(row.repeat),
-        host=row.host or "",
-    )
+    number = int(row.part.removeprefix("attempt#"))
+    return Attempt(number, **fields_of(row, Attempt))
 
 
 def _execution(row: ExecutionRow) -> Execution:
-    return Execution(
-        id=row.execution_id,
-        account_id=row.account_id,
-        workflow_id=row.workflow_id,
-        action_id=row.action_id,
-        feedback_id=row.feedback_id,
-        body=row.body or b"",
-        state=ExecutionState(row.state),
-        created_at=row.created_at,
-        attempt=row.last_claimed,
-        settled=row.settled or 0,
-        attempts_before=row.attempts_before or 0,
-        claims=row.claims or 0,
-        claim_token=row.claim_token or "",
-        ambiguous=bool(row.ambiguous),
-        due_at=row.due_at,
-        not_before=row.not_before,
-        ended_at=row.ended_at,
-        reason=row.reason or "",
-    )
+    values = {
+        "body": b"",
+        **fields_of(row, Execution),
+        "id": row.execution_id,
+        "state": ExecutionState(row.state),
+        "attempt": row.last_claimed,
+    }
+    return Execution(**values)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import pair_hash
@@ -23,6 +22,7 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     is_unchanged,
 )
+from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import (
     read_indexed,
     read_together,
@@ -41,33 +41,6 @@ from chalicelib.storage.trackers import TrackerRow
 
 PART: Final = "feedback"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
-
-
-class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_account"
-        projection = KeysOnlyProjection()
-
-    account_id = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
-
-
-class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_customer"
-        projection = KeysOnlyProjection()
-
-    customer_id = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
-
-
-class _ByContact(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_contact"
-        projection = KeysOnlyProjection()
-
-    contact_hash = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
 
 
 class FeedbackRow(WorkRow):
@@ -92,9 +65,9 @@ class FeedbackRow(WorkRow):
     marked_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
     answered_as = UnicodeAttribute(null=True)
-    by_account = _ByAccount()
-    by_customer = _ByCustomer()
-    by_contact = _ByContact()
+    by_account = index("account_id", "created_at")
+    by_customer = index("customer_id", "created_at")
+    by_contact = index("contact_hash", "created_at")
     part = PART
 
     def pointer(self, _now: datetime) -> FeedbackPointer:

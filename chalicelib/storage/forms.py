@@ -14,7 +14,6 @@ from typing import Any, Final
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.accounts.changes import AccountChange
@@ -29,23 +28,13 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     is_unchanged,
 )
+from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
 DOCUMENT: Final = "document"
 SUMMARY: Final = "summary"
 _VERSION: Final = "version"
-
-
-class FormsByBlock(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The index of an account's summary rows, in creation order."""
-
-    class Meta:
-        index_name = "by_block"
-        projection = IncludeProjection(["submission_count"])
-
-    list_block = UnicodeAttribute(hash_key=True)
-    position = IntegerAttribute(range_key=True)
 
 
 class FormRow(Table):
@@ -231,13 +220,19 @@ class FormTable:
         return condition
 
 
+def _by_block() -> Any:
+    """Return the index of an account's summary rows, in creation order."""
+    projection = including("submission_count")
+    return index("list_block", "position", projection, sort_type=IntegerAttribute)
+
+
 class ContactFormRow(FormRow):
     """The document row, the summary row or a version row of a contact form."""
 
     class Meta:
         name = "contact-forms"
 
-    by_block = FormsByBlock()
+    by_block = _by_block()
 
 
 class SurveyRow(FormRow):
@@ -246,7 +241,7 @@ class SurveyRow(FormRow):
     class Meta:
         name = "surveys"
 
-    by_block = FormsByBlock()
+    by_block = _by_block()
 
 
 contact_forms: Final = FormTable(ContactFormRow, Listed.CONTACT_FORMS)

@@ -41,7 +41,7 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     is_unchanged,
 )
-from chalicelib.storage.dynamodb.table import account_key, put_all, read_together
+from chalicelib.storage.dynamodb.table import account_key, fields_of, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import (
     WorkRecords,
@@ -424,15 +424,8 @@ def _pointer(
 
 
 def _header(row: ImportRow) -> ImportHeader:
-    return ImportHeader(
-        id=row.import_id,
-        account_id=row.account_id,
-        edition=row.edition,
-        row_count=row.row_count,
-        chunk_count=row.chunk_count or 0,
-        input_hash=row.input_hash,
-        created_at=row.created_at,
-    )
+    values = {"chunk_count": 0, "input_hash": None, **fields_of(row, ImportHeader)}
+    return ImportHeader(**values, id=row.import_id)
 
 
 def _progress(row: ImportRow) -> ChunkProgress:

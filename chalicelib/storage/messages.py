@@ -10,7 +10,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
-from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
 
 _RETENTION: Final = timedelta(days=400)
 
@@ -58,15 +58,7 @@ def find_message(message_id: str) -> SentMessage | None:
 
 
 def _message(row: MessageRow) -> SentMessage:
-    return SentMessage(
-        message_id=row.message_id,
-        account_id=row.account_id,
-        solicitation_id=row.solicitation_id,
-        customer_id=row.customer_id,
-        channel=Channel(row.channel),
-        contact_key=row.contact_key,
-        sent_at=row.sent_at,
-    )
+    return SentMessage(**fields_of(row, SentMessage) | {"channel": Channel(row.channel)})
 
 
 def find_many(message_ids: Collection[str]) -> list[SentMessage]:
@@ -82,15 +74,6 @@ def delete(write: TransactWrite, message_id: str) -> None:
 
 def add(write: TransactWrite, message: SentMessage) -> None:
     """Add a message in this transaction."""
-    write.save(
-        MessageRow(
-            message.message_id,
-            account_id=message.account_id,
-            solicitation_id=message.solicitation_id,
-            customer_id=message.customer_id,
-            channel=message.channel.value,
-            contact_key=message.contact_key,
-            sent_at=message.sent_at,
-            expires_at=int((message.sent_at + _RETENTION).timestamp()),
-        )
-    )
+    values = vars(message) | {"channel": message.channel.value}
+    expires_at = int((message.sent_at + _RETENTION).timestamp())
+    write.save(MessageRow(**values, expires_at=expires_at))

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
@@ -15,17 +14,9 @@ from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, is_unchanged
+from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 from chalicelib.storage.index_pages import read_index_page
-
-
-class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_customer"
-        projection = KeysOnlyProjection()
-
-    customer_id = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
 
 
 class PurchaseRow(Table):
@@ -48,7 +39,7 @@ class PurchaseRow(Table):
     source = UnicodeAttribute()
     metadata = JsonAttribute(null=True)
     attributes = JsonAttribute(null=True)
-    by_customer = _ByCustomer()
+    by_customer = index("customer_id", "created_at")
     input_hash = UnicodeAttribute(null=True)
     sent_at = TimestampAttribute(null=True)
 

@@ -18,7 +18,6 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
@@ -45,7 +44,8 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     is_unchanged,
 )
-from chalicelib.storage.dynamodb.table import account_key, read_indexed, read_together
+from chalicelib.storage.dynamodb.indexes import including, index
+from chalicelib.storage.dynamodb.table import account_key, fields_of, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     put_new,
@@ -73,37 +73,6 @@ It is longer than the function's time-out and shorter than the queue's visibilit
 
 PART: Final = "solicitation"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
-
-
-class _ByAccount(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_account"
-        projection = IncludeProjection(
-            [
-                "source",
-                "external_id",
-                "customer_id",
-                "state",
-                "reason",
-                "channel",
-                "survey_id",
-                "tracker_id",
-                "held_until",
-                "sent_at",
-            ]
-        )
-
-    account_id = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
-
-
-class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_customer"
-        projection = KeysOnlyProjection()
-
-    customer_id = UnicodeAttribute(hash_key=True)
-    created_at = UnicodeAttribute(range_key=True)
 
 
 class SolicitationRow(WorkRow):
@@ -137,8 +106,15 @@ class SolicitationRow(WorkRow):
     send_at = TimestampAttribute(null=True)
     cancelled_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
-    by_account = _ByAccount()
-    by_customer = _ByCustomer()
+    by_account = index(
+        "account_id",
+        "created_at",
+        including(
+            "source external_id customer_id state reason channel survey_id tracker_id held_until"
+            " sent_at"
+        ),
+    )
+    by_customer = index("customer_id", "created_at")
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
@@ -713,36 +689,15 @@ def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:
     """Build a solicitation from its table row or its index entry."""
-    return Solicitation(
-        id=row.solicitation_id,
-        account_id=row.account_id,
-        source=row.source,
-        external_id=row.external_id,
-        customer_id=row.customer_id,
-        is_requested=bool(row.is_requested),
-        created_at=row.created_at,
-        state=SolicitationState(row.state),
-        revision=row.revision or 0,
-        claim_token=row.claim_token or "",
-        leased_until=row.leased_until,
-        reason=row.reason or "",
-        channel=SendMode(row.channel) if row.channel else None,
-        survey_id=row.survey_id,
-        tracker_id=row.tracker_id,
-        text_day=row.text_day,
-        message_id=row.message_id,
-        reminder_message_id=row.reminder_message_id,
-        deferrals=row.deferrals or 0,
-        due_at=row.due_at,
-        counted_as=row.counted_as,
-        processed_at=row.processed_at,
-        held_until=row.held_until,
-        sent_at=row.sent_at,
-        reminded_at=row.reminded_at,
-        send_at=row.send_at,
-        cancelled_at=row.cancelled_at,
-        deferred_since=row.deferred_since,
-    )
+    values = {
+        "customer_id": None,
+        "is_requested": False,
+        **fields_of(row, Solicitation),
+        "id": row.solicitation_id,
+        "state": SolicitationState(row.state),
+        "channel": SendMode(row.channel) if row.channel else None,
+    }
+    return Solicitation(**values)
 
 
 def _is_unchanged(solicitation: Solicitation) -> Condition:

@@ -2,24 +2,15 @@
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
-from chalicelib.storage.dynamodb.table import Table, read_indexed, read_together
+from chalicelib.storage.dynamodb.indexes import index
+from chalicelib.storage.dynamodb.table import Table, fields_of, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-
-
-class _ByCustomer(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    class Meta:
-        index_name = "by_customer"
-        projection = KeysOnlyProjection()
-
-    customer_id = UnicodeAttribute(hash_key=True)
 
 
 class TrackerRow(Table):
@@ -39,7 +30,7 @@ class TrackerRow(Table):
     used_at = TimestampAttribute(null=True)
     feedback_id = UnicodeAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
-    by_customer = _ByCustomer()
+    by_customer = index("customer_id")
 
 
 def create(tracker: Tracker) -> bool:
@@ -105,31 +96,10 @@ def delete(write: TransactWrite, tracker: Tracker) -> None:
 
 
 def _row(tracker: Tracker) -> TrackerRow:
-    return TrackerRow(
-        tracker.id,
-        account_id=tracker.account_id,
-        survey_id=tracker.survey_id,
-        purchase_id=tracker.purchase_id,
-        customer_id=tracker.customer_id,
-        store_id=tracker.store_id,
-        send_mode=tracker.send_mode,
-        created_at=tracker.created_at,
-        counted_as=tracker.counted_as,
-    )
+    values = vars(tracker)
+    return TrackerRow(values["id"], **{n: v for n, v in values.items() if n != "id"})
 
 
 def build_tracker(row: TrackerRow) -> Tracker:
     """Build a tracker from its table row."""
-    return Tracker(
-        id=row.tracker_id,
-        account_id=row.account_id,
-        survey_id=row.survey_id,
-        purchase_id=row.purchase_id,
-        customer_id=row.customer_id,
-        store_id=row.store_id,
-        send_mode=row.send_mode,
-        created_at=row.created_at,
-        used_at=row.used_at,
-        feedback_id=row.feedback_id,
-        counted_as=row.counted_as,
-    )
+    return Tracker(**{"customer_id": None, **fields_of(row, Tracker)}, id=row.tracker_id)

@@ -6,6 +6,7 @@ and the measured savings.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -297,6 +298,12 @@ def put_all(rows: Iterable[Table]) -> datetime | None:
             if unwritten and not backoff.pause():
                 raise Unavailable("The database is busy.")
     return responded_at
+
+
+def fields_of(row: Table, record: type[Any]) -> dict[str, Any]:
+    """Return the set attributes of a row that are fields of a dataclass, by name."""
+    names = {field.name for field in fields(record)}
+    return {name: value for name, value in row.attribute_values.items() if name in names}
 
 
 def account_key(account_id: str, record_id: str) -> str:

@@ -12,7 +12,7 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.indexes import GlobalSecondaryIndex
 
 from chalicelib.domain.errors import Blocked, NotFound, Unavailable
 from chalicelib.domain.paging import in_groups
@@ -33,6 +33,7 @@ from chalicelib.domain.work import (
     shard_of,
 )
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
+from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 
@@ -41,15 +42,9 @@ _READ_AT_ONCE: Final = 100
 Pointer = TypeVar("Pointer")
 
 
-class DueIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """The sparse index of unfinished records by due time."""
-
-    class Meta:
-        index_name = "due"
-        projection = KeysOnlyProjection()
-
-    work_shard = UnicodeAttribute(hash_key=True)
-    due_at = IntegerAttribute(range_key=True)
+def due_index() -> GlobalSecondaryIndex[Any]:
+    """Return the sparse index of unfinished records by due time."""
+    return index("work_shard", "due_at", sort_type=IntegerAttribute)
 
 
 class WorkRow(Table):
@@ -84,7 +79,7 @@ class WorkRow(Table):
     reason = UnicodeAttribute(null=True)
     work_shard = UnicodeAttribute(null=True)
     due_at = IntegerAttribute(null=True)
-    due = DueIndex()
+    due = due_index()
 
     @classmethod
     def is_pending(cls) -> Condition:
