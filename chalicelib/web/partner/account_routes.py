@@ -4,13 +4,12 @@ from chalice import Blueprint, Response
 
 from chalicelib.domain.paging import PageRequest
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
 
 routes = Blueprint(__name__)
 
 
-@routes.route("/partners/account", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/account")
 @operation(
     id="getAccount",
     tag="Account",
@@ -27,8 +26,7 @@ def get_account(request: PartnerRequest) -> Response:
     return json_response(read_account(request.credential))
 
 
-@routes.route("/partners/place/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/place/list")
 @operation(
     id="listPlaces",
     tag="Account",
@@ -49,8 +47,7 @@ def post_place_list(request: PartnerRequest) -> Response:
     return json_response(list_places(request.account_id, page), status=201)
 
 
-@routes.route("/partners/workflow/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/workflow/list")
 @operation(
     id="listWorkflows",
     tag="Webhooks",

@@ -4,13 +4,12 @@ from chalice import Blueprint, Response
 
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
 
 routes = Blueprint(__name__)
 
 
-@routes.route("/partners/customer", methods=["PATCH"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "PATCH", "/partners/customer")
 @operation(
     id="changeCustomer",
     tag="Customers",
@@ -40,8 +39,7 @@ def patch_customer(request: PartnerRequest) -> Response:
     return json_response(change_customer(request.account_id, customer_id, patch))
 
 
-@routes.route("/partners/customer/find", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/customer/find")
 @operation(
     id="findCustomers",
     tag="Customers",
@@ -63,8 +61,7 @@ def post_customer_find(request: PartnerRequest) -> Response:
     return json_response(find_by_address(request.account_id, wanted), status=201)
 
 
-@routes.route("/partners/customer/opt-out", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/customer/opt-out")
 @operation(
     id="optOut",
     tag="Customers",
@@ -86,8 +83,7 @@ def post_customer_opt_out(request: PartnerRequest) -> Response:
     return json_response(opt_out(request.account_id, request.body(OptOut)), status=201)
 
 
-@routes.route("/partners/customer/erase", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/customer/erase")
 @operation(
     id="eraseCustomer",
     tag="Customers",
@@ -112,8 +108,7 @@ def post_customer_erase(request: PartnerRequest) -> Response:
     return json_response(request_erasure(request.credential, customer_id), status=201)
 
 
-@routes.route("/partners/customer/erasure", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/customer/erasure")
 @operation(
     id="getErasure",
     tag="Customers",

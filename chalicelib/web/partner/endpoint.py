@@ -81,8 +81,10 @@ class PartnerRequest:
 PartnerView = Callable[[PartnerRequest], Response]
 
 
-def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], Response]]:
-    """Convert a view function that accepts a `PartnerRequest` into a Chalice view function.
+def partner_route(
+    routes: Blueprint, method: str, path: str
+) -> Callable[[PartnerView], Callable[[], Response]]:
+    """Route requests to a view function that accepts a `PartnerRequest`.
 
     The credentials and the permission that the operation declares are checked before the rest of
     the request is read.
@@ -110,7 +112,10 @@ def partner_endpoint(routes: Blueprint) -> Callable[[PartnerView], Callable[[], 
                 logger.exception("unhandled exception", request_id=request_id_of(http))
                 return unhandled_exception(request_id_of(http))
 
-        return endpoint
+        routed: Callable[[], Response] = routes.route(path, methods=[method], content_types=[])(
+            endpoint
+        )
+        return routed
 
     return decorate
 

@@ -3,13 +3,12 @@
 from chalice import Blueprint, Response
 
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
 
 routes = Blueprint(__name__)
 
 
-@routes.route("/partners/feedback", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/feedback")
 @operation(
     id="getFeedback",
     tag="Feedback",
@@ -28,8 +27,7 @@ def get_feedback(request: PartnerRequest) -> Response:
     return json_response(read_partner_feedback(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/feedback/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/feedback/list")
 @operation(
     id="listFeedback",
     tag="Feedback",
@@ -56,8 +54,7 @@ def post_feedback_list(request: PartnerRequest) -> Response:
     return json_response(read_feed(request.account_id, page), status=201)
 
 
-@routes.route("/partners/statistics", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/statistics")
 @operation(
     id="getStatistics",
     tag="Feedback",

@@ -3,13 +3,12 @@
 from chalice import Blueprint, Response
 
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
 
 routes = Blueprint(__name__)
 
 
-@routes.route("/partners/purchase", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/purchase")
 @operation(
     id="reportPurchase",
     tag="Purchases",
@@ -36,8 +35,7 @@ def post_purchase(request: PartnerRequest) -> Response:
     return json_response(purchase, status=201)
 
 
-@routes.route("/partners/purchase/batch", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/purchase/batch")
 @operation(
     id="reportPurchases",
     tag="Purchases",
@@ -63,8 +61,7 @@ def post_purchase_batch(request: PartnerRequest) -> Response:
     return json_response(recorded, status=201)
 
 
-@routes.route("/partners/purchase/find", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/purchase/find")
 @operation(
     id="findPurchase",
     tag="Purchases",
@@ -85,8 +82,7 @@ def post_purchase_find(request: PartnerRequest) -> Response:
     return json_response(read_purchase(request.account_id, record_id), status=201)
 
 
-@routes.route("/partners/purchase/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/purchase/list")
 @operation(
     id="listPurchases",
     tag="Purchases",
@@ -110,8 +106,7 @@ def post_purchase_list(request: PartnerRequest) -> Response:
     return json_response(list_purchases(request.account_id, wanted), status=201)
 
 
-@routes.route("/partners/purchase/cancel", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/purchase/cancel")
 @operation(
     id="cancelPurchase",
     tag="Purchases",
@@ -135,8 +130,7 @@ def post_purchase_cancel(request: PartnerRequest) -> Response:
     return json_response(cancel_survey(request.account_id, purchase_id), status=201)
 
 
-@routes.route("/partners/survey-tracker", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/survey-tracker")
 @operation(
     id="getSurveyTracker",
     tag="Surveys",
@@ -156,8 +150,7 @@ def get_survey_tracker(request: PartnerRequest) -> Response:
     return json_response(read_survey_tracker(request.account_id, purchase_id))
 
 
-@routes.route("/partners/survey-tracker", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/survey-tracker")
 @operation(
     id="createSurveyLink",
     tag="Surveys",
@@ -186,8 +179,7 @@ def post_survey_tracker(request: PartnerRequest) -> Response:
     return json_response(link_survey(request.account_id, purchase_id), status=201)
 
 
-@routes.route("/partners/survey-tracker/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/survey-tracker/list")
 @operation(
     id="listSurveyTrackers",
     tag="Surveys",

@@ -9,7 +9,7 @@ from chalice import Blueprint, Response
 from chalicelib.domain.paging import PageRequest
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, Operation, operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
 
 routes = Blueprint(__name__)
 
@@ -31,8 +31,7 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
     )
 
 
-@routes.route("/partners/purchase", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/purchase")
 @operation(
     id="getPurchase",
     tag="Purchases",
@@ -51,8 +50,7 @@ def get_purchase(request: PartnerRequest) -> Response:
     return json_response(read_purchase(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/contact-form", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/contact-form")
 @operation(
     id="getContactForm",
     tag="Contact forms",
@@ -70,8 +68,7 @@ def get_contact_form(request: PartnerRequest) -> Response:
     return json_response(read_contact_form(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/contact-form/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/contact-form/list")
 @operation(**_list("listContactForms", "Contact forms", "forms.list_pages.ContactFormPage"))
 def post_contact_form_list(request: PartnerRequest) -> Response:
     """Return a page of contact forms."""
@@ -81,8 +78,7 @@ def post_contact_form_list(request: PartnerRequest) -> Response:
     return json_response(list_contact_forms(request.account_id, page), status=201)
 
 
-@routes.route("/partners/survey", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/survey")
 @operation(
     id="getSurvey",
     tag="Surveys",
@@ -100,8 +96,7 @@ def get_survey(request: PartnerRequest) -> Response:
     return json_response(read_survey(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/survey/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/survey/list")
 @operation(**_list("listSurveys", "Surveys", "forms.list_pages.SurveyPage"))
 def post_survey_list(request: PartnerRequest) -> Response:
     """Return a page of surveys."""
@@ -111,8 +106,7 @@ def post_survey_list(request: PartnerRequest) -> Response:
     return json_response(list_surveys(request.account_id, page), status=201)
 
 
-@routes.route("/partners/customer", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/customer")
 @operation(
     id="getCustomer",
     tag="Customers",
@@ -130,8 +124,7 @@ def get_customer(request: PartnerRequest) -> Response:
     return json_response(read_customer(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/customer", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/customer")
 @operation(
     id="createCustomer",
     tag="Customers",
@@ -158,8 +151,7 @@ def post_customer(request: PartnerRequest) -> Response:
     return json_response(create_customer(request.account_id, body, key), status=201)
 
 
-@routes.route("/partners/customer/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/customer/list")
 @operation(**_list("listCustomers", "Customers", "customers.customer.CustomerPage"))
 def post_customer_list(request: PartnerRequest) -> Response:
     """Return a page of customers."""
@@ -169,8 +161,7 @@ def post_customer_list(request: PartnerRequest) -> Response:
     return json_response(list_customers(request.account_id, page), status=201)
 
 
-@routes.route("/partners/customer/batch", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/customer/batch")
 @operation(
     id="importCustomers",
     tag="Customers",
@@ -203,8 +194,7 @@ def post_customer_batch(request: PartnerRequest) -> Response:
     return json_response(accept_batch(request.account_id, batch, key), status=201)
 
 
-@routes.route("/partners/customer/batch", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/customer/batch")
 @operation(
     id="getCustomerBatch",
     tag="Customers",

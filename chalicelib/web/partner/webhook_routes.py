@@ -4,13 +4,12 @@ from chalice import Blueprint, Response
 
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_endpoint
+from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
 
 routes = Blueprint(__name__)
 
 
-@routes.route("/partners/webhook-delivery/list", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/webhook-delivery/list")
 @operation(
     id="listWebhookDeliveries",
     tag="Webhooks",
@@ -35,8 +34,7 @@ def post_webhook_delivery_list(request: PartnerRequest) -> Response:
     return json_response(list_partner_deliveries(request.account_id, wanted), status=201)
 
 
-@routes.route("/partners/webhook-delivery", methods=["GET"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "GET", "/partners/webhook-delivery")
 @operation(
     id="getWebhookDelivery",
     tag="Webhooks",
@@ -54,8 +52,7 @@ def get_webhook_delivery(request: PartnerRequest) -> Response:
     return json_response(read_partner_delivery(request.account_id, request.identifier()))
 
 
-@routes.route("/partners/webhook-delivery/replay", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/webhook-delivery/replay")
 @operation(
     id="replayWebhookDeliveries",
     tag="Webhooks",
@@ -80,8 +77,7 @@ def post_webhook_delivery_replay(request: PartnerRequest) -> Response:
     return json_response(replay_partner_deliveries(request.account_id, wanted), status=201)
 
 
-@routes.route("/partners/webhook-delivery/test", methods=["POST"], content_types=[])
-@partner_endpoint(routes)
+@partner_route(routes, "POST", "/partners/webhook-delivery/test")
 @operation(
     id="testWebhook",
     tag="Webhooks",
