@@ -23,15 +23,10 @@ from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.settings import settings
 
 _CREDENTIAL_ERRORS: Final = frozenset(
-    {
-        "ExpiredTokenException",
-        "IncompleteSignature",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "SignatureDoesNotMatch",
-        "UnrecognizedClientException",
-    }
+    (
+        "ExpiredTokenException IncompleteSignature InvalidClientTokenId InvalidSignatureException"
+        " MissingAuthenticationToken SignatureDoesNotMatch UnrecognizedClientException"
+    ).split()
 )
 
 

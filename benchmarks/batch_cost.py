@@ -8,17 +8,16 @@ from typing import Any, Final
 
 import boto3
 import httpx
-from chalice.app import SQSEvent
 
 from admin.services.accounts.manage import create_account, issue_key
 from benchmarks import row_by_row_importer
 from benchmarks.consumed_capacity import Consumed, consumed_capacity
+from benchmarks.create_cost import invoke
 from benchmarks.network import network
 from benchmarks.own_cloud import deploy_app, own_cloud
 from benchmarks.report import Section, Table, met
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
-from chalicelib.functions.partial_batch import process_batch
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.accept_batch import accept_batch, read_import
 from chalicelib.services.customers.import_chunk import WORKER
@@ -131,9 +130,7 @@ def _process_queue() -> None:
     while received := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=BATCH_SIZE).get(
         "Messages"
     ):
-        records = [{"messageId": m["MessageId"], "body": m["Body"]} for m in received]
-        response = process_batch(WORKER, SQSEvent({"Records": records}, None))
-        assert not response["batchItemFailures"], response
+        assert not invoke(WORKER, [message["Body"] for message in received])
         sqs.delete_message_batch(
             QueueUrl=queue,
             Entries=[

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any, Final
 
-from admin.services.forms.save import save_contact_form
 from benchmarks import sample_account
 from benchmarks.create_cost import create_one, respondent_feedback
+from benchmarks.delivery_cost import new_execution
 from benchmarks.own_cloud import own_cloud
 from benchmarks.partition_load import (
     READ_UNITS_PER_KEY,
@@ -20,7 +20,7 @@ from benchmarks.partition_load import (
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, Outcome
+from chalicelib.domain.webhooks.execution import Attempt, ExecutionState, Outcome
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
@@ -145,12 +145,10 @@ def import_rows(count: int) -> Iterator[None]:
 
 def submit(count: int) -> Iterator[None]:
     """Store feedback of new respondents and process it in batches."""
-    account_id = new_id()
-    sample_account.save_places(account_id)
-    form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
+    account_id, form_id = sample_account.with_contact_form()
     for start in range(0, count, MAX_BATCH_SIZE):
         numbers = range(start, min(count, start + MAX_BATCH_SIZE))
-        batch = [respondent_feedback(account_id, form.id, number) for number in numbers]
+        batch = [respondent_feedback(account_id, form_id, number) for number in numbers]
         for record in batch:
             feedback.create(record, None)
             yield
@@ -160,19 +158,7 @@ def submit(count: int) -> Iterator[None]:
 def deliver(count: int) -> Iterator[None]:
     """Create executions, claim them and save their outcomes."""
     account_id, now = new_id(), clock.now()
-    created = [
-        Execution(
-            id=new_id(),
-            account_id=account_id,
-            workflow_id=new_id(),
-            action_id=new_id(),
-            feedback_id=new_id(),
-            body=b"{}",
-            state=ExecutionState.PENDING,
-            created_at=now,
-        )
-        for _ in range(count)
-    ]
+    created = [new_execution(account_id, new_id(), new_id()) for _ in range(count)]
     executions.create(created)
     for execution in created:
         claim = executions.claim(execution.pointer, now)

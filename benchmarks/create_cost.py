@@ -19,8 +19,6 @@ from typing import Any, Final
 import boto3
 from chalice.app import SQSEvent
 
-from admin.services.accounts.manage import create_account
-from admin.services.forms.save import save_contact_form
 from admin.services.workflows.manage import save_workflow
 from benchmarks import sample_account
 from benchmarks.memory_cloud import CloudClient, connect, running_cloud
@@ -301,7 +299,7 @@ def _listing() -> Iterator[None]:
         while not stop.is_set():
             messages = sqs.receive_message(QueueUrl=queue).get("Messages", [])
             for message in messages:
-                _invoke(assign_positions.WORKER, [message["Body"]])
+                assert not invoke(assign_positions.WORKER, [message["Body"]])
             if not messages:
                 time.sleep(0.05)
 
@@ -314,22 +312,23 @@ def _listing() -> Iterator[None]:
         thread.join()
 
 
-def _invoke(worker: Worker[Any], bodies: Sequence[str]) -> None:
-    records = [{"messageId": str(number), "body": body} for number, body in enumerate(bodies)]
+def invoke(worker: Worker[Any], bodies: Sequence[str]) -> list[str]:
+    """Invoke a function with a batch of messages. Return the messages that failed."""
+    records = [
+        {"messageId": str(n), "body": body, "attributes": {}} for n, body in enumerate(bodies)
+    ]
     response = process_batch(worker, SQSEvent({"Records": records}, None))
-    assert not response["batchItemFailures"], response
+    return [bodies[int(failure["itemIdentifier"])] for failure in response["batchItemFailures"]]
 
 
 def _open_account(work: _Work) -> _Account:
-    account_id = create_account("Maison Lumen").id
-    sample_account.save_places(account_id)
-    form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
+    account_id, form_id = sample_account.with_contact_form()
     for number in range(work.workflows):
         action = {"key": "crm", "url": "https://hooks.example.com/", "metadata": {"team": "care"}}
-        condition = {"subject": "form", "operator": "$eq", "value": form.id}
+        condition = {"subject": "form", "operator": "$eq", "value": form_id}
         workflow = {"name": f"Workflow {number}", "conditions": [condition], "actions": [action]}
         save_workflow(account_id, workflow | {"id": new_id()})
-    return _Account(account_id, sample_account.demo("store")[0]["id"], form.id, clock.now())
+    return _Account(account_id, sample_account.demo("store")[0]["id"], form_id, clock.now())
 
 
 def create_one(account_id: str, number: int) -> None:
@@ -365,7 +364,8 @@ def _store_batch(account: _Account, batch: int, *, has_email: bool = False) -> N
 
 def _process_batch(account: _Account, batch: int) -> None:
     ids = [_feedback_id(account.form_id, number) for number in _numbers(batch)]
-    _invoke(process.WORKER, [encode(FeedbackPointer(account.id, each)) for each in ids])
+    pointers = [FeedbackPointer(account.id, each) for each in ids]
+    assert not invoke(process.WORKER, list(map(encode, pointers)))
 
 
 def _numbers(batch: int) -> range:

@@ -79,9 +79,8 @@ def _deliver(contender: str, port: int) -> tuple[float, float]:
     action = {"id": new_id(), "key": "crm", "url": url}
     workflow = {"id": new_id(), "name": "All", "conditions": [], "actions": [action]}
     save_workflow(account_id, workflow)
-    created = [
-        _execution(account_id, workflow["id"], action["id"]) for _ in range(_WARM_UP + DELIVERIES)
-    ]
+    ids = account_id, str(workflow["id"]), str(action["id"])
+    created = [new_execution(*ids) for _ in range(_WARM_UP + DELIVERIES)]
     executions.create(created)
     pointers = [execution.pointer for execution in created]
     deliver = _CONTENDERS[contender](url)
@@ -92,7 +91,8 @@ def _deliver(contender: str, port: int) -> tuple[float, float]:
     return DELIVERIES / seconds, cpu_s / DELIVERIES * 1e6
 
 
-def _execution(account_id: str, workflow_id: Any, action_id: Any) -> Execution:
+def new_execution(account_id: str, workflow_id: str, action_id: str) -> Execution:
+    """Build a pending execution without storing it."""
     return Execution(
         id=new_id(),
         account_id=account_id,

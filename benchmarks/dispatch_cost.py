@@ -14,19 +14,18 @@ from pathlib import Path
 from typing import Any, Final
 
 import boto3
-from chalice.app import SQSEvent
 
 from admin.commands.purchase import import_file
 from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_survey
+from benchmarks.create_cost import invoke
 from benchmarks.own_cloud import own_cloud
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import count_calls_of, counted_calls
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
-from chalicelib.functions.partial_batch import process_batch
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases import record_queued
 from chalicelib.services.solicitation import send_survey
@@ -148,12 +147,7 @@ def _invoke(worker: Worker[Any], bodies: Sequence[str]) -> None:
     remaining = list(bodies)
     while remaining:
         batch, remaining = remaining[:_BATCH], remaining[_BATCH:]
-        records = [
-            {"messageId": str(number), "body": body, "attributes": {}}
-            for number, body in enumerate(batch)
-        ]
-        failures = process_batch(worker, SQSEvent({"Records": records}, None))["batchItemFailures"]
-        remaining += [batch[int(failure["itemIdentifier"])] for failure in failures]
+        remaining += invoke(worker, batch)
 
 
 def _receive() -> Iterator[str]:

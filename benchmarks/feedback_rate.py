@@ -3,18 +3,13 @@
 from functools import partial
 from typing import Final
 
-from chalice.app import SQSEvent
-
-from admin.services.accounts.manage import create_account
-from admin.services.forms.save import save_contact_form
 from benchmarks import sample_account
-from benchmarks.create_cost import respondent_feedback
+from benchmarks.create_cost import invoke, respondent_feedback
 from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
 from benchmarks.waiting_model import REQUEST_S, WaitingModel, waiting_model
 from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.domain.ids import new_id
-from chalicelib.functions.partial_batch import process_batch
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK
 from chalicelib.services.feedback.process import WORKER
@@ -49,7 +44,7 @@ def measure() -> Section:
 
 def _row(accounts: int) -> tuple[int, float, float, int]:
     with waiting_model() as model:
-        forms = [_open_account() for _ in range(accounts)]
+        forms = [sample_account.with_contact_form() for _ in range(accounts)]
         _run(model, forms, FEEDBACK.batch_size * FEEDBACK.max_concurrency)  # fill the caches
         model.conflicts = model.requests = 0
         seconds = _run(model, forms, RECORDS)
@@ -73,14 +68,4 @@ def _run(model: WaitingModel, forms: list[tuple[str, str]], records: int) -> flo
 
 
 def _invoke(batch: list[FeedbackPointer]) -> None:
-    bodies = [encode(pointer) for pointer in batch]
-    records = [{"messageId": str(n), "body": body} for n, body in enumerate(bodies)]
-    response = process_batch(WORKER, SQSEvent({"Records": records}, None))
-    assert not response["batchItemFailures"], response
-
-
-def _open_account() -> tuple[str, str]:
-    account_id = create_account("Maison Lumen").id
-    sample_account.save_places(account_id)
-    form = save_contact_form(account_id, sample_account.contact_form() | {"id": new_id()})
-    return account_id, form.id
+    assert not invoke(WORKER, list(map(encode, batch)))

@@ -144,12 +144,11 @@ class CloudClient(threading.local):
     def respond(self, request: AWSPreparedRequest) -> AWSResponse:
         """Return the response of the cloud to an AWS request."""
         time.sleep(self._added_s)
-        target = request.headers["X-Amz-Target"]
-        operation = (target if isinstance(target, str) else target.decode()).rpartition(".")[2]
+        operation = operation_of(request)
         assert isinstance(request.body, bytes)
         self.operations.append(operation)
         status, headers, body = self.exchange(operation, request.body)
-        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), _Body(body))
+        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), Body(body))
 
     def exchange(self, operation: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Return the status, the headers and the body of the response to a request."""
@@ -175,11 +174,20 @@ def connect(path: Path, added_ms: float = 0) -> None:
     CloudClient(path, added_ms).install()
 
 
-class _Body:
+def operation_of(request: AWSPreparedRequest) -> str:
+    """Return the name of the operation that an AWS request calls."""
+    target = request.headers["X-Amz-Target"]
+    return (target if isinstance(target, str) else target.decode()).rpartition(".")[2]
+
+
+class Body:
+    """The body of a response, as botocore reads it."""
+
     def __init__(self, body: bytes) -> None:
         self._body = body
 
     def stream(self, **_: Any) -> Iterator[bytes]:
+        """Yield the bytes of the body."""
         yield self._body
 
 

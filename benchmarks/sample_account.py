@@ -15,7 +15,7 @@ from admin.services.forms.save import save_contact_form, save_survey
 from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.ids import derived_id
+from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
@@ -69,6 +69,13 @@ def add_feedback() -> str:
     for group in in_groups(ids, MAX_BATCH_SIZE):
         process_feedback(group)
     return ids[0]
+
+
+def with_contact_form() -> tuple[str, str]:
+    """Create an account with the places of the demo. Return its id and that of a contact form."""
+    account_id = create_account("Maison Lumen").id
+    save_places(account_id)
+    return account_id, save_contact_form(account_id, contact_form() | {"id": new_id()}).id
 
 
 def save_places(account_id: str) -> None:

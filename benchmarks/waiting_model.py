@@ -20,7 +20,7 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.memory_cloud import MemoryCloud
+from benchmarks.memory_cloud import Body, MemoryCloud, operation_of
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 
@@ -85,8 +85,7 @@ class WaitingModel(MemoryCloud):
     def respond(self, request: AWSPreparedRequest) -> AWSResponse:
         """Return the response to an AWS request, after the time that the request takes."""
         self.requests += 1
-        target = request.headers["X-Amz-Target"]
-        operation = (target if isinstance(target, str) else target.decode()).rpartition(".")[2]
+        operation = operation_of(request)
         status, body = self._conflict(operation, request.body) or self.response(
             operation, request.body if isinstance(request.body, bytes) else b""
         )
@@ -95,7 +94,7 @@ class WaitingModel(MemoryCloud):
             "Content-Type": request.headers["Content-Type"],
             "Date": format_datetime(self.now(), usegmt=True),
         }
-        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), _Body(body))
+        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), Body(body))
 
     def _conflict(self, operation: str, body: Any) -> tuple[int, bytes] | None:
         """Return the response to a conflicting write. Otherwise, lock the rows of a transaction."""
@@ -146,11 +145,3 @@ def waiting_model() -> Iterator[WaitingModel]:
     ):
         random.seed(1)
         yield model
-
-
-class _Body:
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def stream(self, **_: Any) -> Iterator[bytes]:
-        yield self._body

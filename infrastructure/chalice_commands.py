@@ -98,14 +98,9 @@ _COMMANDS: Final[dict[str, Callable[[click.Context], None]]] = {
     "plan": _refuse,
 }
 _OVERRIDE_PROFILE: Final = (
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_SECURITY_TOKEN",
-    "AWS_DEFAULT_PROFILE",
-    "AWS_ROLE_ARN",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-)
+    "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_SECURITY_TOKEN"
+    " AWS_DEFAULT_PROFILE AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE"
+).split()
 """Variables that AWS clients prefer to the profile in the variable AWS_PROFILE."""
 
 

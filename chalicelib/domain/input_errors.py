@@ -198,24 +198,9 @@ def _printable(key: str) -> str:
 
 # Error codes that validators in `domain` raise with PydanticCustomError.
 _DOMAIN_CODES: Final = frozenset(
-    {
-        "too_many",
-        "invalid_date",
-        "invalid_email",
-        "invalid_uuid",
-        "invalid_timestamp",
-        "invalid_colour",
-        "invalid_url",
-        "unknown_reference",
-        "cycle",
-        "duplicate",
-        "required",
-        "too_large",
-        "wrong_type",
-        "not_unicode",
-        "not_allowed",
-        "not_whole",
-        "out_of_range",
-        "empty",
-    }
+    (
+        "too_many invalid_date invalid_email invalid_uuid invalid_timestamp invalid_colour"
+        " invalid_url unknown_reference cycle duplicate required too_large wrong_type not_unicode"
+        " not_allowed not_whole out_of_range empty"
+    ).split()
 )

@@ -37,43 +37,24 @@ A connection can go stale while Lambda freezes the process. A request on a stale
 and it is unknown whether the provider received the request.
 """
 
-_NOT_SENT_CODES: Final = frozenset(
-    {
-        # Exceeded rates and quotas.
-        "LimitExceeded",
-        "LimitExceededException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "SlowDown",
-        "Throttled",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        # Errors of the stage's configuration: the message is sent after an operator corrects it.
-        "AccessDenied",
-        "AccessDeniedException",
-        "AccountSendingPausedException",
-        "AuthorizationError",
-        "AuthorizationErrorException",
-        "ConfigurationSetDoesNotExist",
-        "ConfigurationSetSendingPausedException",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "IncompleteSignature",
-        "InvalidAccessKeyId",
-        "InvalidClientTokenId",
-        "InvalidSecurity",
-        "InvalidSecurityException",
-        "MailFromDomainNotVerifiedException",
-        "MissingAuthenticationToken",
-        "OptInRequired",
-        "RequestExpired",
-        "RequestTimeTooSkewed",
-        "SignatureDoesNotMatch",
-        "UnrecognizedClientException",
-    }
+_BUSY: Final = (
+    "LimitExceeded LimitExceededException RequestLimitExceeded RequestThrottled SlowDown Throttled"
+    " ThrottledException Throttling ThrottlingException TooManyRequestsException"
 )
+"""Error codes of exceeded rates and quotas."""
+
+_MISCONFIGURED: Final = (
+    "AccessDenied AccessDeniedException AccountSendingPausedException AuthorizationError"
+    " AuthorizationErrorException ConfigurationSetDoesNotExist"
+    " ConfigurationSetSendingPausedException ExpiredToken ExpiredTokenException"
+    " IncompleteSignature InvalidAccessKeyId InvalidClientTokenId InvalidSecurity"
+    " InvalidSecurityException MailFromDomainNotVerifiedException MissingAuthenticationToken"
+    " OptInRequired RequestExpired RequestTimeTooSkewed SignatureDoesNotMatch"
+    " UnrecognizedClientException"
+)
+"""Error codes of the stage's configuration: the message is sent after an operator corrects it."""
+
+_NOT_SENT_CODES: Final = frozenset(f"{_BUSY} {_MISCONFIGURED}".split())
 _AMBIGUOUS_ERRORS: Final = (HTTPClientError, IncompleteReadError, SSLError)
 """Errors of a connection that was open, so the request may have reached the provider.
 

@@ -7,7 +7,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import ALL, index
-from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.table import Table, fields_of
 from chalicelib.storage.dynamodb.transactions import put_new, transaction
 
 
@@ -29,14 +29,7 @@ class CredentialRow(Table):
 
 def create(credential: Credential, change: AccountChange) -> None:
     """Create a credential and store the change for the audit, in one transaction."""
-    values = {
-        "api_key": credential.api_key,
-        "account_id": credential.account_id,
-        "secret_hash": credential.secret_hash,
-        "label": credential.label,
-        "created_at": credential.created_at,
-        "permissions": set(credential.permissions),
-    }
+    values = vars(credential) | {"permissions": set(credential.permissions)}
     with transaction() as write:
         put_new(write, CredentialRow, values)
         account_changes.add(write, credential.account_id, [change])
@@ -73,12 +66,5 @@ def revoke(credential: Credential, change: AccountChange) -> None:
 
 
 def _credential(row: CredentialRow) -> Credential:
-    return Credential(
-        api_key=row.api_key,
-        account_id=row.account_id,
-        secret_hash=row.secret_hash,
-        label=row.label,
-        created_at=row.created_at,
-        revoked_at=row.revoked_at,
-        permissions=frozenset(map(Permission, row.permissions or DEFAULT_PERMISSIONS)),
-    )
+    permissions = frozenset(map(Permission, row.permissions or DEFAULT_PERMISSIONS))
+    return Credential(**fields_of(row, Credential) | {"permissions": permissions})

@@ -343,23 +343,10 @@ def in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
 
 
 _COPIED: Final = (
-    "id",
-    "description",
-    "company",
-    "first_name",
-    "last_name",
-    "display_name",
-    "phone_number",
-    "email",
-    "civility",
+    *"id description company first_name last_name display_name phone_number email civility".split(),
     *IDENTIFIERS,
-    "email_bounced",
-    "email_optin",
-    "sms_optin",
-    "feedback_count",
-    "purchase_count",
-    "rating_sum",
-    "rating_count",
+    *"email_bounced email_optin sms_optin feedback_count purchase_count".split(),
+    *("rating_sum", "rating_count"),
 )
 
 

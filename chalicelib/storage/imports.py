@@ -63,17 +63,9 @@ _CHUNKS_READ_AT_ONCE: Final = 25
 """Maximum number of chunks in one request: a chunk has up to 400 KB, and a response up to 16 MB."""
 
 _NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
-_PROGRESS_ATTRIBUTES: Final = [
-    "import_id",
-    "part",
-    "state",
-    "created",
-    "filled",
-    "unchanged",
-    "failed",
-    "errors",
-    "ended_at",
-]
+_PROGRESS_ATTRIBUTES: Final = (
+    "import_id part state created filled unchanged failed errors ended_at"
+).split()
 
 
 class ImportRow(WorkRow):

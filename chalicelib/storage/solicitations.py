@@ -274,15 +274,8 @@ def _find_reminder(
 
 
 _OF_SURVEY: Final = (
-    "source",
-    "external_id",
-    "customer_id",
-    "created_at",
-    "survey_id",
-    "channel",
-    "tracker_id",
-    "cancelled_at",
-)
+    "source external_id customer_id created_at survey_id channel tracker_id cancelled_at"
+).split()
 """The attributes of a survey's solicitation that its reminder has too."""
 
 

@@ -11,22 +11,10 @@ _MAX_NAME_LENGTH: Final = 100
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE: Final = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?")
 _FRAMING: Final = frozenset(
-    {
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "expect",
-        "host",
-        "http2-settings",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
+    (
+        "accept-encoding connection content-encoding content-length expect host http2-settings"
+        " keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade"
+    ).split()
 )
 
 

@@ -29,15 +29,11 @@ from chalicelib.storage.dynamodb.read_rows import record_response
 from chalicelib.time_limits import has_time_for_call
 
 _TRANSIENT_ERRORS: Final = frozenset(
-    {
-        "InternalServerError",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "ServiceUnavailable",
-        "ThrottlingException",
-        "TransactionConflictException",
-        "TransactionInProgressException",
-    }
+    (
+        "InternalServerError ProvisionedThroughputExceededException RequestLimitExceeded"
+        " ServiceUnavailable ThrottlingException TransactionConflictException"
+        " TransactionInProgressException"
+    ).split()
 )
 THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
 """The reason codes of a throttled write in a transaction that DynamoDB cancelled."""

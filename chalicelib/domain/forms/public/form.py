@@ -23,6 +23,7 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.schema import UuidText
 
 _Part = TypeVar("_Part", bound=Part)
+_FIELD_TRAITS = tuple(FieldTraits.model_fields)
 
 
 class PublicPlace(Part):
@@ -177,36 +178,18 @@ def translated_values(values: list[str], translations: list[str]) -> list[str]:
 
 
 def _dependency(dependency: FieldDependency) -> PublicFieldDependency:
-    return PublicFieldDependency(
-        id=dependency.id,
-        field=dependency.field,
-        depends_on_field=dependency.depends_on_field,
-        operator=dependency.operator,
-        depends_on_field_values=dependency.depends_on_field_values,
-    )
+    names = PublicFieldDependency.model_fields
+    return PublicFieldDependency(**{name: getattr(dependency, name) for name in names})
 
 
 def _field(
     field: SavedField, texts: FieldTranslation, dependencies: dict[str, PublicFieldDependency]
 ) -> PublicField:
-    return PublicField(
-        id=field.id,
-        key=field.key,
-        type=field.type,
-        label=texts.label or field.label,
-        placeholder=texts.placeholder or field.placeholder,
-        required=field.required,
-        vertical_index=field.vertical_index,
-        horizontal_index=field.horizontal_index,
-        values=field.values,
-        translated_values=translated_values(field.values, texts.values),
-        allow_custom_value=field.allow_custom_value,
-        allow_min_replies=field.allow_min_replies,
-        min_replies=field.min_replies,
-        allow_max_replies=field.allow_max_replies,
-        max_replies=field.max_replies,
-        operator=field.operator,
-        group=field.group,
-        dependencies=[dependencies[item] for item in field.dependencies],
-        dependency_of=[dependencies[item] for item in field.dependency_of],
-    )
+    values = {name: getattr(field, name) for name in ("id", "key", "group", *_FIELD_TRAITS)} | {
+        "label": texts.label or field.label,
+        "placeholder": texts.placeholder or field.placeholder,
+        "translated_values": translated_values(field.values, texts.values),
+        "dependencies": [dependencies[item] for item in field.dependencies],
+        "dependency_of": [dependencies[item] for item in field.dependency_of],
+    }
+    return PublicField(**values)
