@@ -46,6 +46,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(part in item.path.name for part in _LONGEST))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Remove the log and the keywords of passed tests, which processes would send to each other."""
+    report = yield
+    if report.passed and "PYTEST_XDIST_WORKER" in os.environ:
+        report.sections, report.keywords = [], {}
+    return report
+
+
 def pytest_collection_finish() -> None:
     """Make garbage collection rare and cheap.
 
@@ -98,7 +107,25 @@ def _reject_unprepared_requests(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def cloud() -> Iterator[None]:
+def fast_moto() -> Iterator[None]:
+    """Make moto fast, for the fixture ``cloud`` or for another data stack on moto."""
+    from tests.moto_direct import call_moto_directly
+    from tests.moto_expressions import parse_expressions_once
+    from tests.moto_responses import make_responses_fast
+    from tests.moto_tables import make_tables_fast
+    from tests.moto_transactions import restore_only_written_rows
+
+    with pytest.MonkeyPatch.context() as patch:
+        call_moto_directly(patch)
+        restore_only_written_rows(patch)
+        make_responses_fast(patch)
+        parse_expressions_once(patch)
+        make_tables_fast(patch)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cloud(fast_moto: None) -> Iterator[None]:
     """Create empty tables and queues of the data stack on moto for each test module.
 
     The tests of a module share the tables and use separate accounts.
@@ -107,21 +134,11 @@ def cloud() -> Iterator[None]:
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_secret import forget_stage_secret
     from tests.data_stack import create_data_stack
-    from tests.moto_direct import call_moto_directly
-    from tests.moto_expressions import parse_expressions_once
-    from tests.moto_responses import make_responses_fast
     from tests.moto_ses import accept_headers_in_notifications
-    from tests.moto_tables import make_tables_fast
-    from tests.moto_transactions import restore_only_written_rows
     from tests.policies import check_requests
 
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
-        call_moto_directly(patch)
         check_requests(patch)
-        restore_only_written_rows(patch)
-        make_responses_fast(patch)
-        parse_expressions_once(patch)
-        make_tables_fast(patch)
         accept_headers_in_notifications(patch)
         _reject_unprepared_requests(patch)
         # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.

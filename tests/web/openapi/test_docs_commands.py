@@ -43,7 +43,7 @@ IDS: dict[str, Callable[[Any], str]] = {
 
 
 @pytest.fixture
-def demo_client() -> Iterator[Client]:
+def demo_client(fast_moto: None) -> Iterator[Client]:
     """Return a client of an app with demo data."""
     from app import app
 

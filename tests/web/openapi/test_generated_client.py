@@ -54,7 +54,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 @pytest.fixture
-def service() -> Iterator[Client]:
+def service(fast_moto: None) -> Iterator[Client]:
     """Return a client of the app with demo data."""
     from app import app
 
