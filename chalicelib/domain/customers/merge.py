@@ -7,16 +7,21 @@ group contains the customer to create or the fields to fill, and the outcome of 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import joined_name
 from chalicelib.domain.customers.pair import email_spellings, pair_of
 
-Fields = dict[str, Any]
-"""Customer values by field name. The metadata of a row counts as one field."""
+FieldValue = str | bool | dict[str, str]
+"""A text or an identifier, an opt-in, or the metadata of a row."""
+
+Fields = dict[str, FieldValue]
+"""The values that a row sets, by field of the customer. `IMPORT_METADATA` is one of the fields."""
 
 IMPORT_METADATA: Final = "import_metadata"
+"""The metadata of a row. It becomes one entry of the metadata of a customer."""
+
 _MAX_GROUP_LENGTH: Final = 100_000
 _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
 
@@ -41,6 +46,12 @@ class GroupRow:
 
     index: int
     fields: Fields
+
+    @property
+    def address(self) -> tuple[str | None, str | None]:
+        """The e-mail address and the phone number."""
+        email, phone_number = (self.fields.get(name) for name in ("email", "phone_number"))
+        return (str(email) if email else None, str(phone_number) if phone_number else None)
 
 
 @dataclass(frozen=True)
@@ -68,17 +79,16 @@ class RowGroup:
         """The digest of the pair, and the digests under which the pair may be stored."""
         if self.digest is None:
             return ()
-        fields = self.rows[0].fields
-        email = fields.get("email") or ""
-        if len(email_spellings(email)) == 1:  # The usual case; computing digests takes longer.
+        email, phone_number = self.rows[0].address
+        if len(email_spellings(email or "")) == 1:  # The usual case; digests take longer.
             return (self.digest,)
-        pair = pair_of(email, fields.get("phone_number"))
+        pair = pair_of(email, phone_number)
         return tuple(dict.fromkeys((*(pair.digests if pair else ()), self.digest)))
 
     @property
     def addresses(self) -> set[tuple[str | None, str | None]]:
         """The e-mail addresses and phone numbers of the rows, in all their notations."""
-        return {(row.fields.get("email"), row.fields.get("phone_number")) for row in self.rows}
+        return {row.address for row in self.rows}
 
     @property
     def first_index(self) -> int:
@@ -108,7 +118,7 @@ def fields_of(body: CustomerBody) -> Fields:
     The display name defaults to the first and last name. Opt-ins are included, but they apply only
     if the row creates the customer.
     """
-    fields = {
+    fields: Fields = {
         name: value
         for name in CustomerBody.model_fields
         if name != "metadata" and (value := getattr(body, name)) is not None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer, check_size
@@ -190,7 +190,7 @@ def _set_fields(customer: Customer) -> list[str]:
 
 
 def _with_fields(customer: Customer, fields: Fields) -> Customer:
-    update = dict(fields)
+    update: dict[str, Any] = dict(fields)
     imported = update.pop(IMPORT_METADATA, None)
     if imported:
         update["metadata"] = customer.metadata | {IMPORT_METADATA_KEY: imported}
