@@ -101,11 +101,11 @@ def _as_json(template: str) -> str:
     return json.dumps(_Loader(template).get_single_data(), separators=(",", ":"))
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Reads CloudFormation's short function tags, such as ``!Sub``."""
 
 
-def _function(loader: yaml.SafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
+def _function(loader: yaml.CSafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
     argument: Any
     match node:
         case yaml.ScalarNode():
