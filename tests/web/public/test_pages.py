@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from chalice.test import Client
-from hypothesis import given, settings
+from hypothesis import given
 
 from admin.services.accounts.save_places import save_store
 from chalicelib.aws_calls import counted_calls
@@ -763,7 +763,6 @@ def test_answer_false_to_checkbox_shows_the_dependent_field() -> None:
     assert (shown.hidden_fields, shown.value("fields[0][values][]")) == (set(), ["false"])
 
 
-@settings(max_examples=100)
 @given(forms_and_submissions())
 def test_page_shows_the_fields_that_the_domain_evaluates_as_visible(
     case: tuple[SavedContactForm, list[SubmittedAnswer]],
