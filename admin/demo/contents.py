@@ -57,12 +57,9 @@ def version_of(definitions: list[RawDefinition]) -> str:
 
 
 def _contents_of(account_id: str, day: date) -> list[dict[str, Any]]:
-    from_files = [
-        content
-        for name in _FILES[account_id]
-        for document in read_yaml((_FOLDER / name).read_text(encoding="utf-8"), _DemoLoader)
-        for content in document
-    ]
+    # One document, so that the files share YAML anchors.
+    texts = ((_FOLDER / name).read_text(encoding="utf-8") for name in _FILES[account_id])
+    (from_files,) = read_yaml("".join(texts), _DemoLoader)
     if account_id == MAIN_ACCOUNT:
         people = customers.main_customers()
         account_purchases = purchases.main_purchases(_ids(people), day)
