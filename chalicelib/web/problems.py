@@ -129,6 +129,11 @@ def code_of(status: int) -> str:
     return next(codes, HTTPStatus(status).name.lower())
 
 
+def title_of(status: int) -> str:
+    """Return the reason phrase of a status."""
+    return _TITLES.get(status) or HTTPStatus(status).phrase
+
+
 def retry_headers(error: FeedbackError) -> Headers:
     """Return the header `Retry-After` for an error after which the client can retry."""
     if isinstance(error, (TooManyRequests, Unavailable)):
@@ -163,7 +168,7 @@ def _problem_response(
     invalid: InvalidInput | None = None,
 ) -> Response:
     body = Problem(
-        title=_TITLES.get(status) or HTTPStatus(status).phrase,
+        title=title_of(status),
         status=status,
         code=code,
         detail=detail,

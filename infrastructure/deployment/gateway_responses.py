@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import boto3
 
-from chalicelib.web.problems import code_of
+from chalicelib.web.problems import MEDIA_TYPE, code_of, title_of
 
 if TYPE_CHECKING:
     from mypy_boto3_apigateway.literals import GatewayResponseTypeType
@@ -23,13 +23,11 @@ class GatewayResponse:
     Attributes:
         kind: the gateway's response type.
         status: the status of the response.
-        title: the title of the problem details.
         detail: the detail of the problem details.
     """
 
     kind: "GatewayResponseTypeType"
     status: int
-    title: str
     detail: str
 
     @property
@@ -37,7 +35,7 @@ class GatewayResponse:
         """The template of the response body. The gateway inserts the request id."""
         problem = {
             "type": "about:blank",
-            "title": self.title,
+            "title": title_of(self.status),
             "status": self.status,
             "code": code_of(self.status),
             "detail": self.detail,
@@ -50,45 +48,28 @@ class GatewayResponse:
 # has a separate entry. The two defaults apply to response types that are not in this list, for
 # example because AWS adds them later.
 RESPONSES = (
-    GatewayResponse("DEFAULT_4XX", 400, "Bad Request", "The request is invalid."),
-    GatewayResponse("DEFAULT_5XX", 500, "Internal Server Error", "Internal error."),
-    GatewayResponse("ACCESS_DENIED", 403, "Forbidden", "Access denied."),
-    GatewayResponse("API_CONFIGURATION_ERROR", 500, "Internal Server Error", "Internal error."),
-    GatewayResponse(
-        "AUTHORIZER_CONFIGURATION_ERROR", 500, "Internal Server Error", "Internal error."
-    ),
-    GatewayResponse("AUTHORIZER_FAILURE", 500, "Internal Server Error", "Internal error."),
-    GatewayResponse("BAD_REQUEST_BODY", 400, "Bad Request", "Invalid body."),
-    GatewayResponse("BAD_REQUEST_PARAMETERS", 400, "Bad Request", "Invalid parameter."),
-    GatewayResponse("EXPIRED_TOKEN", 403, "Forbidden", "The request's signature has expired."),
-    GatewayResponse(
-        "INTEGRATION_FAILURE",
-        503,
-        "Service Unavailable",
-        "The service is unavailable. Retry shortly.",
-    ),
-    GatewayResponse(
-        "INTEGRATION_TIMEOUT", 504, "Gateway Timeout", "The service did not respond in time."
-    ),
-    GatewayResponse("INVALID_API_KEY", 403, "Forbidden", "Access denied."),
-    GatewayResponse("INVALID_SIGNATURE", 403, "Forbidden", "The request's signature is invalid."),
-    GatewayResponse(
-        "MISSING_AUTHENTICATION_TOKEN", 404, "Not Found", "There is no such path or method."
-    ),
-    GatewayResponse("QUOTA_EXCEEDED", 429, "Too Many Requests", "The quota is exhausted."),
-    GatewayResponse(
-        "REQUEST_TOO_LARGE", 413, "Content Too Large", "The body is larger than 10 MB."
-    ),
-    GatewayResponse("RESOURCE_NOT_FOUND", 404, "Not Found", "Unknown path."),
-    GatewayResponse("THROTTLED", 429, "Too Many Requests", "Too many requests. Retry later."),
-    GatewayResponse("UNAUTHORIZED", 401, "Unauthorized", "Missing or invalid credentials."),
-    GatewayResponse(
-        "UNSUPPORTED_MEDIA_TYPE", 415, "Unsupported Media Type", "Unsupported media type."
-    ),
-    GatewayResponse("WAF_FILTERED", 403, "Forbidden", "Access denied."),
+    GatewayResponse("DEFAULT_4XX", 400, "The request is invalid."),
+    GatewayResponse("DEFAULT_5XX", 500, "Internal error."),
+    GatewayResponse("ACCESS_DENIED", 403, "Access denied."),
+    GatewayResponse("API_CONFIGURATION_ERROR", 500, "Internal error."),
+    GatewayResponse("AUTHORIZER_CONFIGURATION_ERROR", 500, "Internal error."),
+    GatewayResponse("AUTHORIZER_FAILURE", 500, "Internal error."),
+    GatewayResponse("BAD_REQUEST_BODY", 400, "Invalid body."),
+    GatewayResponse("BAD_REQUEST_PARAMETERS", 400, "Invalid parameter."),
+    GatewayResponse("EXPIRED_TOKEN", 403, "The request's signature has expired."),
+    GatewayResponse("INTEGRATION_FAILURE", 503, "The service is unavailable. Retry shortly."),
+    GatewayResponse("INTEGRATION_TIMEOUT", 504, "The service did not respond in time."),
+    GatewayResponse("INVALID_API_KEY", 403, "Access denied."),
+    GatewayResponse("INVALID_SIGNATURE", 403, "The request's signature is invalid."),
+    GatewayResponse("MISSING_AUTHENTICATION_TOKEN", 404, "There is no such path or method."),
+    GatewayResponse("QUOTA_EXCEEDED", 429, "The quota is exhausted."),
+    GatewayResponse("REQUEST_TOO_LARGE", 413, "The body is larger than 10 MB."),
+    GatewayResponse("RESOURCE_NOT_FOUND", 404, "Unknown path."),
+    GatewayResponse("THROTTLED", 429, "Too many requests. Retry later."),
+    GatewayResponse("UNAUTHORIZED", 401, "Missing or invalid credentials."),
+    GatewayResponse("UNSUPPORTED_MEDIA_TYPE", 415, "Unsupported media type."),
+    GatewayResponse("WAF_FILTERED", 403, "Access denied."),
 )
-
-_MEDIA_TYPE = "application/problem+json"
 
 
 def resources(rest_api: str) -> dict[str, object]:
@@ -124,7 +105,7 @@ def put(rest_api_id: str, api_stage: str) -> None:
 
 def _headers(response: GatewayResponse) -> dict[str, str]:
     headers = {
-        "gatewayresponse.header.Content-Type": f"'{_MEDIA_TYPE}'",
+        "gatewayresponse.header.Content-Type": f"'{MEDIA_TYPE}'",
         "gatewayresponse.header.X-Content-Type-Options": "'nosniff'",
         # Web pages of other origins must be able to read responses of public paths. The gateway
         # cannot set headers by path. The responses contain no account data, so this is safe for all
