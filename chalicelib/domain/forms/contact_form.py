@@ -6,7 +6,7 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
-from chalicelib.domain.forms.part import Part
+from chalicelib.domain.forms.part import Part, text_field
 from chalicelib.domain.forms.presentation import GeneralStyle
 from chalicelib.domain.schema import UuidText
 
@@ -21,9 +21,7 @@ class _BrandedForm(Part):
 class PartnerContactForm(_BrandedForm, PartnerForm):
     """A contact form in the partner view."""
 
-    brand_name: str = Field(
-        default="", description="Current name of the brand.", examples=["Maison Lumen"]
-    )
+    brand_name: str = text_field("Current name of the brand.", "Maison Lumen")
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.part import DatedPart, Part
+from chalicelib.domain.forms.part import DatedPart, Part, text_field
 from chalicelib.domain.schema import UuidText
 
 # Definitions are validated in strict mode, which rejects an enum's string value unless it is
@@ -25,11 +25,9 @@ class FieldTraits(Part):
     type: FieldTypeName = Field(
         description="Type of the field, which determines its valid answers.", examples=["TEXT"]
     )
-    label: str = Field(default="", description="Label of the field.", examples=["Tell us more"])
-    placeholder: str = Field(
-        default="",
-        description="Text displayed while the field is empty.",
-        examples=["What should we change?"],
+    label: str = text_field("Label of the field.", "Tell us more")
+    placeholder: str = text_field(
+        "Text displayed while the field is empty.", "What should we change?"
     )
     required: bool = Field(default=False, description="Whether an answer is required.")
     vertical_index: int = Field(
@@ -84,10 +82,9 @@ class FieldTraits(Part):
 class PartnerField(FieldTraits, DatedPart):
     """A field in the partner view of a form."""
 
-    group: str = Field(
-        default="",
-        description="Identifier of the field's group; empty if the field belongs to no group.",
-        examples=["0d7c2c4e-5d3f-4f0e-8f0a-3b1f5a2f7c10"],
+    group: str = text_field(
+        "Identifier of the field's group; empty if the field belongs to no group.",
+        "0d7c2c4e-5d3f-4f0e-8f0a-3b1f5a2f7c10",
     )
     dependencies: list[UuidText] = Field(
         default=[], description="Identifiers of the dependencies that show or hide this field."
@@ -106,7 +103,7 @@ class SavedField(PartnerField):
 class PartnerFieldGroup(DatedPart):
     """A field group in the partner view of a form."""
 
-    name: str = Field(default="", description="Name of the group.", examples=["Your visit"])
+    name: str = text_field("Name of the group.", "Your visit")
     vertical_index: int = Field(
         default=0,
         ge=0,

@@ -4,6 +4,8 @@ Forms are read much more often than they are saved. Their timestamps are therefo
 format of the response, so that reading a form parses no timestamps.
 """
 
+from typing import Any
+
 from pydantic import ConfigDict, Field
 
 from chalicelib.domain.schema import Resource, TimestampText, UuidText
@@ -31,3 +33,8 @@ class DatedPart(Part):
     id: UuidText = Field(description="Unique identifier.")
     created_at: TimestampText = Field(description="Time of creation.")
     updated_at: TimestampText = Field(description="Time of the last change.")
+
+
+def text_field(description: str, example: str) -> Any:
+    """Return a field with a text, by default empty."""
+    return Field(default="", description=description, examples=[example])

@@ -4,11 +4,11 @@ Depending on the answer, the respondent is redirected to another site.
 """
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from chalicelib.domain.forms.part import Part
+from chalicelib.domain.forms.part import Part, text_field
 
 
 class PreRedirectType(StrEnum):
@@ -23,55 +23,51 @@ class PreRedirectType(StrEnum):
 PreRedirectTypeName = Annotated[PreRedirectType, Field(strict=False)]
 
 
-def _text(description: str, example: str) -> Any:
-    return Field(default="", description=description, examples=[example])
-
-
 class ColoredText(Part):
     """A text with a colour."""
 
-    text: str = _text("The text.", "How satisfied are you?")
-    color: str = _text("Hexadecimal colour.", "#1f2933")
+    text: str = text_field("The text.", "How satisfied are you?")
+    color: str = text_field("Hexadecimal colour.", "#1f2933")
 
 
 class RedirectButton(ColoredText):
     """The button that opens the external site."""
 
-    background_color: str = _text("Hexadecimal colour of the button.", "#0b7285")
+    background_color: str = text_field("Hexadecimal colour of the button.", "#0b7285")
     topic: ColoredText = Field(default_factory=ColoredText, description="Text beside the button.")
 
 
 class NpsTexts(Part):
     """Texts of a question with a scale from 0 to 10."""
 
-    start_text: str = _text("Text beside the value 0.", "Not at all likely")
-    end_text: str = _text("Text beside the value 10.", "Very likely")
-    topic: str = _text("The question.", "Would you recommend us?")
+    start_text: str = text_field("Text beside the value 0.", "Not at all likely")
+    end_text: str = text_field("Text beside the value 10.", "Very likely")
+    topic: str = text_field("The question.", "Would you recommend us?")
 
 
 class CsatStarTexts(Part):
     """Texts of a question with a five-star scale."""
 
-    topic: str = _text("The question.", "How many stars do we deserve?")
+    topic: str = text_field("The question.", "How many stars do we deserve?")
 
 
 class CsatSmileyTexts(Part):
     """Texts of a question with a five-smiley scale."""
 
-    one: str = _text("Text of the first smiley.", "Very bad")
-    two: str = _text("Text of the second smiley.", "Bad")
-    three: str = _text("Text of the third smiley.", "Fair")
-    four: str = _text("Text of the fourth smiley.", "Good")
-    five: str = _text("Text of the fifth smiley.", "Very good")
-    topic: str = _text("The question.", "How do you feel about your visit?")
+    one: str = text_field("Text of the first smiley.", "Very bad")
+    two: str = text_field("Text of the second smiley.", "Bad")
+    three: str = text_field("Text of the third smiley.", "Fair")
+    four: str = text_field("Text of the fourth smiley.", "Good")
+    five: str = text_field("Text of the fifth smiley.", "Very good")
+    topic: str = text_field("The question.", "How do you feel about your visit?")
 
 
 class BinaryTexts(Part):
     """Texts of a question with two options."""
 
-    satisfied: str = _text("Text of the positive option.", "I am happy")
-    unsatisfied: str = _text("Text of the negative option.", "I am not happy")
-    topic: str = _text("The question.", "Are you happy with us?")
+    satisfied: str = text_field("Text of the positive option.", "I am happy")
+    unsatisfied: str = text_field("Text of the negative option.", "I am not happy")
+    topic: str = text_field("The question.", "Are you happy with us?")
 
 
 class PreRedirectConfig(Part):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chalicelib.domain.forms.part import Part
+from chalicelib.domain.forms.part import Part, text_field
 
 
 class Radius(StrEnum):
@@ -24,12 +24,8 @@ class Radius(StrEnum):
 RadiusName = Annotated[Radius, Field(strict=False)]
 
 
-def _text(description: str, example: str) -> Any:
-    return Field(default="", description=description, examples=[example])
-
-
 def _colour(of: str, example: str) -> Any:
-    return _text(f"Hexadecimal colour of {of}.", example)
+    return text_field(f"Hexadecimal colour of {of}.", example)
 
 
 def _position(of: str) -> Any:
@@ -45,8 +41,8 @@ def _radius(of: str) -> Any:
 class Font(Part):
     """The font of a form."""
 
-    name: str = _text("Name of the font.", "Inter")
-    url: str = _text("URL of the font.", "https://fonts.example.com/inter.css")
+    name: str = text_field("Name of the font.", "Inter")
+    url: str = text_field("URL of the font.", "https://fonts.example.com/inter.css")
 
 
 class GeneralStyle(Part):
@@ -90,14 +86,14 @@ class SurveyStyle(GeneralStyle):
 class Header(Part):
     """Texts above the fields."""
 
-    title: str = _text("Title of the form.", "How was your visit?")
-    subtitle: str = _text("Line below the title.", "It takes less than a minute.")
+    title: str = text_field("Title of the form.", "How was your visit?")
+    subtitle: str = text_field("Line below the title.", "It takes less than a minute.")
 
 
 class Body(Part):
     """Texts of the form's body."""
 
-    button_text: str = _text("Text of the submit button.", "Send")
+    button_text: str = text_field("Text of the submit button.", "Send")
 
 
 class Footer(Part):
@@ -106,8 +102,8 @@ class Footer(Part):
     display: bool = Field(default=False, description="Whether the footer is shown.")
     display_logo: bool = Field(default=False, description="Whether the footer shows a logo.")
     background_color: str = _colour("the footer", "#1f2933")
-    title: str = _text("Title of the footer.", "Maison Lumen")
-    text: str = _text("Text of the footer.", "12 rue des Tanneurs, Lyon")
+    title: str = text_field("Title of the footer.", "Maison Lumen")
+    text: str = text_field("Text of the footer.", "12 rue des Tanneurs, Lyon")
     text_color: str = _colour("the footer's texts", "#ffffff")
     icon_color: str = _colour("the footer's icons", "#ffffff")
     image_position: int = _position("the footer's image")
@@ -116,8 +112,8 @@ class Footer(Part):
 class Submission(Part):
     """The thank-you page, shown after submission."""
 
-    title: str = _text("Title of the page.", "Thank you!")
-    subtitle: str = _text("Line below the title.", "Your answer has reached the team.")
+    title: str = text_field("Title of the page.", "Thank you!")
+    subtitle: str = text_field("Line below the title.", "Your answer has reached the team.")
     title_color: str = _colour("the title", "#1f2933")
     subtitle_color: str = _colour("the subtitle", "#52606d")
 
@@ -126,8 +122,8 @@ class Thanks(Part):
     """The texts of the thank-you page for answers from a minimum rating on."""
 
     min_rating: int = Field(ge=0, le=10, description="Lowest rating with these texts.")
-    title: str = _text("Title of the page.", "Thank you!")
-    subtitle: str = _text("Line below the title.", "See you soon.")
+    title: str = text_field("Title of the page.", "Thank you!")
+    subtitle: str = text_field("Line below the title.", "See you soon.")
 
 
 class Layout(StrEnum):
@@ -143,10 +139,12 @@ LayoutName = Annotated[Layout, Field(strict=False)]
 class ExternalLink(Part):
     """Links to the form owner's web pages."""
 
-    website: str = _text("Address of the website.", "https://www.example.com")
-    twitter: str = _text("Address of the Twitter page.", "https://twitter.com/example")
-    facebook: str = _text("Address of the Facebook page.", "https://www.facebook.com/example")
-    instagram: str = _text("Address of the Instagram page.", "https://www.instagram.com/example")
-    linkedin: str = _text(
+    website: str = text_field("Address of the website.", "https://www.example.com")
+    twitter: str = text_field("Address of the Twitter page.", "https://twitter.com/example")
+    facebook: str = text_field("Address of the Facebook page.", "https://www.facebook.com/example")
+    instagram: str = text_field(
+        "Address of the Instagram page.", "https://www.instagram.com/example"
+    )
+    linkedin: str = text_field(
         "Address of the LinkedIn page.", "https://www.linkedin.com/company/example"
     )

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
 from chalicelib.domain.forms.image import Image, PartnerImage
-from chalicelib.domain.forms.part import DatedPart, Part
+from chalicelib.domain.forms.part import DatedPart, Part, text_field
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.translation import SurveyTranslation
@@ -54,10 +54,6 @@ ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
 TargetType = Annotated[PlaceKind, Field(strict=False)]
 
 
-def _text(description: str, example: str) -> Any:
-    return Field(default="", description=description, examples=[example])
-
-
 class Target(DatedPart):
     """A brand or store that a survey targets, as saved."""
 
@@ -66,7 +62,7 @@ class Target(DatedPart):
     )
     enabled: bool = Field(description="Whether surveys are sent for this target.")
     target_id: UuidText = Field(description="Identifier of the brand or store.")
-    new_review_uri: str = _text(
+    new_review_uri: str = text_field(
         "URL of the page for public reviews.", "https://reviews.example.com/new?place=1"
     )
 
@@ -91,9 +87,9 @@ class PartnerTarget(Target):
 class DnsRecord(Part):
     """A DNS record that the owner of a mail domain publishes."""
 
-    host: str = _text("Name of the record.", "mail._domainkey.example.com")
-    type: str = _text("Type of the record.", "TXT")
-    value: str = _text("Value of the record.", "k=rsa; p=MIGfMA0GCSq")
+    host: str = text_field("Name of the record.", "mail._domainkey.example.com")
+    type: str = text_field("Type of the record.", "TXT")
+    value: str = text_field("Value of the record.", "k=rsa; p=MIGfMA0GCSq")
 
 
 class ExternalDnsConfig(Part):
@@ -112,9 +108,9 @@ class ExternalDnsConfig(Part):
 class SupportEmail(DatedPart):
     """The support address of a survey: the sender or Reply-To address of the survey's e-mails."""
 
-    email: str = _text("E-mail address.", "support@example.com")
-    domain: str = _text("Domain of the address.", "example.com")
-    forwarding_email: str = _text("Address that replies are forwarded to.", "team@example.com")
+    email: str = text_field("E-mail address.", "support@example.com")
+    domain: str = text_field("Domain of the address.", "example.com")
+    forwarding_email: str = text_field("Address that replies are forwarded to.", "team@example.com")
     default: bool = Field(
         default=False, description="Whether this is the account's default address."
     )
