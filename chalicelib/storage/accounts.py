@@ -47,16 +47,14 @@ def save(account: Account) -> None:
 
 def find(account_id: str) -> Account | None:
     """Load an account. Return None if it does not exist."""
-    row = _find_row(account_id)
+    row = AccountRow.find(account_id, consistent=False)
     return _account(row) if row else None
 
 
 def find_settings(account_id: str, *, consistent: bool = False) -> AccountSettings | None:
     """Load the settings of an account. Return None if the account does not exist."""
-    row = _find_row(account_id, consistent=consistent)
-    if row is None:
-        return None
-    return _settings(row)
+    row = AccountRow.find(account_id, consistent=consistent)
+    return _settings(row) if row else None
 
 
 def replace_settings(
@@ -121,7 +119,7 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
 
 def find_anonymized_until(account_id: str) -> datetime | None:
     """Load the time up to which all feedback of the account is anonymized, or None."""
-    row = _find_row(account_id)
+    row = AccountRow.find(account_id, consistent=False)
     return row.anonymized_until if row else None
 
 
@@ -155,13 +153,6 @@ def restart_retention() -> None:
 def list_all() -> list[Account]:
     """Load all accounts with a table scan. Only the command line uses this."""
     return [_account(row) for row in AccountRow.scan()]
-
-
-def _find_row(account_id: str, *, consistent: bool = False) -> AccountRow | None:
-    try:
-        return AccountRow.get(account_id, consistent_read=consistent)
-    except AccountRow.DoesNotExist:
-        return None
 
 
 def _settings(row: AccountRow) -> AccountSettings:

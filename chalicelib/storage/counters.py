@@ -72,10 +72,7 @@ class CounterRow(Table):
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
     """Return the number of the account's records of this kind."""
-    try:
-        return CounterRow.get(account_id, kind.value, consistent_read=consistent).total or 0
-    except CounterRow.DoesNotExist:
-        return 0
+    return total_of(CounterRow.find(account_id, kind.value, consistent=consistent))
 
 
 def total_of(counter: CounterRow | None) -> int:

@@ -37,10 +37,8 @@ def create(credential: Credential, change: AccountChange) -> None:
 
 def find(api_key: str) -> Credential | None:
     """Load the credential of an API key, even if it is revoked. Return None if it is unknown."""
-    try:
-        return _credential(CredentialRow.get(api_key))
-    except CredentialRow.DoesNotExist:
-        return None
+    row = CredentialRow.find(api_key, consistent=False)
+    return _credential(row) if row else None
 
 
 def list_for_account(account_id: str) -> list[Credential]:

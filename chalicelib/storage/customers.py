@@ -102,11 +102,8 @@ class CustomerPairRow(Table):
 
 def find(account_id: str, customer_id: str) -> Customer | None:
     """Load a customer of the account. Return None if it does not exist. One consistent request."""
-    try:
-        row = CustomerRow.get(account_key(account_id, customer_id), consistent_read=True)
-        return build_customer(row)
-    except CustomerRow.DoesNotExist:
-        return None
+    row = CustomerRow.find(account_key(account_id, customer_id))
+    return build_customer(row) if row else None
 
 
 def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:

@@ -49,11 +49,8 @@ def find(account_id: str, purchase_id: str) -> Purchase | None:
 
     Return None if it does not exist. One consistent request.
     """
-    try:
-        row = PurchaseRow.get(account_key(account_id, purchase_id), consistent_read=True)
-    except PurchaseRow.DoesNotExist:
-        return None
-    return build_purchase_from(row)
+    row = PurchaseRow.find(account_key(account_id, purchase_id))
+    return build_purchase_from(row) if row else None
 
 
 def find_with_customer(

@@ -578,7 +578,8 @@ def list_page(account_id: str, after: Position | None, at_most: int) -> tuple[li
     Args:
         after: the position of the last solicitation of the preceding page.
     """
-    return _list_page(SolicitationRow.by_account, ("account_id", account_id), after, at_most)
+    key = ("account_id", account_id)
+    return read_index_page(SolicitationRow.by_account, key, "solicitation_id", after, at_most)
 
 
 def list_page_of_customer(
@@ -588,13 +589,8 @@ def list_page_of_customer(
 
     The customer can belong to any account, so the caller checks the account of the solicitations.
     """
-    return _list_page(SolicitationRow.by_customer, ("customer_id", customer_id), after, at_most)
-
-
-def _list_page(
-    index: Any, key: tuple[str, str], after: Position | None, at_most: int
-) -> tuple[list[Position], bool]:
-    return read_index_page(index, key, "solicitation_id", after, at_most)
+    key = ("customer_id", customer_id)
+    return read_index_page(SolicitationRow.by_customer, key, "solicitation_id", after, at_most)
 
 
 def find_many_with_stores(

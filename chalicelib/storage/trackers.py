@@ -49,11 +49,8 @@ def put(write: TransactWrite, tracker: Tracker) -> None:
 
 def find(tracker_id: str) -> Tracker | None:
     """Load a tracker. Return None if it does not exist. One consistent request."""
-    try:
-        row = TrackerRow.get(tracker_id, consistent_read=True)
-    except TrackerRow.DoesNotExist:
-        return None
-    return build_tracker(row)
+    row = TrackerRow.find(tracker_id)
+    return build_tracker(row) if row else None
 
 
 def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:

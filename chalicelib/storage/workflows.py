@@ -37,14 +37,6 @@ class WorkflowRow(Table):
     document = CompressedJsonAttribute()
     version = UnicodeAttribute(null=True)
 
-    @classmethod
-    def find(cls, account_id: str, workflow_id: str) -> "WorkflowRow | None":
-        """Load a row, or return None if it does not exist. One consistent request."""
-        try:
-            return cls.get(account_id, workflow_id, consistent_read=True)
-        except cls.DoesNotExist:
-            return None
-
 
 def save(
     account_id: str,

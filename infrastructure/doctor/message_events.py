@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.solicitation.mail_domain import domain_of
 from chalicelib.queues import MESSAGE_EVENTS
 from infrastructure.doctor.deployed import DeployedStage
@@ -96,9 +97,8 @@ def sending_identities(deployed: DeployedStage) -> tuple[Mapping[str, Mapping[st
     sender = deployed.stage.environment.get(SENDER, "")
     senders = {sender, domain_of(sender)}
     identities: dict[str, Mapping[str, Any]] = {}
-    for start in range(0, len(known), _MAX_IDENTITIES):
-        some = known[start : start + _MAX_IDENTITIES]
-        response = ses.get_identity_notification_attributes(Identities=some)
+    for group in in_groups(known, _MAX_IDENTITIES):
+        response = ses.get_identity_notification_attributes(Identities=group)
         identities |= response["NotificationAttributes"]
     return identities_of_service(identities, senders), senders
 

@@ -172,6 +172,16 @@ class Table(Model):
         return row
 
     @classmethod
+    def find(
+        cls, hash_key: str, range_key: str | None = None, *, consistent: bool = True
+    ) -> Self | None:
+        """Load a row. Return None if it does not exist. One request."""
+        try:
+            return cls.get(hash_key, range_key, consistent_read=consistent)
+        except cls.DoesNotExist:
+            return None
+
+    @classmethod
     def load_with_time(cls, hash_key: str) -> tuple[Self | None, datetime]:
         """Load a row in one consistent request, and return the time of DynamoDB's response.
 
