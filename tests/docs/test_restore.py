@@ -9,6 +9,7 @@ import json
 import shlex
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import boto3
@@ -123,6 +124,7 @@ def deliver_purchases() -> int:
 @pytest.fixture(autouse=True)
 def _stage(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for AWS. Protect the tables against deletion, as in production."""
+    monkeypatch.setattr(boto3, "client", cache(boto3.client))
     monkeypatch.setitem(default_user_config, "lambda", {"use_docker": False})
     monkeypatch.setattr(restore.time, "sleep", lambda _: None)
     monkeypatch.setattr(restore, "_deployed", lambda _: protected_stage())

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import boto3
@@ -41,7 +42,8 @@ from tests.infrastructure.doctor.healthy_stage import MESSAGE_EVENTS, STAGE, TOP
 
 
 @pytest.fixture
-def _aws() -> Iterator[None]:
+def _aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(boto3, "client", cache(boto3.client))
     with mock_aws():
         yield
     settings.cache_clear()
