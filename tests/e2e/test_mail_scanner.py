@@ -172,7 +172,7 @@ def test_scanner_that_opens_all_links_and_runs_scripts_changes_nothing(
         3 + sum(RATED.values()) + DEMO_SCORES
     )
     assert sum("/public/unsubscribe?" in link for link in links) == 3
-    assert sum("/s/" in link for link in links) == 1
+    assert sum("/s/" in link for link in links) == 4
     with httpx.Client(timeout=TIMEOUT_S, trust_env=False, follow_redirects=True) as client:
         for link in links:
             for method in ("HEAD", "GET"):

@@ -25,13 +25,16 @@ _LIGHT: Final = {
 _DARK: Final = {
     "text": "#e9edf2",
     "secondary text": "#a9b4c0",
-    "background": "#14181d",
+    "background": "#1b2128",
     "accent": "#6cc3dd",
     "field": "#1c2229",
     "border": "#7f8b98",
     "button text": "#06222c",
 }
-"""The default colours of pages, for colours that a definition does not set; see `page.css`."""
+"""The default colours of pages, for colours that a definition does not set; see `page.css`.
+
+The background is that of the page or the card on which texts have less contrast.
+"""
 
 _STYLE: Final = "/generalStyle/"
 _FOOTER: Final = "/footer/"

@@ -57,11 +57,13 @@ class MailLinks:
 
     Attributes:
         survey: the link to the survey page.
+        short: a short link to the same page, which the mail displays.
         unsubscribe: the link to the confirmation page.
         prefilled: returns the survey link that preselects an answer, for a field key and an answer.
     """
 
     survey: str
+    short: str
     unsubscribe: str
     prefilled: Callable[[str, str], str]
 

@@ -7,7 +7,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
-from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, survey_link
+from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_link, survey_link
 from chalicelib.domain.solicitation.mail_content import MailContent, MailLinks, mail_content
 from chalicelib.domain.solicitation.solicitation import new_solicitation
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOW, STORE, saved_survey
@@ -61,6 +61,7 @@ def links_of(sent: SurveyInvitation) -> MailLinks:
 
     return MailLinks(
         survey=link(),
+        short=short_link(BASE_URL, sent.tracker_id),
         unsubscribe=f"{BASE_URL}/public/unsubscribe?token=t",
         prefilled=lambda key, value: link((key, value)),
     )

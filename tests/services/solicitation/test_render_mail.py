@@ -65,7 +65,7 @@ def test_both_parts_contain_texts_and_links() -> None:
     assert hrefs == [
         *(option.link for option in options),
         mail.links.survey,
-        mail.links.survey,
+        mail.links.short,
         mail.links.unsubscribe,
     ]
     assert mail.links.survey in text

@@ -136,8 +136,10 @@ def test_unsubscribe_link_contains_contact(configure: Configure) -> None:
 def test_survey_link_comes_from_template(configure: Configure) -> None:
     sent = invitation()
     own_page = DEFAULT_SURVEY_LINK.format(base_url=BASE_URL, survey=sent.survey.id, tracker=TRACKER)
+    short = f"{BASE_URL}/s/{short_tracker(TRACKER)}"
     assert own_page in invitation_mail(sent).text
-    assert f"{BASE_URL}/s/{short_tracker(TRACKER)}" in invitation_text(text_message())
+    assert f">{short}</a>" in invitation_mail(sent).html
+    assert short in invitation_text(text_message())
     configure(survey_link_template="https://shop.example/{survey}/{tracker}")
     own = f"https://shop.example/{sent.survey.id}/{TRACKER}"
     assert own in invitation_mail(sent).text

@@ -67,7 +67,7 @@ def test_accent_is_visible_in_light_and_dark_mode(accent: str) -> None:
     light, dark, in_dark_site = style(generalStyle={"accentColor": accent}).css.split(".auto:")
     assert dark.partition("{")[2].startswith(in_dark_site.partition("{")[2])
     assert f"--accent:{accent};" in light
-    for css, background, text in ((light, "#f4f6f8", "#ffffff"), (dark, "#14181d", "#06222c")):
+    for css, background, text in ((light, "#f4f6f8", "#ffffff"), (dark, "#1b2128", "#06222c")):
         colours = dict(re.findall("--([a-z-]+):(#[^;]+);", css))
         assert contrast(colours.get("accent-ink", colours["accent"]), background) >= 4.5
         assert contrast(colours.get("accent-text", text), colours["accent"]) >= 4.5
