@@ -130,7 +130,7 @@ campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEE
 bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks
 
-pictures: $(VENV) ## Write the pictures of docs/defaults.md with Chromium
+pictures: $(VENV) ## Write the pictures in docs with Chromium
 	@$(BIN)/python -m tests.pictures
 
 format: $(VENV) ## Fix and format the source

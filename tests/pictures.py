@@ -1,22 +1,44 @@
-"""Write the pictures in docs/defaults.md: pages, e-mails and posters of eight brands.
+"""Write the pictures in docs: pages, e-mails and posters of eight brands, the demo, and a report.
 
 Each brand sets only a logo and one colour; everything else is the default. `make pictures` runs
-this module. It needs no cloud: Chromium gets the pages and the logos from this module.
+this module. It needs no cloud: Chromium gets the pages and the images from this module.
 """
 
+import random
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import cache
 from html import escape
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Browser, Route, sync_playwright
 
+from admin.definitions.definition import Kind
+from admin.demo.contents import demo_definitions
+from admin.demo.ids import demo_id
+from admin.domain.forms.survey import define_survey
+from admin.feedback.report.figures import Details, Figures, Period
+from admin.feedback.report.page import Report, Scope
+from admin.feedback.report.words import Words
 from admin.posters.poster import Poster
-from chalicelib.domain.accounts.places import Place
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.daily import (
+    ANSWERED,
+    FEEDBACK,
+    SENT,
+    DailyGroup,
+    Numbers,
+    nps,
+    rating,
+)
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.public.survey import build_public_survey
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.domain.solicitation.mail_content import mail_content
 from chalicelib.services.forms.cached_forms import CachedForm
@@ -30,6 +52,13 @@ from tests.domain.solicitation.factories import invitation, links_of
 from tests.e2e.browser import chromium
 
 _LOGOS: Final = "https://logos.example.com/"
+_COVER: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 400" width="1200" height="400">'
+    '<rect width="1200" height="400" fill="#5f7f86"/>'
+    '<circle cx="900" cy="120" r="90" fill="#f4d9a8"/>'
+    '<path d="M0 290q260-90 620 0t580-20v130H0z" fill="#2f4a50"/></svg>'
+)
+"""The image of the demo's covers."""
 _COMMENT: Final = {"key": "comment", "type": "LONG_TEXT", "verticalIndex": 1}
 
 
@@ -202,12 +231,22 @@ BRANDS: Final = (
 
 def survey_page(brand: Brand) -> str:
     """Return the survey's page about a visit."""
-    survey = brand.survey
-    context = brand.context
-    view = build_public_survey(survey, DIRECTORY, survey.language, context)
+    return _page(brand.survey, DIRECTORY, brand.survey.language, brand.context)
+
+
+def _page(
+    survey: SavedSurvey,
+    directory: Directory,
+    language: Language,
+    context: SurveyContext,
+    answers: Mapping[str, list[str]] | None = None,
+) -> str:
+    view = build_public_survey(survey, directory, language, context)
     form = DisplayedForm.of(CachedForm(FORM, survey), view, context)
     request = FormRequest(True, FORM, store=STORE, has_fixed_store=True)
-    return str(show_form(request, form, FormState()).body)
+    ids = {field.key: field.id for field in view.fields}
+    state = FormState({ids[key]: values for key, values in (answers or {}).items()})
+    return str(show_form(request, form, state).body)
 
 
 def invitation_mail(brand: Brand) -> str:
@@ -225,18 +264,105 @@ def store_poster(brand: Brand) -> str:
     return Poster(view, brand.store, link, [survey.language]).html()
 
 
+@cache
+def _demo() -> tuple[Directory, Mapping[str, SavedSurvey]]:
+    """Return the places of the demo, and its surveys by id."""
+    contents = [definition.content for definition in demo_definitions()]
+    directory = Directory.of(
+        Place(
+            id=each["id"],
+            kind=PlaceKind(each["kind"].upper()),
+            name=each["name"],
+            brand_id=each.get("brandId"),
+            address=each.get("address", ""),
+            legal_text=each.get("legalText", ""),
+        )
+        for each in contents
+        if each["kind"] in (Kind.BRAND, Kind.STORE)
+    )
+    names = {"kind", "account"}
+    surveys = {
+        each["id"]: define_survey(
+            {name: value for name, value in each.items() if name not in names}, directory, NOW
+        )
+        for each in contents
+        if each["kind"] == Kind.SURVEY
+        and each["id"] in (demo_id("survey visit"), demo_id("survey stay"))
+    }
+    return directory, surveys
+
+
+def demo_pages() -> Iterator[str]:
+    """Yield the pages of demo surveys in three languages."""
+    directory, surveys = _demo()
+    visit, stay = (surveys[demo_id(name)] for name in ("survey visit", "survey stay"))
+    context = SurveyContext.of_request(visit, directory)
+    yield _page(visit, directory, Language("en"), context, {"nps": ["2"]})
+    yield _page(stay, directory, Language("fr"), _demo_visit("nice"))
+    yield _page(visit, directory, Language("ar"), context)
+
+
+def demo_mail() -> Iterator[str]:
+    """Yield the invitation to a survey of the demo."""
+    survey = _demo()[1][demo_id("survey visit")]
+    context = _demo_visit("lyon")
+    sent = invitation(customer={"first_name": "Zoé", "language": Language("fr")})
+    sent = replace(sent, survey=survey, brand=context.brand, store=context.store)
+    yield render_html(mail_content(sent, links_of(sent)))
+
+
+def _demo_visit(store: str) -> SurveyContext:
+    context = SurveyContext.at(_demo()[0], store_id=demo_id(f"store {store}"))
+    return replace(context, visited_on=NOW.date())
+
+
+def feedback_report() -> Iterator[str]:
+    """Yield a report on sample data, in which each response answers a survey that was sent."""
+    chance = random.Random(7)
+    period = Period(date(2026, 8, 31), date(2026, 11, 22))
+    figures = {True: Figures(), False: Figures()}
+    stores = {demo_id(f"store {name}"): mean for name, mean in (("lyon", 9), ("paris", 7))}
+    day = period.previous.first
+    while day <= period.last:
+        is_current = day >= period.first
+        for store, mean in stores.items():
+            group = DailyGroup(
+                day.isoformat(),
+                FormKind.SURVEY,
+                demo_id("survey visit"),
+                demo_id("brand lumen"),
+                store,
+            )
+            figures[is_current].add(group, Numbers({SENT: chance.randint(14, 26)}))
+            for _ in range(chance.randint(2, 5) + is_current):
+                value = max(0, min(10, round(chance.gauss(mean + is_current * 0.5, 1.9))))
+                answered = Numbers({FEEDBACK: 1, ANSWERED: 1, rating(value): 1, nps(value): 1})
+                figures[is_current].add(group, answered)
+        day += timedelta(days=1)
+    names = {(FormKind.SURVEY, demo_id("survey visit")): "After your visit"}
+    zone = ZoneInfo("Europe/Paris")
+    scope = Scope("Groupe Lumen", period, zone, "", _demo()[0], names)
+    words = Words(Language("en"))
+    yield Report(words, scope, figures[True], figures[False], Details({})).html()
+
+
+def _of_brands(html: Callable[[Brand], str]) -> Callable[[], Iterator[str]]:
+    return lambda: (html(brand) for brand in BRANDS)
+
+
 @dataclass(frozen=True)
 class Sheet:
-    """A picture with one document of each brand.
+    """A picture of several documents.
 
     Attributes:
+        documents: returns the HTML of the documents.
         width, height: the size of the browser's window; a lower document is cut off.
         scale: the factor by which the picture shows the documents smaller.
-        schemes: the colour schemes; each is a block of rows.
+        schemes: the colour schemes; each shows all documents.
     """
 
     name: str
-    html: Callable[[Brand], str]
+    documents: Callable[[], Iterator[str]]
     width: int
     height: int
     scale: float
@@ -245,10 +371,13 @@ class Sheet:
 
 
 SHEETS: Final = (
-    Sheet("defaults-phone.jpg", survey_page, 375, 667, 0.5, 8),
-    Sheet("defaults-desktop.jpg", survey_page, 1366, 768, 0.27, 4),
-    Sheet("defaults-mail.jpg", invitation_mail, 375, 800, 0.5, 8),
-    Sheet("defaults-poster.jpg", store_poster, 794, 1123, 0.25, 8, ("light",)),
+    Sheet("defaults-phone.jpg", _of_brands(survey_page), 375, 667, 0.5, 8),
+    Sheet("defaults-desktop.jpg", _of_brands(survey_page), 1366, 768, 0.27, 4),
+    Sheet("defaults-mail.jpg", _of_brands(invitation_mail), 375, 800, 0.5, 8),
+    Sheet("defaults-poster.jpg", _of_brands(store_poster), 794, 1123, 0.25, 8, ("light",)),
+    Sheet("survey-page.png", demo_pages, 375, 667, 1, 3, ("light",)),
+    Sheet("invitation.png", demo_mail, 375, 900, 1, 2),
+    Sheet("feedback-report.png", feedback_report, 784, 1250, 1, 1, ("light",)),
 )
 
 
@@ -259,16 +388,16 @@ def main() -> None:
             executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
         )
         for sheet in SHEETS:
-            images = [_screenshot(browser, sheet, *each) for each in _shown(sheet)]
+            images = [
+                _screenshot(browser, sheet, scheme, document)
+                for scheme in sheet.schemes
+                for document in sheet.documents()
+            ]
             _write(browser, sheet, images)
         browser.close()
 
 
-def _shown(sheet: Sheet) -> list[tuple[str, Brand]]:
-    return [(scheme, brand) for scheme in sheet.schemes for brand in BRANDS]
-
-
-def _screenshot(browser: Browser, sheet: Sheet, scheme: Any, brand: Brand) -> bytes:
+def _screenshot(browser: Browser, sheet: Sheet, scheme: Any, document: str) -> bytes:
     size: Any = {"width": sheet.width, "height": sheet.height}
     with browser.new_context(
         viewport=size,
@@ -276,15 +405,19 @@ def _screenshot(browser: Browser, sheet: Sheet, scheme: Any, brand: Brand) -> by
         color_scheme=scheme,
         java_script_enabled=False,
     ) as context:
-        context.route(f"{_LOGOS}*", _fulfil)
+        context.route("**/*", _fulfil)
         page = context.new_page()
-        page.set_content(sheet.html(brand), wait_until="load")
+        page.set_content(document, wait_until="load")
         return page.screenshot()
 
 
 def _fulfil(route: Route) -> None:
-    number = int(route.request.url.removeprefix(_LOGOS).removesuffix(".svg"))
-    route.fulfill(body=BRANDS[number].logo, content_type="image/svg+xml")
+    url = route.request.url
+    if url.startswith(_LOGOS):
+        body = BRANDS[int(url.removeprefix(_LOGOS).removesuffix(".svg"))].logo
+    else:
+        body = BRANDS["alize" in url].logo if "logo" in url else _COVER
+    route.fulfill(body=body, content_type="image/svg+xml")
 
 
 def _write(browser: Browser, sheet: Sheet, images: Sequence[bytes]) -> None:
@@ -297,7 +430,9 @@ def _write(browser: Browser, sheet: Sheet, images: Sequence[bytes]) -> None:
         '<body style="margin:8px;display:grid;gap:8px;background:#c9cfd6;'
         f'grid-template-columns:repeat({sheet.columns},{width}px)">{shown}'
     )
-    page.screenshot(path=PROJECT / "docs" / sheet.name, full_page=True, type="jpeg", quality=68)
+    path = PROJECT / "docs" / sheet.name
+    options: Any = {"type": "jpeg", "quality": 68} if path.suffix == ".jpg" else {}
+    page.screenshot(path=path, full_page=True, **options)
     page.close()
 
 
