@@ -25,8 +25,7 @@ from admin.definitions.purchase_lines import (
 from admin.error_messages import one_line_message
 from admin.options import WideOption, example
 from admin.services.customers.activity import list_purchases
-from admin.services.purchases.compare import is_stored
-from admin.services.purchases.last import last_purchases
+from admin.services.purchases.stored import is_stored, last_purchases
 from admin.terminal import notices, progress_bar, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.accounts.places import PlaceKind

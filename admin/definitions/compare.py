@@ -24,7 +24,7 @@ from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.feedback.answered import MAX_READ, count_answers
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
-from admin.services.purchases.compare import is_stored
+from admin.services.purchases.stored import is_stored
 from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory

@@ -15,8 +15,8 @@ from zlib import crc32
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
+from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.webhooks.execution import (
@@ -42,6 +42,7 @@ from chalicelib.storage.dynamodb.transactions import (
     Contention,
     put_new,
     retry_on_contention,
+    settle,
     transaction,
     try_write,
     update_or_read,
@@ -255,21 +256,12 @@ def save_outcome(
         & (ExecutionRow.settled < execution.attempt)
     )
 
-    def save() -> bool:
-        try:
-            with transaction() as write:
-                write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
-                for attempt in attempts:
-                    write.save(_attempt_row(execution.id, attempt))
-        except Contention as contention:
-            if not contention.condition_failed:
-                raise
-            # Another worker claimed the execution, or this write succeeded earlier but its
-            # response was lost.
-            return _is_settled(execution, last_attempt, outcome.state)
-        return True
+    def store(write: TransactWrite) -> None:
+        write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
+        for attempt in attempts:
+            write.save(_attempt_row(execution.id, attempt))
 
-    return retry_on_contention(save, Unavailable)
+    return settle(store, lambda: _is_settled(execution, last_attempt, outcome.state))
 
 
 def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
@@ -520,14 +512,13 @@ def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
 
 def _attempt(row: ExecutionRow) -> Attempt:
     number = int(row.part.removeprefix("attempt#"))
-    return Attempt(number, **fields_of(row, Attempt))
+    return Attempt(**fields_of(row, Attempt) | {"number": number})
 
 
 def _execution(row: ExecutionRow) -> Execution:
-    values = {
-        "body": b"",
-        **fields_of(row, Execution),
+    values = fields_of(row, Execution) | {
         "id": row.execution_id,
+        "body": row.body or b"",
         "state": ExecutionState(row.state),
         "attempt": row.last_claimed,
     }

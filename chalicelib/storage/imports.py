@@ -416,8 +416,8 @@ def _pointer(
 
 
 def _header(row: ImportRow) -> ImportHeader:
-    values = {"chunk_count": 0, "input_hash": None, **fields_of(row, ImportHeader)}
-    return ImportHeader(**values, id=row.import_id)
+    values = {"id": row.import_id, "chunk_count": row.chunk_count or 0}
+    return ImportHeader(**fields_of(row, ImportHeader) | values)
 
 
 def _progress(row: ImportRow) -> ChunkProgress:

@@ -21,7 +21,6 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.purchases.purchase import Purchase
@@ -49,7 +48,7 @@ from chalicelib.storage.dynamodb.table import account_key, fields_of, read_index
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     put_new,
-    retry_on_contention,
+    settle,
     transaction,
     try_write,
 )
@@ -678,11 +677,9 @@ def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:
     """Build a solicitation from its table row or its index entry."""
-    values = {
-        "customer_id": None,
-        "is_requested": False,
-        **fields_of(row, Solicitation),
+    values = fields_of(row, Solicitation) | {
         "id": row.solicitation_id,
+        "is_requested": bool(row.is_requested),
         "state": SolicitationState(row.state),
         "channel": SendMode(row.channel) if row.channel else None,
     }
@@ -731,39 +728,29 @@ def _settle(
 ) -> bool:
     """End a claim and return True, or False if the claim has expired.
 
-    A survey whose message was not sent is no longer counted as sent.
-
-    A request without a response is repeated as long as the function has time, because a message
-    without a stored outcome becomes UNKNOWN.
+    A survey whose message was not sent is no longer counted as sent. A message without a stored
+    outcome becomes UNKNOWN.
     """
 
     is_sent = state in (SolicitationState.SENT, SolicitationState.UNKNOWN)
     if not is_sent:
         actions = [*actions, SolicitationRow.counted_as.remove()]
 
-    def save() -> bool:
-        try:
-            with transaction() as write:
-                write.update(
-                    SolicitationRow(claimed.id),
-                    actions=actions,
-                    condition=_is_claimed_with(claimed.claim_token),
-                )
-                if state in OUTCOMES:
-                    _count(write, claimed, state)
-                if not is_sent:
-                    account_id, counted_as = claimed.account_id, claimed.counted_as
-                    statistics.count_sent(write, account_id, claimed.id, counted_as, None)
-                also(write)
-        except Contention as contention:
-            if not contention.condition_failed:
-                raise
-            # An earlier attempt may have succeeded although its response was lost.
-            (row,) = read_together((SolicitationRow, claimed.id))
-            return row is not None and (
-                (row.claim_token, row.state, row.leased_until)
-                == (claimed.claim_token, state.value, None)
-            )
-        return True
+    def store(write: TransactWrite) -> None:
+        is_claimed = _is_claimed_with(claimed.claim_token)
+        write.update(SolicitationRow(claimed.id), actions=actions, condition=is_claimed)
+        if state in OUTCOMES:
+            _count(write, claimed, state)
+        if not is_sent:
+            account_id, counted_as = claimed.account_id, claimed.counted_as
+            statistics.count_sent(write, account_id, claimed.id, counted_as, None)
+        also(write)
 
-    return retry_on_contention(save, Unavailable)
+    def is_settled() -> bool:
+        stored = find(claimed.id)
+        return stored is not None and (
+            (stored.claim_token, stored.state, stored.leased_until)
+            == (claimed.claim_token, state, None)
+        )
+
+    return settle(store, is_settled)

@@ -99,4 +99,4 @@ def _row(tracker: Tracker) -> TrackerRow:
 
 def build_tracker(row: TrackerRow) -> Tracker:
     """Build a tracker from its table row."""
-    return Tracker(**{"customer_id": None, **fields_of(row, Tracker)}, id=row.tracker_id)
+    return Tracker(**fields_of(row, Tracker) | {"id": row.tracker_id})

@@ -21,6 +21,7 @@ from chalicelib.domain.errors import (
     TooManyRequests,
     Unavailable,
 )
+from chalicelib.domain.forms.field_types import AnswerRules, FieldType
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
@@ -36,7 +37,6 @@ from infrastructure.openapi.examples import (
     Example,
     Recorder,
 )
-from infrastructure.openapi.field_types import describe_field_types
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
 _STATUSES: Final = {
@@ -111,7 +111,7 @@ class DocumentBuilder:
                     operation = self._operation(method, path, declared_by(route.view_function))
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)
-        schemas["FieldType"]["description"] = describe_field_types()
+        schemas["FieldType"]["description"] = _describe_field_types()
         _describe_codes(schemas["Problem"]["properties"]["code"], problems.CODES)
         for name in ("ProblemError", "RowInputError"):
             _describe_codes(schemas[name]["properties"]["code"], input_errors.CODES)
@@ -264,3 +264,24 @@ def _error(status: int, example: Example, missing: str, creates: bool) -> Schema
 
 def _header(name: str, component: str) -> Schema:
     return {name: {"$ref": f"#/components/headers/{component}"}}
+
+
+def _describe_field_types() -> str:
+    """Return one paragraph per field type: its valid values and their ratings."""
+    introduction = "Type of a field, which determines its valid answers. Every value is text."
+    types = [
+        f"`{field_type.value}`: {_valid_values(field_type.rules)}." for field_type in FieldType
+    ]
+    return "\n\n".join([introduction, *types])
+
+
+def _valid_values(rules: AnswerRules) -> str:
+    if rules.options_from_field:
+        options = "of the field's `values`, or other text if `allowCustomValue` is true"
+        return f"one or several {options}" if rules.accepts_several_values else f"one {options}"
+    if rules.options:
+        return "one of " + ", ".join(
+            f"`{option}`" if rating is None else f"`{option}` (rating {rating})"
+            for option, rating in rules.options.items()
+        )
+    return rules.format.description if rules.format else "any text"

@@ -6,7 +6,7 @@ and the measured savings.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -307,9 +307,16 @@ def put_all(rows: Iterable[Table]) -> datetime | None:
 
 
 def fields_of(row: Table, record: type[Any]) -> dict[str, Any]:
-    """Return the set attributes of a row that are fields of a dataclass, by name."""
-    names = {field.name for field in fields(record)}
-    return {name: value for name, value in row.attribute_values.items() if name in names}
+    """Return the attributes of a row that are fields of a dataclass, by name.
+
+    Omit unset attributes, except those of fields without a default, which are None.
+    """
+    return {
+        field.name: value
+        for field in fields(record)
+        for value in (row.attribute_values.get(field.name),)
+        if value is not None or field.default is MISSING
+    }
 
 
 def account_key(account_id: str, record_id: str) -> str:

@@ -1,11 +1,12 @@
-"""Compare purchases with the stored purchases."""
+"""List the stored purchases of an account, and compare purchases with them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from admin.services.solicitation.manage import list_solicitations
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.definition import PurchaseDefinition
-from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.services.purchases.record import input_hash_of
 from chalicelib.storage import purchases
 
@@ -26,3 +27,18 @@ def is_stored(account_id: str, definitions: Sequence[PurchaseDefinition]) -> lis
         stored[id_] == input_hash_of(definition) if id_ in stored else None
         for id_, definition in zip(ids, definitions, strict=True)
     ]
+
+
+def last_purchases(account_id: str, at_most: int) -> Iterator[Purchase]:
+    """Yield the account's purchases, the last recorded one first.
+
+    Each purchase has one solicitation, which was created with it and has its id. AWS requests: two,
+    and one per 100 purchases.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    for group in in_groups(list_solicitations(account_id, at_most=at_most), _READ_AT_ONCE):
+        ids = [solicitation.id for solicitation in group]
+        found = purchases.find_many(account_id, ids)
+        yield from (found[each] for each in ids if each in found)
