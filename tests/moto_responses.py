@@ -2,7 +2,7 @@
 
 Without these patches, moto inspects its classes for each request, tries all aliases and all types
 for each value, and converts the names of a queue's attributes and computes several dates for each
-message. Moto checks neither signatures nor user agents, so botocore sends only the region.
+message. Moto does not check signatures, so botocore sends only the region.
 """
 
 import time
@@ -15,7 +15,6 @@ from typing import Any, Final
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.client import BaseClient
-from botocore.useragent import UserAgentString
 from moto.core import responses
 from moto.core.serialize import AttributePicker
 from moto.core.utils import camelcase_to_underscores
@@ -43,7 +42,6 @@ def make_responses_fast(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("moto.sqs.models.camelcase_to_underscores", cache(camelcase_to_underscores))
     patch.setattr("moto.sqs.models.unix_time_millis", lambda: time.time() * 1000)
     patch.setattr(SigV4Auth, "add_auth", _add_region)
-    patch.setattr(UserAgentString, "to_string", lambda _: "tests")
     patch.setattr(BaseClient, "_make_api_call", _with_date(BaseClient._make_api_call))  # type: ignore[attr-defined]
 
 
