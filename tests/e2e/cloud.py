@@ -4,7 +4,7 @@ import subprocess
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,18 @@ from infrastructure.local_cloud.emulator import Emulator
 
 TIMEOUT_S = 120
 """The time-out of a request in seconds, long enough for a slow machine."""
+
+
+@cache
+def _client(service: str, endpoint: str) -> Any:
+    return boto3.client(
+        service,  # type: ignore[call-overload]
+        endpoint_url=endpoint,
+        region_name=local_identity.REGION,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+        aws_session_token=None,
+    )
 
 
 @dataclass(frozen=True)
@@ -61,14 +73,7 @@ class Cloud:
 
     def client(self, service: str) -> Any:
         """Return a boto3 client for this cloud. The client has all permissions."""
-        return boto3.client(
-            service,  # type: ignore[call-overload]
-            endpoint_url=self.endpoint,
-            region_name=local_identity.REGION,
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-            aws_session_token=None,
-        )
+        return _client(service, self.endpoint)
 
     def function_processes(self, function: str = "") -> list[int]:
         """Return the ids of the processes that run functions.

@@ -19,7 +19,7 @@ from tests.e2e.cloud import Cloud
 INTEGRATING = "docs/integrating.md"
 OPERATING = "docs/operating.md"
 # Install no requirements, because the environment of the test runs the commands.
-MAKE = "make --old-file=.venv/.requirements "
+MAKE = "make --no-print-directory --old-file=.venv/.requirements "
 
 
 def run(cloud: Cloud, folder: Path, part: str) -> str:
