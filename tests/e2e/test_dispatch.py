@@ -27,7 +27,7 @@ from tests.e2e.public_forms import wait_until
 from tests.e2e.queue_settings import early_redelivery, few_processes
 from tests.e2e.sweeping import sweep_until_finished
 
-PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 800)
+PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 400)
 CUSTOMERS = max(1, PURCHASES // 4)
 RATES = {"throttling": 0.05, "conflicts": 0.05, "index_lag": 0.1}
 MAX_WAIT_S = 1800
@@ -140,7 +140,7 @@ def test_no_customer_receives_two_surveys_despite_kills_and_throttling(
     ):
         bodies = [shop.message(number) for number in range(PURCHASES)]
         sending = pool.submit(send_twice, cloud, bodies)
-        for share in (0.1, 0.3, 0.5, 0.7):
+        for share in (0.2, 0.6):
             wait_until(
                 lambda share=share: count(cloud, shop) >= share * PURCHASES,  # type: ignore[misc]
                 MAX_WAIT_S,

@@ -14,8 +14,8 @@ from tests.e2e.importer import MAX_WAIT_S, Importer
 from tests.e2e.queue_settings import early_redelivery
 from tests.e2e.sweeping import sweep
 
-ROWS = 2_000
-SMALL_ROWS = 200
+ROWS = 1_000
+SMALL_ROWS = 100
 
 
 def rows(count: int, name: str) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from tests.e2e.cloud import TIMEOUT_S, Cloud
 from tests.e2e.public_forms import PublicForms
 from tests.e2e.sweeping import sweep_until_finished
 
-SUBMISSIONS = 600
+SUBMISSIONS = 300
 CLIENTS = 12
 RESPONDENTS = 60
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -31,7 +31,7 @@ from tests.e2e.receiver_process import ReceiverProcess, free_port
 from tests.e2e.sweeping import sweep
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 100)
+FEEDBACKS = int(os.environ.get("WEBHOOK_FEEDBACKS") or 60)
 ACTIONS = 3
 MAX_WAIT_S = 900  # an attempt of a killed function is retried only after its lease ends
 
