@@ -387,12 +387,22 @@ def test_first_question_is_on_first_screen(
         marks = page.locator(".marks").first.bounding_box()
         assert marks
         assert marks["y"] + marks["height"] <= height
-        tops = (
-            page.locator(".scale")
-            .first.locator(".marks label")
-            .evaluate_all("labels => labels.map(label => label.getBoundingClientRect().y)")
-        )
-        assert len(set(tops)) == 1
+        assert _rows_of_scale(page) == 1
+
+
+def test_scale_with_an_error_is_one_row(pages: Pages, new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 320, "height": 568}).new_page()
+    page.goto(pages.survey(""))
+    send(page)
+    expect(page.locator(".wrong .scale")).to_be_visible()
+    assert _rows_of_scale(page) == 1
+
+
+def _rows_of_scale(page: Page) -> int:
+    labels = page.locator(".scale").first.locator(".marks label")
+    return len(
+        set(labels.evaluate_all("labels => labels.map(label => label.getBoundingClientRect().y)"))
+    )
 
 
 @pytest.mark.parametrize("width", [320, 375])
