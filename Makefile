@@ -27,10 +27,11 @@ SOURCES := $(TYPED) tests docs/examples
 # `make e2e` runs three of these parts of the end-to-end tests at a time, the longest first, each on its
 # own local cloud. The part `e2e-other` contains the files that no other part lists. The output of a part
 # is printed when the part ends, if this version of make can do so.
-E2E_PARTS := e2e-other e2e-load e2e-pages e2e-fuzz
+E2E_PARTS := e2e-other e2e-load e2e-pages e2e-dispatch e2e-fuzz
 e2e-pages := pages page_script mail_scanner public_clients docs
 e2e-load := imports public_load injected_faults webhooks creates
-e2e-other := $(filter-out $(e2e-pages) $(e2e-load),$(patsubst tests/e2e/test_%.py,%,$(wildcard tests/e2e/test_*.py)))
+e2e-dispatch := dispatch demo_dispatch
+e2e-other := $(filter-out $(e2e-pages) $(e2e-load) $(e2e-dispatch),$(patsubst tests/e2e/test_%.py,%,$(wildcard tests/e2e/test_*.py)))
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # uv searches the PATH. The interpreters of pyenv are there only if pyenv has selected them.
