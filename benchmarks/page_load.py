@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 from threading import Thread
 from typing import Final
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -92,8 +93,12 @@ def _compressing(endpoint: str) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            with urlopen(endpoint + self.path) as response:  # noqa: S310 - the local gateway
-                body, headers = response.read(), response.headers
+            try:
+                with urlopen(endpoint + self.path) as response:  # noqa: S310 - the local gateway
+                    body, headers = response.read(), response.headers
+            except HTTPError as error:  # There is no icon of the site.
+                self.send_error(error.code)
+                return
             self.send_response(200)
             for name in ("Content-Type", "Cache-Control", "Content-Security-Policy"):
                 if name in headers:

@@ -64,7 +64,9 @@ class Section:
 
     def markdown(self) -> str:
         """Return the section as Markdown."""
-        parts = (part if isinstance(part, str) else part.markdown() for part in self.parts)
+        parts = [part if isinstance(part, str) else part.markdown() for part in self.parts]
+        if self.failures:
+            parts.append(f"Exceeded limits: {'; '.join(self.failures)}.")
         return "\n\n".join([f"## {self.title}", *parts])
 
     def print(self, console: Console) -> None:
