@@ -13,6 +13,13 @@ def test_section_renders_heading_text_and_formatted_table_in_order() -> None:
     )
 
 
+def test_section_names_exceeded_limits() -> None:
+    section = Section("Pages", ["Two pages."], ["first: 14.0, at most 13.5", "last: 2, at most 1"])
+    assert section.markdown() == (
+        "## Pages\n\nTwo pages.\n\nExceeded limits: first: 14.0, at most 13.5; last: 2, at most 1."
+    )
+
+
 def test_targets_are_met_or_missed() -> None:
     assert met({"one": True, "two": False}) == "one (met); two (missed)"
 

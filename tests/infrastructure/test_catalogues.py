@@ -11,7 +11,7 @@ from infrastructure.catalogues import __main__ as catalogues
 
 SOURCE = "fr.po"
 NAMELESS = {("cs", "Hello %(name)s,"), ("el", "Hello %(name)s,"), ("uk", "Hello %(name)s,")}
-"""Greetings without the name: to address somebody, these languages change its ending."""
+"""Greetings without the name. In these languages, a name in a greeting has another ending."""
 
 
 @pytest.fixture
