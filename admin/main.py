@@ -81,16 +81,6 @@ demo_app.command(
 )(demo)
 
 
-@definition_app.callback()
-def _definition() -> None:
-    """Write and load definitions, and go back to earlier ones."""
-
-
-@demo_app.callback()
-def _demo_data() -> None:
-    """Load the demo data."""
-
-
 for _noun, _commands in {
     "account": account_commands.app,
     "key": key_commands.app,

@@ -7,6 +7,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from admin.terminal import set_json_output, set_wide_output
+from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import Email
 
 _YEARS: Final = range(1900, 3000)
@@ -17,6 +18,33 @@ def example(*commands: str) -> str:
     """Return the help text with one or more examples of a command."""
     title = "Example:" if len(commands) == 1 else "Examples:"
     return "\n".join(["\b", title, *(f"  python -m admin {command}" for command in commands)])
+
+
+def id_argument(text: str) -> str:
+    """Parse the id in a command line argument and convert it to lower case.
+
+    Raises:
+        BadParameter: the text is not a UUID.
+    """
+    parsed = parse_id(text)
+    if parsed is None:
+        raise typer.BadParameter("Must be a UUID of the form 8-4-4-4-12.")
+    return parsed
+
+
+def id_of(help_text: str, metavar: str = "ID") -> Any:
+    """Return an argument with an id."""
+    return typer.Argument(help=help_text, parser=id_argument, metavar=metavar)
+
+
+def id_option(help_text: str, metavar: str = "ID") -> Any:
+    """Return an option with an id."""
+    return typer.Option(help=help_text, parser=id_argument, metavar=metavar)
+
+
+def limit_option(noun: str, highest: int) -> Any:
+    """Return an option with the maximum number of listed records."""
+    return typer.Option(help=f"The maximum number of {noun}.", min=1, max=highest, metavar="NUMBER")
 
 
 def parse_email(text: str) -> str:
@@ -91,6 +119,7 @@ def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
         return None, False
 
 
+AccountArgument = Annotated[str, id_of("The account's id.", "ACCOUNT")]
 EmailOption = Annotated[
     str | None,
     typer.Option(help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"),

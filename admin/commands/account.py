@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_snake
 
 from admin.feedback.report.languages import LANGUAGES
 from admin.identity import operator_identity
-from admin.options import YesOption, example
+from admin.options import AccountArgument, YesOption, example, id_argument, limit_option
 from admin.services.accounts import manage
 from admin.services.accounts.manage import last_changes, require_account
 from admin.services.accounts.stats import read_stats
@@ -37,7 +37,6 @@ from chalicelib.domain.accounts.settings import (
     Weekday,
 )
 from chalicelib.domain.errors import Conflict, InvalidInput
-from chalicelib.domain.ids import parse_id
 from chalicelib.services.accounts.settings import (
     change_account_settings,
     current_settings,
@@ -52,23 +51,6 @@ app = typer.Typer(
 _OFF: Final = "off"
 _NONE: Final = "none"
 _SHOWN_CHANGES: Final = 20
-
-
-def id_argument(text: str) -> str:
-    """Parse the id in a command line argument and convert it to lower case.
-
-    Raises:
-        BadParameter: the text is not a UUID.
-    """
-    parsed = parse_id(text)
-    if parsed is None:
-        raise typer.BadParameter("Must be a UUID of the form 8-4-4-4-12.")
-    return parsed
-
-
-AccountArgument = Annotated[
-    str, typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
-]
 
 
 def _name(text: str) -> str:
@@ -127,10 +109,7 @@ def show_settings(account: AccountArgument) -> None:
 @app.command(epilog=example("account history ACCOUNT --limit 200"))
 def history(
     account: AccountArgument,
-    limit: Annotated[
-        int,
-        typer.Option(help="The maximum number of changes.", min=1, max=10_000, metavar="NUMBER"),
-    ] = 50,
+    limit: Annotated[int, limit_option("changes", 10_000)] = 50,
 ) -> None:
     """List the last changes that operators made to the account, newest first.
 

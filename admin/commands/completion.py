@@ -26,11 +26,6 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-@app.callback()
-def completion() -> None:
-    """Complete commands in the shell."""
-
-
 @app.command("show", epilog=example("completion show bash"))
 def show_script(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell.")],

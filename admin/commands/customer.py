@@ -7,12 +7,19 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
 from admin.commands.erasure import show_receipt
 from admin.feedback.output_file import replaced_file
 from admin.feedback.rows import comment_of
 from admin.identity import operator_identity
-from admin.options import EmailOption, PhoneOption, WideOption, YesOption, example
+from admin.options import (
+    AccountArgument,
+    EmailOption,
+    PhoneOption,
+    WideOption,
+    YesOption,
+    example,
+    id_of,
+)
 from admin.services.accounts.manage import require_account
 from admin.services.customers.activity import read_activity
 from admin.services.customers.tag import change_tags
@@ -42,8 +49,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.settings import settings
 
-_CUSTOMER: Final = typer.Argument(metavar="ID", help="The customer's id.", parser=id_argument)
-_ACCOUNT: Final = typer.Argument(metavar="ACCOUNT", help="The account's id.", parser=id_argument)
+_CUSTOMER: Final = id_of("The customer's id.")
 
 
 def _text(text: str) -> str:
@@ -240,7 +246,7 @@ def export(
     )
 )
 def erase(
-    account: Annotated[str | None, _ACCOUNT] = None,
+    account: Annotated[str | None, id_of("The account's id.", "ACCOUNT")] = None,
     customer: Annotated[str | None, _CUSTOMER] = None,
     replay: Annotated[
         bool,

@@ -6,8 +6,15 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
-from admin.options import WideOption, example, time_option
+from admin.options import (
+    AccountArgument,
+    WideOption,
+    example,
+    id_of,
+    id_option,
+    limit_option,
+    time_option,
+)
 from admin.services.webhooks.replay import replay_matching
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
@@ -37,10 +44,6 @@ _REJECTIONS: Final = {
 
 app = typer.Typer(help="List, show and replay webhook deliveries.", no_args_is_help=True)
 
-DeliveryArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The delivery's id.", parser=id_argument)
-]
-
 
 @app.command("list", epilog=example("delivery list ACCOUNT --state failed"))
 def list_all(
@@ -51,10 +54,7 @@ def list_all(
             help="List only deliveries in this state. Default: all.", case_sensitive=False
         ),
     ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(help="The maximum number of deliveries.", min=1, max=1000, metavar="NUMBER"),
-    ] = 50,
+    limit: Annotated[int, limit_option("deliveries", 1000)] = 50,
     _wide: WideOption = False,
 ) -> None:
     """List an account's deliveries, newest first.
@@ -82,7 +82,7 @@ def list_all(
 
 
 @app.command("show", epilog=example("delivery show ID"))
-def show_delivery(delivery: DeliveryArgument) -> None:
+def show_delivery(delivery: Annotated[str, id_of("The delivery's id.")]) -> None:
     """Show a delivery with its body and its attempts of the last 90 days.
 
     Cost: three AWS requests.
@@ -124,10 +124,7 @@ def show_delivery(delivery: DeliveryArgument) -> None:
     epilog=example("delivery replay ID ID", "delivery replay --state failed --account ACCOUNT")
 )
 def replay(
-    deliveries: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID…", help="The deliveries' ids.", parser=id_argument),
-    ] = None,
+    deliveries: Annotated[list[str] | None, id_of("The deliveries' ids.", "ID…")] = None,
     state: Annotated[
         ExecutionState | None,
         typer.Option(
@@ -137,10 +134,7 @@ def replay(
         ),
     ] = None,
     account: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ACCOUNT", help="Replay only deliveries of this account.", parser=id_argument
-        ),
+        str | None, id_option("Replay only deliveries of this account.", "ACCOUNT")
     ] = None,
     since: Annotated[
         datetime | None,

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 from pydantic.alias_generators import to_snake
 
-from admin.commands.account import AccountArgument, id_argument
-from admin.options import example, parse_email, parse_phone
+from admin.options import AccountArgument, example, id_option, parse_email, parse_phone
 from admin.services.accounts.manage import require_account
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.erasure import Erasure, build_receipt
@@ -29,10 +28,7 @@ def _erasure_id(text: str) -> str:
 )
 def list_all(
     account: AccountArgument,
-    customer: Annotated[
-        str | None,
-        typer.Option(help="Only the erasure of this customer.", parser=id_argument, metavar="ID"),
-    ] = None,
+    customer: Annotated[str | None, id_option("Only the erasure of this customer.")] = None,
     email: Annotated[
         str | None,
         typer.Option(

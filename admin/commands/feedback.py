@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from admin.commands.account import AccountArgument, report_language
+from admin.commands.account import report_language
 from admin.commands.feedback_options import (
     BrandOption,
     ContainsOption,
@@ -29,7 +29,14 @@ from admin.feedback.export.writers import Format
 from admin.feedback.report.figures import Period
 from admin.feedback.rows import show_list
 from admin.identity import operator_identity
-from admin.options import WideOption, YesOption, example, parse_time
+from admin.options import (
+    AccountArgument,
+    WideOption,
+    YesOption,
+    example,
+    limit_option,
+    parse_time,
+)
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import directory_with_selection, selected_form
@@ -59,12 +66,7 @@ def list_feedback(
     language: LanguageOption = None,
     contains: ContainsOption = None,
     time_zone: ZoneOption = None,
-    limit: Annotated[
-        int,
-        typer.Option(
-            help="The maximum number of feedback records.", min=1, max=1000, metavar="NUMBER"
-        ),
-    ] = 50,
+    limit: Annotated[int, limit_option("feedback records", 1000)] = 50,
     _wide: WideOption = False,
 ) -> None:
     """List an account's feedback, newest first.

@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from admin.commands.account import id_argument
-from admin.options import parse_time
+from admin.options import id_of, id_option, parse_time
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import current_settings
@@ -60,17 +59,11 @@ def _language(text: str) -> str:
     return text
 
 
-def _id(help_text: str) -> Any:
-    return typer.Option(help=help_text, parser=id_argument, metavar="ID")
-
-
-FeedbackArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The feedback's id.", parser=id_argument)
-]
-FormOption = Annotated[str | None, _id("Only feedback of this contact form.")]
-SurveyOption = Annotated[str | None, _id("Only feedback of this survey.")]
-StoreOption = Annotated[str | None, _id("Only feedback on this store.")]
-BrandOption = Annotated[str | None, _id("Only feedback on this brand.")]
+FeedbackArgument = Annotated[str, id_of("The feedback's id.")]
+FormOption = Annotated[str | None, id_option("Only feedback of this contact form.")]
+SurveyOption = Annotated[str | None, id_option("Only feedback of this survey.")]
+StoreOption = Annotated[str | None, id_option("Only feedback on this store.")]
+BrandOption = Annotated[str | None, id_option("Only feedback on this brand.")]
 RatingOption = Annotated[
     Any,
     typer.Option(

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
 from admin.commands.definition_files import (
     FileArgument,
     check_file,
@@ -19,15 +18,13 @@ from admin.commands.form_page import add_page_commands
 from admin.commands.load import AccountOption
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
-from admin.options import example
+from admin.options import AccountArgument, example, id_of
 from admin.services.accounts.manage import require_account
 from admin.services.forms.manage import archive_form, list_forms, require_form, set_form_enabled
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.feedback.feedback import FormKind
 
-IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of the form or survey.", parser=id_argument)
-]
+IdArgument = Annotated[str, id_of("The id of the form or survey.")]
 
 
 def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> typer.Typer:

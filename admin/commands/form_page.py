@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 import segno
 import typer
 
-from admin.commands.account import id_argument
-from admin.options import example
+from admin.options import example, id_of, id_option
 from admin.posters.poster import Poster
 from admin.services.forms.page_address import page_base_url
 from admin.terminal import notices, show_record, show_table
@@ -37,13 +36,8 @@ _PAGES: Final = {
 
 _COST: Final = "three AWS requests."
 
-FormArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of the form.", parser=id_argument)
-]
-StoreOption = Annotated[
-    str | None,
-    typer.Option(help="The id of the store that the feedback is about.", parser=id_argument),
-]
+FormArgument = Annotated[str, id_of("The id of the form.")]
+StoreOption = Annotated[str | None, id_option("The id of the store that the feedback is about.")]
 LanguageOption = Annotated[
     str | None, typer.Option(help="The language of the page. Default: the browser's language.")
 ]

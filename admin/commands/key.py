@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
-from admin.options import YesOption, example
+from admin.options import AccountArgument, YesOption, example
 from admin.services.accounts.manage import (
     issue_key,
     list_keys,

@@ -10,7 +10,6 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
 from admin.definitions.check import check, warnings
 from admin.definitions.compare import Effect, Outcome, effects
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
@@ -18,7 +17,7 @@ from admin.definitions.files import read_files
 from admin.definitions.previous import previous_definition
 from admin.definitions.save import write
 from admin.identity import operator_identity
-from admin.options import YesOption, time_option
+from admin.options import AccountArgument, YesOption, id_of, id_option, time_option
 from admin.services.accounts.manage import add_change, find_account
 from admin.services.forms.manage import list_forms
 from admin.services.workflows.manage import list_workflows
@@ -104,10 +103,7 @@ RetypeOption = Annotated[
 
 AccountOption = Annotated[
     str | None,
-    typer.Option(
-        help="The id of the account. Without it, each definition needs an `account` field.",
-        parser=id_argument,
-    ),
+    id_option("The id of the account. Without it, each definition needs an `account` field."),
 ]
 
 
@@ -153,9 +149,7 @@ def revert(
     kind: Annotated[
         Kind, typer.Argument(help="brand, store, contactForm, survey or workflow.", metavar="KIND")
     ],
-    resource: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of the resource.", parser=id_argument)
-    ],
+    resource: Annotated[str, id_of("The id of the resource.")],
     at: Annotated[
         datetime | None,
         time_option(

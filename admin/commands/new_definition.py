@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument
 from admin.definitions.plain_yaml import read_yaml
 from admin.definitions.templates import Template, new_definition
+from admin.options import AccountArgument
 from admin.services.accounts.manage import require_account
 from admin.terminal import prints_json, results, show_json
 from chalicelib.services.accounts.directory import current_directory

@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
 from admin.commands.customer import show_purchases
 from admin.definitions.csv_format import WINDOWS_ENCODING, DateOrder
 from admin.definitions.purchase_lines import (
@@ -23,7 +22,7 @@ from admin.definitions.purchase_lines import (
     open_purchases,
 )
 from admin.error_messages import one_line_message
-from admin.options import WideOption, example
+from admin.options import AccountArgument, WideOption, example, id_option, limit_option
 from admin.services.customers.activity import list_purchases
 from admin.services.purchases.stored import is_stored, last_purchases
 from admin.terminal import notices, progress_bar, show_json, show_record
@@ -76,7 +75,7 @@ def import_file(
             dir_okay=False,
         ),
     ],
-    account: Annotated[str, typer.Option(help="The account's id.", parser=id_argument)],
+    account: Annotated[str, id_option("The account's id.")],
     solicit: Annotated[
         bool, typer.Option("--solicit", help="Send surveys about the purchases.")
     ] = False,
@@ -189,14 +188,8 @@ def _outcomes_of(account_id: str, window: Sequence[PurchaseLine]) -> dict[int, s
 )
 def list_all(
     account: AccountArgument,
-    customer: Annotated[
-        str | None,
-        typer.Option(help="List only the purchases of this customer.", parser=id_argument),
-    ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(help="The maximum number of purchases.", min=1, max=100_000, metavar="NUMBER"),
-    ] = 50,
+    customer: Annotated[str | None, id_option("List only the purchases of this customer.")] = None,
+    limit: Annotated[int, limit_option("purchases", 100_000)] = 50,
     _wide: WideOption = False,
 ) -> None:
     """List purchases: the last recorded ones first; of a customer, the latest ones first.

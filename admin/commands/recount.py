@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument
+from admin.options import AccountArgument
 from admin.services.recount.difference import Difference
 from admin.services.recount.recount import recount as check
 from admin.terminal import counter, notices, prints_json, results, show_json_line

@@ -7,17 +7,19 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
 from admin.commands.customer import show_solicitations, solicitation_record, summary_of
 from admin.commands.purchase import ExternalIdArgument, SourceArgument
 from admin.commands.solicitation_words import outcome_in_words
 from admin.error_messages import one_line_message
 from admin.options import (
+    AccountArgument,
     EmailOption,
     PhoneOption,
     WideOption,
     YesOption,
     example,
+    id_option,
+    limit_option,
     time_option,
 )
 from admin.services.accounts.manage import require_account
@@ -73,15 +75,9 @@ def list_all(
         datetime | None,
         time_option("List only solicitations created at or after this time (UTC)."),
     ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(
-            help="The maximum number of solicitations.", min=1, max=100_000, metavar="NUMBER"
-        ),
-    ] = 50,
+    limit: Annotated[int, limit_option("solicitations", 100_000)] = 50,
     customer: Annotated[
-        str | None,
-        typer.Option(help="List only the solicitations of this customer.", parser=id_argument),
+        str | None, id_option("List only the solicitations of this customer.")
     ] = None,
     _wide: WideOption = False,
 ) -> None:
@@ -129,9 +125,7 @@ def explain(
     ] = None,
     email: EmailOption = None,
     phone: PhoneOption = None,
-    customer: Annotated[
-        str | None, typer.Option(help="The customer's id.", parser=id_argument)
-    ] = None,
+    customer: Annotated[str | None, id_option("The customer's id.")] = None,
 ) -> None:
     """Explain why a person received surveys or none, for one purchase or for all.
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
-from admin.options import example, parse_email
+from admin.options import AccountArgument, example, id_option, parse_email
 from admin.services.solicitation import support_email as service
 from admin.terminal import notices, show_table
 from chalicelib.domain.forms.survey import SupportEmail
@@ -31,11 +30,7 @@ def create(
     email: EmailArgument,
     survey: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SURVEY",
-            help="The id of a survey that will use the address. Repeatable.",
-            parser=id_argument,
-        ),
+        id_option("The id of a survey that will use the address. Repeatable.", "SURVEY"),
     ] = None,
 ) -> None:
     """Register the domain of a support address, and print the DNS records to publish.

@@ -2,9 +2,8 @@
 
 import typer
 
-from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
-from admin.options import EmailOption, PhoneOption, YesOption, example
+from admin.options import AccountArgument, EmailOption, PhoneOption, YesOption, example
 from admin.services.accounts.manage import require_account
 from admin.terminal import cell_text, confirm, notices, show_record
 from chalicelib.domain.errors import Conflict

@@ -5,27 +5,14 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument
 from admin.identity import operator_identity
-from admin.options import YesOption, example
+from admin.options import AccountArgument, YesOption, example, time_option
 from admin.services.accounts.manage import require_account
 from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.terminal import confirm, notices, show_record
-from chalicelib.domain.schema import format_timestamp, parse_timestamp
+from chalicelib.domain.schema import format_timestamp
 
 app = typer.Typer(help="Rotate webhook secrets.", no_args_is_help=True)
-
-
-def _timestamp(text: str) -> datetime:
-    timestamp = parse_timestamp(text)
-    if timestamp is None:
-        raise typer.BadParameter("Must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z.")
-    return timestamp
-
-
-@app.callback()
-def secrets() -> None:
-    """Rotate webhook secrets."""
 
 
 @app.command(epilog=example("webhook-secret rotate ACCOUNT --at 2026-11-20T10:00:00Z --yes"))
@@ -33,11 +20,7 @@ def rotate(
     account: AccountArgument,
     at: Annotated[
         datetime | None,
-        typer.Option(
-            help="The time at which the new secret becomes active. Default: now.",
-            parser=_timestamp,
-            metavar="TIME",
-        ),
+        time_option("The time at which the new secret becomes active. Default: now."),
     ] = None,
     yes: YesOption = False,
 ) -> None:

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import id_argument
-from admin.options import example, time_option
+from admin.options import example, id_of, id_option, time_option
 from admin.services.work.parked import (
     ParkedFilter,
     list_parked_work,
@@ -54,12 +53,7 @@ def list_work() -> None:
     "replay", epilog=example("work replay ID", "work replay --kind webhook --since 2026-11-21")
 )
 def replay_work(
-    owner_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ID", help="The id of the import, feedback or delivery.", parser=id_argument
-        ),
-    ] = None,
+    owner_id: Annotated[str | None, id_of("The id of the import, feedback or delivery.")] = None,
     part: Annotated[
         str | None,
         typer.Argument(
@@ -75,12 +69,7 @@ def replay_work(
         ),
     ] = None,
     account: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ACCOUNT",
-            help="Replay all parked work of this account.",
-            parser=id_argument,
-        ),
+        str | None, id_option("Replay all parked work of this account.", "ACCOUNT")
     ] = None,
     since: Annotated[
         datetime | None,

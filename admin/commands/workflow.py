@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.account import AccountArgument, id_argument
 from admin.commands.definition_files import (
     FileArgument,
     check_file,
@@ -14,7 +13,7 @@ from admin.commands.definition_files import (
 from admin.commands.load import AccountOption
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
-from admin.options import example
+from admin.options import AccountArgument, example, id_of
 from admin.services.webhooks.send_example import Exchange, send_test
 from admin.services.workflows.manage import (
     find_action,
@@ -28,9 +27,7 @@ app = typer.Typer(
     help="List, check, export, compare, enable, disable and test workflows.", no_args_is_help=True
 )
 
-WorkflowArgument = Annotated[
-    str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", parser=id_argument)
-]
+WorkflowArgument = Annotated[str, id_of("The workflow's id.", "WORKFLOW")]
 
 
 @app.command("list", epilog=example("workflow list ACCOUNT"))

@@ -68,7 +68,7 @@ MISTAKES = [
     ("suppression lift ACCOUNT --email a@example.test", USAGE, "Add --yes"),
     ("suppression lift ACCOUNT --email a@example.test --yes", ERROR, "is not suppressed."),
     ("support-email create ACCOUNT nobody", USAGE, "Must be an e-mail address."),
-    ("webhook-secret rotate ACCOUNT --yes --at noon", USAGE, "Must be an ISO 8601 date-time"),
+    ("webhook-secret rotate ACCOUNT --yes --at noon", USAGE, "Must be a date or a date-time"),
     ("form check /no/such/file", USAGE, "'FILE': File '/no/such/file' does not exist."),
     ("work replay --since noon", USAGE, "'--since': Must be a date or a date-time from 1900"),
     ("solicitation list ACCOUNT --since noon", USAGE, "Must be a date or a date-time from 1900"),
