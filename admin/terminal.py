@@ -20,7 +20,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
 )
@@ -202,20 +201,14 @@ def show_record(record: Mapping[str, object], text: str | None = None) -> None:
         results().print(text)
 
 
-def show_json(value: object) -> None:
+def show_json(value: object, *, indent: int | None = 2) -> None:
     """Print a value as JSON to standard output, with escaped control characters.
 
     The field names of dataclasses are converted to camelCase, as in the HTTP API.
+
+    Args:
+        indent: the indentation of nested values. None to print one line.
     """
-    _print_json(value, indent=2)
-
-
-def show_json_line(value: object) -> None:
-    """Print a value as one line of JSON to standard output; see `show_json`."""
-    _print_json(value, indent=None)
-
-
-def _print_json(value: object, *, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
     sys.stdout.write(text.translate(_JSON_ESCAPES) + "\n")
 
@@ -287,40 +280,16 @@ def confirm_by_typing(expected: str, question: str, *, typed: str | None) -> Non
 
 
 @contextmanager
-def counter(description: str) -> Iterator[Callable[[int], None]]:
-    """Show the number of processed records if standard error is a terminal.
+def progress(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show the number of processed records, and their total, if standard error is a terminal.
 
-    Yield a function that increases the number.
-    """
-    with _progress(TextColumn("{task.description}"), MofNCompleteColumn()) as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda count: bar.advance(task, count)
-
-
-@contextmanager
-def progress_bar(description: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar with a known total if standard error is a terminal.
-
-    Yield a function that advances the bar by one step.
-    """
-    with progress_total(description) as advance:
-        yield lambda: advance(1, total)
-
-
-@contextmanager
-def progress_total(description: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a progress bar if standard error is a terminal.
-
-    Yield a function that advances the bar by a number of steps and sets the total.
+    Yield a function that increases the number by its argument, by default by 1. Its second argument
+    sets a total that was not known before.
     """
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    with _progress(*columns) as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda count, total: bar.update(task, advance=count, total=total)
-
-
-def _progress(*columns: ProgressColumn) -> Progress:
     is_disabled = not sys.stderr.isatty()
-    return Progress(
+    with Progress(
         *columns, TimeElapsedColumn(), console=notices(), transient=True, disable=is_disabled
-    )
+    ) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda count=1, total=None: bar.update(task, advance=count, total=total)

@@ -21,9 +21,9 @@ from admin.terminal import (
     cell_text,
     confirm,
     confirm_by_typing,
-    counter,
     notices,
     prints_json,
+    progress,
     results,
     show_json,
     show_record,
@@ -368,7 +368,7 @@ def close(
         f"Close the account {expected} and erase its {numbers.customers:,} customers? Type its name"
     )
     confirm_by_typing(expected, question, typed=name)
-    with counter("Erasing customers") as advance:
+    with progress("Erasing customers") as advance:
         closed = close_account(account, operator_identity(), advance)
     for what, number in asdict(closed).items():
         notices().print(f"{what.replace('_', ' ').capitalize()}: {number:,}")

@@ -28,10 +28,9 @@ from admin.services.erasure.replay import replay_erasures
 from admin.terminal import (
     cell_text,
     confirm,
-    counter,
     notices,
     prints_json,
-    progress_total,
+    progress,
     results,
     show_json,
     show_record,
@@ -94,7 +93,7 @@ def find(
     elif phone is not None:
         _show_list(find_by_phone_number(account, phone))
     else:
-        with progress_total("Reading customers") as advance:
+        with progress("Reading customers") as advance:
             found = list(find_by_name(account, name or "", advance))
         _show_list(found)
 
@@ -294,7 +293,7 @@ def _replay(*, is_confirmed: bool) -> None:
     confirm(
         lambda: f"Repeat all recorded erasures of the stage {stage}?", is_confirmed=is_confirmed
     )
-    with counter("Reading records") as advance:
+    with progress("Reading records") as advance:
         repeated = replay_erasures(advance)
     notices().print(f"Repeated {len(repeated)} erasures.")
     show_record({"repeated": [build_receipt(erasure) for erasure in repeated]})

@@ -19,9 +19,9 @@ from admin.services.webhooks.replay import replay_matching
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
     cell_text,
-    counter,
     notices,
     prints_json,
+    progress,
     results,
     show_json,
     show_record,
@@ -152,7 +152,7 @@ def replay(
         raise typer.BadParameter("Delivered webhooks are not sent again.", param_hint="--state")
     rejected = 0
     if state:
-        with counter("Replaying deliveries") as advance:
+        with progress("Replaying deliveries") as advance:
             replayed = replay_matching(state, account, since, advance)
     else:
         results: dict[str, ReplayResult] = {}

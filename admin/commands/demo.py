@@ -34,7 +34,7 @@ from admin.services.feedback.load_earlier import EarlierSubmission, load_earlier
 from admin.services.solicitation.create_tracker import create_tracker
 from admin.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
 from admin.services.workflows.manage import list_workflows, save_workflow
-from admin.terminal import notices, prints_json, progress_bar, results, show_json
+from admin.terminal import notices, prints_json, progress, results, show_json
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
@@ -132,7 +132,7 @@ def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
     checked, problems = check(definitions, None, StoredResources())
     written: Counter[Kind] = Counter()
     if not problems:
-        with progress_bar("Demo data", len(checked)) as advance:
+        with progress("Demo data", len(checked)) as advance:
 
             def count_written(definition: Definition) -> None:
                 written[definition.kind] += 1
@@ -149,11 +149,10 @@ def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
 def _load_feedback(submissions: Sequence[DemoFeedback]) -> int:
     """Create the trackers of the submissions, and load the submissions, oldest first."""
     loaded = 0
-    with progress_bar("Feedback", len(submissions)) as advance:
+    with progress("Feedback", len(submissions)) as advance:
         for batch in in_groups(submissions, MAX_BATCH_SIZE):
             loaded += load_earlier_submissions([_submission(feedback) for feedback in batch])
-            for _ in batch:
-                advance()
+            advance(len(batch))
     return loaded
 
 

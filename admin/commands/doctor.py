@@ -2,7 +2,7 @@
 
 import typer
 
-from admin.terminal import prints_json, progress_bar, results, show_json
+from admin.terminal import prints_json, progress, results, show_json
 from chalicelib.settings import settings
 
 
@@ -23,7 +23,7 @@ def doctor() -> None:
         raise typer.BadParameter(
             f"infrastructure/functions.py has no stage {settings().stage!r}.", param_hint="--stage"
         ) from None
-    with progress_bar("Checking", len(CHECKS)) as advance:
+    with progress("Checking", len(CHECKS)) as advance:
         report = examine(stage, advance)
     if prints_json():
         show_json(report)

@@ -40,7 +40,7 @@ from admin.options import (
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import directory_with_selection, selected_form
-from admin.terminal import confirm, counter, notices, progress_total, show_record
+from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.language import Language
 from chalicelib.services.feedback.describe import describe_feedback
@@ -90,7 +90,7 @@ def list_feedback(
     )
     selected_form(account, wanted)  # Raises NotFound for a form of another account.
     directory = directory_with_selection(account, wanted)
-    with counter("Reading feedback") as advance:
+    with progress("Reading feedback") as advance:
         found = list(
             find_feedback(account, wanted, newest_first=True, at_most=limit, on_read=advance)
         )
@@ -144,7 +144,7 @@ def export(
         text=contains,
     )
     chosen = file_format or _format_of(output)
-    with progress_total("Exporting feedback") as advance:
+    with progress("Exporting feedback") as advance:
         rows = export_feedback(account, wanted, chosen, zone, output, advance)
     notices().print(f"Exported {rows} feedback record(s) to {output}.")
     show_record({"rows": rows, "output": str(output), "format": chosen.value})
@@ -202,7 +202,7 @@ def report(
     first = _day(since, zone, "--since") or last - _REPORT_PERIOD
     if first > last:
         raise typer.BadParameter("Must not be after the end of the period.", param_hint="--since")
-    with counter("Reading feedback") as advance:
+    with progress("Reading feedback") as advance:
         chosen = Language(language) if language else None
         responses = write_report(account, wanted, Period(first, last), chosen, output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")
@@ -284,7 +284,7 @@ def republish(account: AccountArgument) -> None:
 
     Cost: three AWS requests, two per 100 feedback records, and one per 700 entries of the feed.
     """
-    with counter("Adding feedback") as advance:
+    with progress("Adding feedback") as advance:
         published, gaps = republish_feedback(account, advance)
     notices().print(f"Added {published} feedback record(s) to the feed.")
     show_record({"feedback": published, "closedGaps": gaps})

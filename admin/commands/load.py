@@ -21,7 +21,7 @@ from admin.options import AccountArgument, YesOption, id_of, id_option, time_opt
 from admin.services.accounts.manage import add_change, find_account
 from admin.services.forms.manage import list_forms
 from admin.services.workflows.manage import list_workflows
-from admin.terminal import confirm, notices, prints_json, progress_bar, show_json, show_record
+from admin.terminal import confirm, notices, prints_json, progress, show_json, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory
@@ -217,7 +217,7 @@ def _save(changing: Sequence[Effect]) -> None:
     counted: dict[str, dict[str, Counter[str]]] = {}
     operator = operator_identity()
     try:
-        with progress_bar("Loading", len(changing)) as advance:
+        with progress("Loading", len(changing)) as advance:
 
             def count(definition: Definition) -> None:
                 account_id, kind = definition.account_id, definition.kind

@@ -25,7 +25,7 @@ from admin.error_messages import one_line_message
 from admin.options import AccountArgument, WideOption, example, id_option, limit_option
 from admin.services.customers.activity import list_purchases
 from admin.services.purchases.stored import is_stored, last_purchases
-from admin.terminal import notices, progress_bar, show_json, show_record
+from admin.terminal import notices, progress, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
@@ -144,7 +144,7 @@ def _import(account_id: str, file: Path, purchases: PurchaseFile, record: _Recor
     done = 0
     outcomes: Counter[str] = Counter()
     try:
-        with progress_bar("Importing", purchases.total) as advance:
+        with progress("Importing", purchases.total) as advance:
             for window in in_groups(purchases.lines, _AT_ONCE):
                 stored = _outcomes_of(account_id, window)
                 for errors in map_concurrently(record, _groups(window), MAX_WRITERS):

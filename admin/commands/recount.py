@@ -8,7 +8,7 @@ import typer
 from admin.options import AccountArgument
 from admin.services.recount.difference import Difference
 from admin.services.recount.recount import recount as check
-from admin.terminal import counter, notices, prints_json, results, show_json_line
+from admin.terminal import notices, prints_json, progress, results, show_json
 
 
 def recount(
@@ -34,7 +34,7 @@ def recount(
 
 def _run(account: str, *, fix: bool) -> int:
     """Check the account, print the differences and return their number."""
-    with counter("Checking records") as advance:
+    with progress("Checking records") as advance:
         return _print_all(check(account, fix=fix, advance=advance))
 
 
@@ -43,7 +43,7 @@ def _print_all(differences: Iterable[Difference]) -> int:
     for difference in differences:
         number += 1
         if prints_json():
-            show_json_line(difference)
+            show_json(difference, indent=None)
         else:
             results().print(_line(difference))
     return number

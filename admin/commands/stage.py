@@ -7,7 +7,7 @@ import typer
 
 from admin.options import YesOption, example, time_option
 from admin.services.erasure.replay import replay_erasures
-from admin.terminal import confirm, counter, notices, show_record
+from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.settings import settings
 
 app = typer.Typer(help="Stop and start a stage, and restore its tables.", no_args_is_help=True)
@@ -85,7 +85,7 @@ def restore(
         notices().print(f"{number} of {len(steps) + 1}: {step.title} …")
         step.run()
     notices().print(f"{len(steps) + 1} of {len(steps) + 1}: Repeat the recorded erasures …")
-    with counter("Reading records") as advance:
+    with progress("Reading records") as advance:
         repeated = replay_erasures(advance)
     notices().print("Restored. Start the stage with stage start.")
     show_record({"tables": plan.tables, "to": to.isoformat(), "repeatedErasures": len(repeated)})

@@ -12,7 +12,7 @@ from admin.services.work.parked import (
     replay,
     replay_matching,
 )
-from admin.terminal import counter, notices, show_record, show_table
+from admin.terminal import notices, progress, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
 
 _KINDS = [kind.records.kind for kind in ALL_WORK]
@@ -88,7 +88,7 @@ def replay_work(
         replayed = replay(owner_id, part)
     else:
         wanted = ParkedFilter(kind, account, since)
-        with counter("Replaying parked work") as advance:
+        with progress("Replaying parked work") as advance:
             replayed = replay_matching(wanted, advance)
     notices().print(f"Requeued: {replayed}.")
     show_record({"requeued": replayed})
