@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
@@ -14,13 +13,13 @@ from admin.feedback.report.languages import LANGUAGES
 from admin.identity import operator_identity
 from admin.options import AccountArgument, YesOption, example, id_argument, limit_option
 from admin.services.accounts import manage
-from admin.services.accounts.manage import last_changes, require_account
-from admin.services.accounts.stats import read_stats
+from admin.services.accounts.manage import last_changes, read_stats, require_account
 from admin.services.close_account import close_account
 from admin.terminal import (
     cell_text,
     confirm,
     confirm_by_typing,
+    json_name,
     notices,
     prints_json,
     progress,
@@ -363,17 +362,15 @@ def close(
     Cost: about ten AWS requests, two per key, form and workflow, and about 30 per customer.
     """
     expected = require_account(account).name
-    numbers = read_stats(account)
-    question = (
-        f"Close the account {expected} and erase its {numbers.customers:,} customers? Type its name"
-    )
+    customers = read_stats(account)["customers"]
+    question = f"Close the account {expected} and erase its {customers:,} customers? Type its name"
     confirm_by_typing(expected, question, typed=name)
     with progress("Erasing customers") as advance:
         closed = close_account(account, operator_identity(), advance)
-    for what, number in asdict(closed).items():
-        notices().print(f"{what.replace('_', ' ').capitalize()}: {number:,}")
-    show_record({"closed": closed})
-    if closed.remaining_customers:
+    for what, number in closed.items():
+        notices().print(f"{what.capitalize()}: {number:,}")
+    show_record({"closed": {json_name(what): number for what, number in closed.items()}})
+    if closed["remaining customers"]:
         notices().print("Customers were created in the meantime. Run the command again.")
         raise typer.Exit(1)
 
@@ -389,9 +386,9 @@ def stats(account: AccountArgument) -> None:
     """
     numbers = read_stats(account)
     if prints_json():
-        show_json(numbers)
+        show_json({json_name(name): number for name, number in numbers.items()})
         return
     show_table(
         ["Records", "Number"],
-        [[name.replace("_", " "), str(number)] for name, number in asdict(numbers).items()],
+        [[name.replace("_", " "), number] for name, number in numbers.items()],
     )

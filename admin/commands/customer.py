@@ -21,8 +21,8 @@ from admin.options import (
     id_of,
 )
 from admin.services.accounts.manage import require_account
-from admin.services.customers.activity import read_activity
-from admin.services.customers.tag import change_tags
+from admin.services.customers.activity import list_feedback, list_purchases, list_solicitations
+from admin.services.customers.save import change_tags
 from admin.services.erasure.collect import collect_person
 from admin.services.erasure.replay import replay_erasures
 from admin.terminal import (
@@ -105,15 +105,17 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
     Cost: five AWS requests, plus one per 100 purchases, surveys and feedback records.
     """
     shown = read_customer(account, customer).model_dump(mode="json", by_alias=True)
-    activity = read_activity(account, customer)
+    purchases = list_purchases(account, customer)
+    solicitations = list_solicitations(account, customer)
+    feedback = list_feedback(account, customer)
     directory = current_directory(account)
     if prints_json():
         show_json(
             shown
             | {
-                "purchases": [p.model_dump(mode="json", by_alias=True) for p in activity.purchases],
-                "surveys": activity.solicitations,
-                "feedback": [f.model_dump(mode="json", by_alias=True) for f in activity.feedback],
+                "purchases": [p.model_dump(mode="json", by_alias=True) for p in purchases],
+                "surveys": solicitations,
+                "feedback": [f.model_dump(mode="json", by_alias=True) for f in feedback],
             }
         )
         return
@@ -126,17 +128,17 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
     for name, value in shown.items():
         if text := cell_text(value):
             results().print(f"{name:<{width}}  {text}")
-    if activity.purchases:
+    if purchases:
         results().print("\nPurchases")
-        show_purchases(directory, activity.purchases)
-    if activity.solicitations:
+        show_purchases(directory, purchases)
+    if solicitations:
         results().print("\nSurveys")
-        show_solicitations(activity.solicitations)
-    if activity.feedback:
+        show_solicitations(solicitations)
+    if feedback:
         results().print("\nFeedback")
         show_table(
             ["Id", "Created", "Rating", "Comment"],
-            [[f.id, f.created_at, f.rating, comment_of(f)] for f in activity.feedback],
+            [[f.id, f.created_at, f.rating, comment_of(f)] for f in feedback],
         )
 
 

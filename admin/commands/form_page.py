@@ -12,7 +12,7 @@ import typer
 
 from admin.options import example, id_of, id_option
 from admin.posters.poster import Poster
-from admin.services.forms.page_address import page_base_url
+from admin.services.forms.manage import page_base_url
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.forms.public.contact_form import PublicContactForm

@@ -31,8 +31,8 @@ from admin.services.solicitation.manage import (
     load_reminder,
     load_unknown,
     resend,
+    text_cost,
 )
-from admin.services.solicitation.text_cost import TextCost, text_cost
 from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, Unavailable
@@ -49,6 +49,7 @@ from chalicelib.domain.solicitation.decide import (
     decide,
 )
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
+from chalicelib.domain.solicitation.sms_segments import TextSize
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.services.customers.find import find_by_email, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
@@ -147,7 +148,7 @@ def explain(
     outcome = solicitation_record(case.solicitation)
     decided = decide(case.facts)
     facts, decision = dict(_facts(case.facts)), _described(decided)
-    cost = _text_cost(case, decided)
+    size, price = _text_cost(case, decided) or (None, None)
     reminder = _reminder(case)
     lines = [
         *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
@@ -156,7 +157,7 @@ def explain(
         "",
         f"Decision from these facts: {decision}",
         *([_FINAL] if case.solicitation.outcome_is_final else ()),
-        *([f"Text message: {_described_cost(cost)}"] if cost else ()),
+        *([f"Text message: {_described_cost(size, price)}"] if size else ()),
         *([""] if reminder else ()),
         *(f"{name:<18}{text}" for name, text in reminder.items() if text),
     ]
@@ -165,7 +166,7 @@ def explain(
         "facts": {json_name(name): texts for name, texts in facts.items()},
         "decision": decision,
         "reminder": {json_name(name): text for name, text in reminder.items()} or None,
-        "textMessage": cost and {"segments": cost.size.segments, "price": cost.price},
+        "textMessage": size and {"segments": size.segments, "price": price},
     }
     show_record(record, "\n".join(lines))
 
@@ -328,7 +329,7 @@ def _contact(contact: Contact) -> Iterator[str]:
         yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
 
 
-def _text_cost(case: Case, decision: Decision) -> TextCost | None:
+def _text_cost(case: Case, decision: Decision) -> tuple[TextSize, float | None] | None:
     try:
         return text_cost(case, decision)
     except Unavailable as error:
@@ -337,14 +338,11 @@ def _text_cost(case: Case, decision: Decision) -> TextCost | None:
         return None
 
 
-def _described_cost(cost: TextCost) -> str:
-    size = describe_size(cost.size)
-    return size if cost.price is None else f"{size}, price {_price_text(cost.price)}"
-
-
-def _price_text(price: float) -> str:
-    """Return the price with up to six decimals: segments can cost less than a hundredth."""
-    return f"{price:.6f}".rstrip("0").rstrip(".")
+def _described_cost(size: TextSize, price: float | None) -> str:
+    if price is None:
+        return describe_size(size)
+    # Segments can cost less than a hundredth.
+    return f"{describe_size(size)}, price {f'{price:.6f}'.rstrip('0').rstrip('.')}"
 
 
 def _described(decision: Decision) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from admin.services.work.status import read_status
+from admin.services.work.parked import read_status
 from admin.terminal import prints_json, results, show_json, show_table
 
 
@@ -14,16 +14,16 @@ def status() -> None:
 
     Cost: about 40 AWS requests: four per queue, one per kind of work, and one to CloudWatch.
     """
-    current = read_status()
+    queues, parked = read_status()
     if prints_json():
-        show_json(current)
+        show_json({"queues": queues, "parked": parked})
         return
     show_table(
         ["Queue", "Waiting", "In process", "Delayed", "Dead letters", "Oldest message (s)"],
         [
             ["-" if value is None else str(value) for value in asdict(queue).values()]
-            for queue in current.queues
+            for queue in queues
         ],
     )
     results().print()
-    show_table(["Work", "Parked"], [[kind, str(n)] for kind, n in current.parked.items()])
+    show_table(["Work", "Parked"], [[kind, str(n)] for kind, n in parked.items()])

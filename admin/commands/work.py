@@ -6,12 +6,7 @@ from typing import Annotated
 import typer
 
 from admin.options import example, id_of, id_option, time_option
-from admin.services.work.parked import (
-    ParkedFilter,
-    list_parked_work,
-    replay,
-    replay_matching,
-)
+from admin.services.work.parked import list_parked_work, replay, replay_matching
 from admin.terminal import notices, progress, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
 
@@ -87,8 +82,7 @@ def replay_work(
     if owner_id:
         replayed = replay(owner_id, part)
     else:
-        wanted = ParkedFilter(kind, account, since)
         with progress("Replaying parked work") as advance:
-            replayed = replay_matching(wanted, advance)
+            replayed = replay_matching(kind, account, since, advance)
     notices().print(f"Requeued: {replayed}.")
     show_record({"requeued": replayed})

@@ -1,7 +1,6 @@
 """Close an account: stop everything that partners and respondents can use, and erase customers."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from admin.services.accounts.manage import add_change, list_keys, revoke_key
 from admin.services.forms.manage import list_forms, set_form_enabled
@@ -18,27 +17,14 @@ from chalicelib.storage.dynamodb.table import account_key
 _PAGE_SIZE = 100
 
 
-@dataclass(frozen=True)
-class Closed:
-    """The changes of one call.
-
-    Attributes:
-        remaining_customers: customers that were created in the meantime.
-    """
-
-    revoked_keys: int
-    disabled_forms: int
-    disabled_workflows: int
-    erased_customers: int
-    remaining_customers: int
-
-
-def close_account(account_id: str, operator: str, on_erased: Callable[[int], object]) -> Closed:
-    """Close the account. After a failure, a repeated call continues.
+def close_account(
+    account_id: str, operator: str, on_erased: Callable[[int], object]
+) -> dict[str, int]:
+    """Close the account, and return the number of changes. After a failure, repeat the call.
 
     Keys, forms and workflows come first, because they could create customers. Feedback, purchases
     and numbers without personal data stay. AWS requests: about ten, two per key, form and workflow,
-    and about 30 per customer.
+    and about 30 per customer. The customers that were created in the meantime remain.
 
     Args:
         operator: the identity of the operator, for the history and the receipts.
@@ -61,7 +47,13 @@ def close_account(account_id: str, operator: str, on_erased: Callable[[int], obj
     remaining = list_customers(account_id, PageRequest(limit=1)).meta.total_items
     change = AccountChange(clock.now(), f"account {account_id}", operator, None, "closed")
     add_change(account_id, change)
-    return Closed(len(keys), len(enabled_forms), len(workflows), erased, remaining)
+    return {
+        "revoked keys": len(keys),
+        "disabled forms": len(enabled_forms),
+        "disabled workflows": len(workflows),
+        "erased customers": erased,
+        "remaining customers": remaining,
+    }
 
 
 def _erase_customers(account_id: str, operator: str, on_erased: Callable[[int], object]) -> int:

@@ -1,4 +1,6 @@
-"""Create, find and list accounts, and their changes; issue, list and revoke their API keys."""
+"""Create, find, list and count accounts, and list their changes; issue and revoke API keys."""
+
+from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import (
@@ -14,8 +16,21 @@ from chalicelib.domain.accounts.account import (
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import account_changes, accounts, credentials
+from chalicelib.storage import account_changes, accounts, counters, credentials
+from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+_STATS: Final[dict[str, Listed | Counted]] = {
+    "customers": Listed.CUSTOMERS,
+    "contact_forms": Listed.CONTACT_FORMS,
+    "surveys": Listed.SURVEYS,
+    "purchases": Counted.PURCHASES,
+    "feedback": Counted.FEEDBACK,
+    "surveys_sent": Counted.SENT,
+    "surveys_skipped": Counted.SKIPPED,
+    "surveys_rejected": Counted.REJECTED,
+    "surveys_unknown": Counted.UNKNOWN,
+}
 
 
 def create_account(name: str, account_id: str | None = None) -> Account:
@@ -49,6 +64,20 @@ def require_account(account_id: str) -> Account:
     if account is None:
         raise NotFound("account")
     return account
+
+
+def read_stats(account_id: str) -> dict[str, int]:
+    """Return the numbers of the account's records by name, from its counters. Two requests.
+
+    A new customer is counted when it is listed, within seconds; feedback when it is processed;
+    surveys, by outcome, when they are no longer pending.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    require_account(account_id)
+    counts = counters.load_counts(account_id)
+    return {name: counts[kind] for name, kind in _STATS.items()}
 
 
 def last_changes(account_id: str, limit: int) -> list[AccountChange]:

@@ -1,37 +1,10 @@
 """Read the purchases, the surveys and the feedback of a customer."""
 
-from dataclasses import dataclass
-
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.storage import feedback, purchases, solicitations
-
-
-@dataclass(frozen=True)
-class Activity:
-    """The records of a customer, each list with the newest record first."""
-
-    purchases: list[Purchase]
-    solicitations: list[Solicitation]
-    feedback: list[Feedback]
-
-
-def read_activity(account_id: str, customer_id: str) -> Activity:
-    """Return the customer's purchases, their solicitations, and the linked feedback.
-
-    AWS requests: three, plus one per 100 purchases, solicitations and feedback records.
-    """
-    return Activity(
-        list_purchases(account_id, customer_id),
-        list_solicitations(account_id, customer_id),
-        sorted(
-            (stored.feedback for stored in feedback.of_person(account_id, customer_id, ())),
-            key=lambda record: record.created_at,
-            reverse=True,
-        ),
-    )
 
 
 def list_purchases(account_id: str, customer_id: str) -> list[Purchase]:
@@ -44,6 +17,12 @@ def list_solicitations(account_id: str, customer_id: str) -> list[Solicitation]:
     """Return the customer's solicitations, newest first. One AWS request, and one per 100."""
     found = solicitations.of_customer(account_id, customer_id)
     return sorted(found, key=lambda solicitation: solicitation.created_at, reverse=True)
+
+
+def list_feedback(account_id: str, customer_id: str) -> list[Feedback]:
+    """Return the linked feedback, newest first. One AWS request, and one per 100."""
+    found = (stored.feedback for stored in feedback.of_person(account_id, customer_id, ()))
+    return sorted(found, key=lambda record: record.created_at, reverse=True)
 
 
 def load_cases(account_id: str, customer_id: str) -> list[Case]:

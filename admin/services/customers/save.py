@@ -1,18 +1,26 @@
-"""Create a customer from a definition, or merge the definition into the stored customer."""
+"""Create a customer from a definition, merge the definition into it, and change its tags."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.tags import MAX_TAGS, Tag, merge_tags, tag_id, too_many_tags
-from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.accounts.tags import (
+    MAX_TAGS,
+    Tag,
+    TagDefinition,
+    merge_tags,
+    tag_id,
+    too_many_tags,
+)
+from chalicelib.domain.customers.customer import Customer, check_size
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
+from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.customers.tags import with_tags
-from chalicelib.storage import customer_creation, places
+from chalicelib.storage import customer_creation, customers, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 
 
@@ -46,6 +54,37 @@ def save_customer(account_id: str, definition: Any) -> Customer:
     if not saved.is_listed:
         request_positions(account_id)
     return saved.customer
+
+
+def change_tags(
+    account_id: str, customer_id: str, *, add: Collection[str] = (), remove: Collection[str] = ()
+) -> Customer:
+    """Add tags to a customer and remove tags from it. Return the changed customer.
+
+    Names that differ only in case are the same tag. Up to five AWS requests.
+
+    Raises:
+        NotFound: the account has no such customer.
+        InvalidInput: the account would have too many tags.
+        InputTooLarge: the customer would exceed its size limit.
+    """
+    removed = {tag_id(account_id, name) for name in remove}
+
+    def attempt() -> Customer:
+        seen = read_customer(account_id, customer_id)
+        existing = places.find_tags(account_id, {tag_id(account_id, name) for name in add})
+        definitions = [TagDefinition(tag=name) for name in add]
+        added = merge_tags(account_id, definitions, existing, clock.now())
+        kept = [tag for tag in seen.tags if tag.id not in removed | {new.id for new in added}]
+        tags = (*kept, *added)
+        changed = seen.model_copy(update={"tags": tags, "tag_ids": tuple(tag.id for tag in tags)})
+        check_size(changed)
+        save_tags(account_id, added, existing)
+        if not customers.set_tags(account_id, seen, changed.tag_ids, clock.now()):
+            raise Contention(condition_failed=True)
+        return changed
+
+    return retry_on_contention(attempt)
 
 
 def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag]) -> None:

@@ -1,4 +1,4 @@
-"""Find and change saved contact forms and surveys."""
+"""Find and change saved contact forms and surveys, and return the base URL of their pages."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import all_pages
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 from chalicelib.storage.forms import TABLES, StoredForm
+from chalicelib.storage.public_base_url import public_base_url
 
 SavedForm = SavedContactForm | SavedSurvey
 
@@ -129,3 +130,12 @@ def change_form(
         return changed
 
     return retry_on_contention(attempt)
+
+
+def page_base_url() -> str:
+    """Return the public base URL of the stage. One AWS request if it is not cached.
+
+    Raises:
+        Unavailable: no URL is stored, or Systems Manager does not respond.
+    """
+    return public_base_url()

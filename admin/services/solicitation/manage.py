@@ -10,6 +10,9 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.decide import Decision, Send
+from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
 from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
     SolicitationPointer,
@@ -18,8 +21,14 @@ from chalicelib.domain.solicitation.solicitation import (
 )
 from chalicelib.outbound.queues import send
 from chalicelib.queues import SOLICITATIONS
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
+from chalicelib.services.solicitation.invite import build_invitation
+from chalicelib.services.solicitation.send_invitation import message_text
 from chalicelib.storage import purchases
+
+_ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"
+"""A tracker id for computing the size. The short links of all trackers have the same size."""
 
 _NOT_UNKNOWN: Final = "Only solicitations with the outcome UNKNOWN can be sent again."
 
@@ -67,6 +76,23 @@ def load_reminder(case: Case) -> Case | None:
     solicitation = case.solicitation
     reminder = reminder_id(solicitation.id)
     return load_case(SolicitationPointer(solicitation.account_id, reminder, None))
+
+
+def text_cost(case: Case, decision: Decision) -> tuple[TextSize, float | None] | None:
+    """Return the size and the price of the text message that the decision sends, or None.
+
+    The price is None if the account has no price of a segment. One AWS request if the public base
+    URL is not cached.
+
+    Raises:
+        Unavailable: the stage has no public base URL, or it cannot be read.
+    """
+    if not isinstance(decision, Send) or decision.channel is not Channel.SMS:
+        return None
+    invitation = build_invitation(case, decision.survey, decision.channel, _ANY_TRACKER)
+    size = size_of(message_text(invitation))
+    segment_price = account_settings(case.solicitation.account_id).sms_segment_price
+    return size, None if segment_price is None else size.segments * segment_price
 
 
 def load_unknown(account_id: str, source: DataSource, external_id: str) -> Case:

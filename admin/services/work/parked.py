@@ -1,39 +1,33 @@
-"""List and replay parked work. Work is parked after its last allowed attempt fails."""
+"""Read the state of background work; list and replay parked work.
+
+Work is parked after its last allowed attempt fails.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Final
 
+from admin.outbound.queue_depths import QueueDepth, read_depths
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import ParkedWork
+from chalicelib.queues import ALL_QUEUES
 from chalicelib.services.work.kinds import ALL_WORK
 
 MAX_LISTED: Final = 100
 _AT_ONCE: Final = 100
 
 
-@dataclass(frozen=True)
-class ParkedFilter:
-    """The parked work to replay. An attribute that is None matches all parked work.
+def read_status() -> tuple[list[QueueDepth], dict[str, int]]:
+    """Return the depth of each queue, and the number of parked records of each kind of work.
 
-    Attributes:
-        kind: the kind of work, for example ``import``.
-        since: the earliest time of parking.
+    AWS requests: four per queue, one per kind of work (one more per further MB of parked work), and
+    one to CloudWatch.
     """
-
-    kind: str | None = None
-    account_id: str | None = None
-    since: datetime | None = None
-
-    def matches(self, work: ParkedWork) -> bool:
-        """Return whether the filter matches this parked work."""
-        return self.account_id in (None, work.account_id) and (
-            self.since is None or work.parked_at >= self.since
-        )
+    parked = {kind.records.kind: kind.records.count_parked() for kind in ALL_WORK}
+    return read_depths(ALL_QUEUES), parked
 
 
 def list_parked_work() -> list[ParkedWork]:
@@ -66,23 +60,31 @@ def replay(owner_id: str, part: str | None = None) -> int:
     return replayed
 
 
-def replay_matching(wanted: ParkedFilter, on_replayed: Callable[[int], None]) -> int:
-    """Replay all parked work that matches the filter. Return the number of records.
+def replay_matching(
+    kind_name: str | None,
+    account_id: str | None,
+    since: datetime | None,
+    on_replayed: Callable[[int], None],
+) -> int:
+    """Replay all parked work of a kind, an account and a time. Return the number of records.
 
     Work that is parked again in the meantime is not replayed twice.
 
     Args:
+        kind_name: the kind of work, for example ``import``. Default: all kinds.
+        account_id: the account of the work. Default: all accounts.
+        since: the earliest time of parking. Default: any time.
         on_replayed: called with the number of records after each group of up to 100 records.
     """
     started_at = clock.now()
     replayed = 0
     for kind in ALL_WORK:
-        if wanted.kind not in (None, kind.records.kind):
+        if kind_name not in (None, kind.records.kind):
             continue
         matching = (
             work
-            for work in kind.records.parked(wanted.since)
-            if wanted.matches(work) and work.parked_at <= started_at
+            for work in kind.records.parked(since)
+            if account_id in (None, work.account_id) and work.parked_at <= started_at
         )
         for group in in_groups(matching, _AT_ONCE):
             keys = [(work.owner_id, work.part) for work in group]
