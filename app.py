@@ -37,7 +37,6 @@ from chalicelib.queues import (
 )
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
-from chalicelib.web.partner.account_routes import routes as account_routes
 from chalicelib.web.partner.customer_routes import routes as customer_routes
 from chalicelib.web.partner.feedback_routes import routes as feedback_routes
 from chalicelib.web.partner.purchase_routes import routes as purchase_routes
@@ -56,7 +55,6 @@ app = Chalice(app_name="feedback", configure_logs=False)
 app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
 app.register_blueprint(partner_routes)
-app.register_blueprint(account_routes)
 app.register_blueprint(customer_routes)
 app.register_blueprint(purchase_routes)
 app.register_blueprint(feedback_routes)

@@ -3,12 +3,13 @@
 import importlib
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 from admin.demo.ids import demo_id
 from chalicelib.domain import input_errors
@@ -108,7 +109,7 @@ class DocumentBuilder:
         for path, methods in routes.items():
             for method, route in methods.items():
                 if method not in ("HEAD", "OPTIONS"):
-                    operation = self._operation(method, path, declared_by(route.view_function))
+                    operation = self._operation(method, path, inspect.unwrap(route.view_function))
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)
         schemas["FieldType"]["description"] = _describe_field_types()
@@ -120,7 +121,8 @@ class DocumentBuilder:
         document["components"]["schemas"] = dict(sorted(schemas.items()))
         return document
 
-    def _operation(self, method: str, path: str, declared: Operation) -> Schema:
+    def _operation(self, method: str, path: str, view: Callable[..., Any]) -> Schema:
+        declared, name = OPERATIONS[view], to_camel(view.__name__)
         is_partner = path.startswith("/partners/")
         parameters = declared.get("parameters", {})
         creates = IDEMPOTENCY_HEADER in parameters
@@ -128,15 +130,15 @@ class DocumentBuilder:
         statuses |= {401, 403} if is_partner else set()
         statuses |= {413, 415} if "body" in declared else set()
         statuses |= {422} if creates else set()
-        example = Example(QUERIES.get(declared["id"], {}))
+        example = Example(QUERIES.get(name, {}))
         if "body" in declared or "response" in declared:
             statuses |= {400} if "body" in declared or parameters else set()
             recorded = statuses - set(_ERRORS) - ({403} if is_partner else set())
-            example = self._recorder.record(declared["id"], method, path, recorded)
+            example = self._recorder.record(name, method, path, recorded)
         operation: Schema = {
-            "operationId": declared["id"],
+            "operationId": name,
             "tags": [declared["tag"]],
-            "summary": declared["summary"],
+            "summary": (view.__doc__ or "").partition("\n")[0].removesuffix("."),
             "description": declared["description"] + (_permission(declared) if is_partner else ""),
             "parameters": [
                 _parameter(path, *parameter, example.query) for parameter in parameters.items()
@@ -220,15 +222,6 @@ def _merge(schema: Schema, added: Schema) -> None:
             _merge(schema.setdefault(key, {}), value)
         else:
             schema[key] = value
-
-
-def declared_by(view: Any) -> Operation:
-    """Return the operation that is declared for the view function of a route.
-
-    Raises:
-        KeyError: the view function has no operation.
-    """
-    return OPERATIONS[inspect.unwrap(view)]
 
 
 def _permission(declared: Operation) -> str:

@@ -13,11 +13,13 @@ View = TypeVar("View", bound=Callable[..., Any])
 class Operation(TypedDict):
     """An operation of the OpenAPI document.
 
+    Its id is the name of the view function in camel case, and its summary is the first line of the
+    function's docstring.
+
     The generator adds the error responses that it derives from the route: 401 for partner routes,
     413 and 415 for a request body, 422 for an idempotency key, and 429 and 503 for every route.
 
     Attributes:
-        id: operation id, the name of the operation in generated clients.
         response: model of the response body, as a path below `chalicelib.domain`.
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
@@ -29,9 +31,7 @@ class Operation(TypedDict):
         errors: further error statuses, which the generator cannot derive from the route.
     """
 
-    id: str
     tag: str
-    summary: str
     description: str
     returns: str
     response: NotRequired[str]

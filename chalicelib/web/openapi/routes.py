@@ -29,15 +29,13 @@ _IF_NONE_MATCH: Final = {
 
 @routes.route("/openapi.json", methods=["GET", "HEAD"], content_types=[])
 @operation(
-    id="getDescription",
     tag=_TAG,
-    summary="Get the OpenAPI document",
     description="Returns the description of this API as an OpenAPI 3.1 document.",
     parameters=_IF_NONE_MATCH,
     returns="The OpenAPI document.",
 )
-def get_openapi() -> Response:
-    """Return the OpenAPI document."""
+def get_description() -> Response:
+    """Get the OpenAPI document."""
     request = routes.current_request
     document = _document(server_address(request))
     return cacheable(request, document, "application/json", max_age_s=_MAX_AGE_S)
@@ -45,17 +43,15 @@ def get_openapi() -> Response:
 
 @routes.route("/docs", methods=["GET", "HEAD"], content_types=[])
 @operation(
-    id="getDocumentation",
     tag=_TAG,
-    summary="Get the documentation page",
     description="Returns the description of this API with its guides as an HTML page. The page"
     " loads nothing from other hosts.",
     parameters=_IF_NONE_MATCH,
     returns="The page.",
     media_types=("text/html",),
 )
-def get_docs() -> Response:
-    """Return the documentation page."""
+def get_documentation() -> Response:
+    """Get the documentation page."""
     from chalicelib.web.pages.page import security_headers
 
     request = routes.current_request

@@ -1,19 +1,18 @@
 """The partner routes that find and change customers, and respect their wishes."""
 
-from chalice import Blueprint, Response
+from chalice import Blueprint
 
+from chalicelib.domain.schema import Resource
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
+from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
 
 
 @partner_route(routes, "PATCH", "/partners/customer")
 @operation(
-    id="changeCustomer",
     tag="Customers",
-    summary="Change a customer",
     description="Changes the fields in the body. Absent fields stay, `null` clears a field."
     " `metadata` is one field. A display name that was made of the first and last name follows"
     " them.\n\nAn opt-in that changes from `true` to `false` suppresses the address in this"
@@ -28,22 +27,20 @@ routes = Blueprint(__name__)
     errors=(404,),
     permission="write",
 )
-def patch_customer(request: PartnerRequest) -> Response:
+def change_customer(request: PartnerRequest) -> Resource:
     """Change a customer."""
     from chalicelib.domain.customers.patch import CustomerPatch
-    from chalicelib.services.customers.change import change_customer
+    from chalicelib.services.customers import change
 
     with ErrorCollector() as errors:
         customer_id = errors.of(request.identifier, otherwise="")
         patch = request.body(CustomerPatch)
-    return json_response(change_customer(request.account_id, customer_id, patch))
+    return change.change_customer(request.account_id, customer_id, patch)
 
 
 @partner_route(routes, "POST", "/partners/customer/find")
 @operation(
-    id="findCustomers",
     tag="Customers",
-    summary="Find customers",
     description="Returns the customers with an e-mail address, with a phone number, or with both,"
     " oldest first. A new or changed customer is found within seconds. Of an address that more than"
     " 1,000 customers have, only 1,000 customers are searched.",
@@ -52,20 +49,17 @@ def patch_customer(request: PartnerRequest) -> Response:
     response="customers.find.FoundCustomers",
     returns="The customers.",
 )
-def post_customer_find(request: PartnerRequest) -> Response:
-    """Find customers by address."""
+def find_customers(request: PartnerRequest) -> Resource:
+    """Find customers."""
     from chalicelib.domain.customers.find import CustomerAddress
     from chalicelib.services.customers.find import find_by_address
 
-    wanted = request.body(CustomerAddress)
-    return json_response(find_by_address(request.account_id, wanted), status=201)
+    return find_by_address(request.account_id, request.body(CustomerAddress))
 
 
 @partner_route(routes, "POST", "/partners/customer/opt-out")
 @operation(
-    id="optOut",
     tag="Customers",
-    summary="Respect an opt-out",
     description="Suppresses an e-mail address or a phone number: no customer with this address"
     " receives messages, now or later, also if no customer has the address yet. Turns the opt-in of"
     " these customers off. Repeating the request has no further effect.",
@@ -75,19 +69,17 @@ def post_customer_find(request: PartnerRequest) -> Response:
     returns="The address is suppressed.",
     permission="write",
 )
-def post_customer_opt_out(request: PartnerRequest) -> Response:
+def opt_out(request: PartnerRequest) -> Resource:
     """Respect an opt-out."""
     from chalicelib.domain.solicitation.opt_out import OptOut
-    from chalicelib.services.solicitation.opt_out import opt_out
+    from chalicelib.services.solicitation import opt_out
 
-    return json_response(opt_out(request.account_id, request.body(OptOut)), status=201)
+    return opt_out.opt_out(request.account_id, request.body(OptOut))
 
 
 @partner_route(routes, "POST", "/partners/customer/erase")
 @operation(
-    id="eraseCustomer",
     tag="Customers",
-    summary="Erase a customer",
     description="Removes the person from all records: the customer, the personal part of purchases,"
     " the answers of feedback, and pending surveys. Ratings and counts stay. The addresses are"
     " suppressed at once and forever; the rest is erased in the background, usually within half an"
@@ -99,20 +91,17 @@ def post_customer_opt_out(request: PartnerRequest) -> Response:
     errors=(404,),
     permission="erase",
 )
-def post_customer_erase(request: PartnerRequest) -> Response:
+def erase_customer(request: PartnerRequest) -> Resource:
     """Erase a customer."""
     from chalicelib.domain.erasure_view import ErasureRequest
     from chalicelib.services.erasure.request import request_erasure
 
-    customer_id = request.body(ErasureRequest).id
-    return json_response(request_erasure(request.credential, customer_id), status=201)
+    return request_erasure(request.credential, request.body(ErasureRequest).id)
 
 
 @partner_route(routes, "GET", "/partners/customer/erasure")
 @operation(
-    id="getErasure",
     tag="Customers",
-    summary="Get the erasure of a customer",
     description="Returns the state of an erasure and its receipt.",
     parameters={"id": "Identifier of the erased customer."},
     response="erasure_view.PartnerErasure",
@@ -120,8 +109,8 @@ def post_customer_erase(request: PartnerRequest) -> Response:
     errors=(404,),
     permission="erase",
 )
-def get_customer_erasure(request: PartnerRequest) -> Response:
-    """Return the erasure of a customer."""
+def get_erasure(request: PartnerRequest) -> Resource:
+    """Get the erasure of a customer."""
     from chalicelib.services.erasure.request import read_erasure
 
-    return json_response(read_erasure(request.account_id, request.identifier()))
+    return read_erasure(request.account_id, request.identifier())

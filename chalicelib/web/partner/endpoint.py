@@ -78,13 +78,13 @@ class PartnerRequest:
         return json_body.read_optional_model(self.http, model)
 
 
-PartnerView = Callable[[PartnerRequest], Response]
+PartnerView = Callable[[PartnerRequest], BaseModel]
 
 
 def partner_route(
     routes: Blueprint, method: str, path: str
 ) -> Callable[[PartnerView], Callable[[], Response]]:
-    """Route requests to a view function that accepts a `PartnerRequest`.
+    """Route requests to a view function that accepts a `PartnerRequest` and returns the response.
 
     The credentials and the permission that the operation declares are checked before the rest of
     the request is read.
@@ -102,7 +102,7 @@ def partner_route(
                 )
                 log_fields(account_id=credential.account_id)
                 credential.require(permission)
-                return view(PartnerRequest(credential, http))
+                return _json_response(view(PartnerRequest(credential, http)), method)
             except NotAuthenticated as error:
                 log_fields(source=source_of(http), api_key=_api_key_of(http))
                 return problem(error, request_id_of(http))
@@ -127,10 +127,10 @@ def _api_key_of(http: Request) -> str:
     return key if is_api_key(key) else ""
 
 
-def json_response(resource: BaseModel, status: int = 200) -> Response:
+def _json_response(resource: BaseModel, method: str) -> Response:
     """Return a JSON response. It contains customers' data and must not be cached."""
     return Response(
         body=resource.model_dump_json(),
-        status_code=status,
+        status_code=201 if method == "POST" else 200,
         headers={"Content-Type": "application/json", "Cache-Control": "no-store"},
     )

@@ -1,18 +1,17 @@
 """The partner routes that read feedback."""
 
-from chalice import Blueprint, Response
+from chalice import Blueprint
 
+from chalicelib.domain.schema import Resource
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
+from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
 
 
 @partner_route(routes, "GET", "/partners/feedback")
 @operation(
-    id="getFeedback",
     tag="Feedback",
-    summary="Get feedback",
     description="Returns one feedback with its answers, in the wording that the respondent saw. A"
     " webhook names the feedback; when it arrives, the customer of the feedback is known.",
     parameters={"id": "Identifier of the feedback."},
@@ -20,18 +19,16 @@ routes = Blueprint(__name__)
     returns="The feedback.",
     errors=(404,),
 )
-def get_feedback(request: PartnerRequest) -> Response:
-    """Return a feedback record."""
+def get_feedback(request: PartnerRequest) -> Resource:
+    """Get feedback."""
     from chalicelib.services.feedback.partner import read_partner_feedback
 
-    return json_response(read_partner_feedback(request.account_id, request.identifier()))
+    return read_partner_feedback(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/feedback/list")
 @operation(
-    id="listFeedback",
     tag="Feedback",
-    summary="Read the changes to feedback",
     description="Returns the next page of the feed of changes: new, changed, anonymized and removed"
     " feedback. Send the `cursor` of each page with the next request, with the same filters, and"
     " ask again later when `hasMore` is false. Each change appears within a minute and at least"
@@ -45,20 +42,17 @@ def get_feedback(request: PartnerRequest) -> Response:
     response="feedback.feed.FeedPage",
     returns="The page of changes.",
 )
-def post_feedback_list(request: PartnerRequest) -> Response:
-    """Return a page of the feed."""
+def list_feedback(request: PartnerRequest) -> Resource:
+    """Read the changes to feedback."""
     from chalicelib.domain.feedback.feed import FeedRequest
     from chalicelib.services.feedback.feed import read_feed
 
-    page = request.optional_body(FeedRequest)
-    return json_response(read_feed(request.account_id, page), status=201)
+    return read_feed(request.account_id, request.optional_body(FeedRequest))
 
 
 @partner_route(routes, "POST", "/partners/statistics")
 @operation(
-    id="getStatistics",
     tag="Feedback",
-    summary="Get statistics",
     description="Returns exact numbers of feedback, ratings, answers to the first question of type"
     " `NPS`, and surveys, by period and by up to two properties. Feedback counts on the day of its"
     " creation, without tests and deleted feedback; anonymizing changes nothing. A survey counts on"
@@ -71,10 +65,9 @@ def post_feedback_list(request: PartnerRequest) -> Response:
     response="feedback.statistics.Statistics",
     returns="The statistics.",
 )
-def post_statistics(request: PartnerRequest) -> Response:
-    """Return statistics."""
+def get_statistics(request: PartnerRequest) -> Resource:
+    """Get statistics."""
     from chalicelib.domain.feedback.statistics import StatisticsRequest
     from chalicelib.services.feedback.statistics import read_statistics
 
-    body = request.body(StatisticsRequest)
-    return json_response(read_statistics(request.account_id, body), status=201)
+    return read_statistics(request.account_id, request.body(StatisticsRequest))

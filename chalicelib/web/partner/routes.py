@@ -4,24 +4,24 @@ Each view function imports its service and models on its first request. This kee
 short.
 """
 
-from chalice import Blueprint, Response
+from chalice import Blueprint
 
 from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.schema import Resource
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, Operation, operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
+from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
 
 
-def _list(operation_id: str, tag: str, response: str) -> Operation:
-    records = tag.lower()
+def _list(tag: str, response: str, records: str = "", description: str = "") -> Operation:
+    records = records or tag.lower()
     return Operation(
-        id=operation_id,
         tag=tag,
-        summary=f"List {records}",
-        description=f"Returns one page of the account's {records}, oldest first. A page after the"
-        " last page has no items, but the same totals.",
+        description=description
+        or f"Returns one page of the account's {records}, oldest first. A page after the last page"
+        " has no items, but the same totals.",
         body="paging.PageRequest",
         body_description="The requested page. An empty body requests the first 10 records and needs"
         " no content type.",
@@ -33,9 +33,7 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
 
 @partner_route(routes, "GET", "/partners/purchase")
 @operation(
-    id="getPurchase",
     tag="Purchases",
-    summary="Get a purchase",
     description="Returns one purchase with the current data of the customer and the current name"
     " of the store.",
     parameters={"id": "Identifier of the purchase."},
@@ -43,92 +41,82 @@ def _list(operation_id: str, tag: str, response: str) -> Operation:
     returns="The purchase.",
     errors=(404,),
 )
-def get_purchase(request: PartnerRequest) -> Response:
-    """Return a purchase."""
+def get_purchase(request: PartnerRequest) -> Resource:
+    """Get a purchase."""
     from chalicelib.services.purchases.read import read_purchase
 
-    return json_response(read_purchase(request.account_id, request.identifier()))
+    return read_purchase(request.account_id, request.identifier())
 
 
 @partner_route(routes, "GET", "/partners/contact-form")
 @operation(
-    id="getContactForm",
     tag="Contact forms",
-    summary="Get a contact form",
     description="Returns one contact form with its style, fields, and conditions.",
     parameters={"id": "Identifier of the contact form."},
     response="forms.contact_form.PartnerContactForm",
     returns="The contact form.",
     errors=(404,),
 )
-def get_contact_form(request: PartnerRequest) -> Response:
-    """Return a contact form."""
+def get_contact_form(request: PartnerRequest) -> Resource:
+    """Get a contact form."""
     from chalicelib.services.forms.read import read_contact_form
 
-    return json_response(read_contact_form(request.account_id, request.identifier()))
+    return read_contact_form(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/contact-form/list")
-@operation(**_list("listContactForms", "Contact forms", "forms.list_pages.ContactFormPage"))
-def post_contact_form_list(request: PartnerRequest) -> Response:
-    """Return a page of contact forms."""
-    from chalicelib.services.forms.read import list_contact_forms
+@operation(**_list("Contact forms", "forms.list_pages.ContactFormPage"))
+def list_contact_forms(request: PartnerRequest) -> Resource:
+    """List contact forms."""
+    from chalicelib.services.forms import read
 
-    page = request.optional_body(PageRequest)
-    return json_response(list_contact_forms(request.account_id, page), status=201)
+    return read.list_contact_forms(request.account_id, request.optional_body(PageRequest))
 
 
 @partner_route(routes, "GET", "/partners/survey")
 @operation(
-    id="getSurvey",
     tag="Surveys",
-    summary="Get a survey",
     description="Returns one survey with its sending rules, style, fields, and conditions.",
     parameters={"id": "Identifier of the survey."},
     response="forms.survey.PartnerSurvey",
     returns="The survey.",
     errors=(404,),
 )
-def get_survey(request: PartnerRequest) -> Response:
-    """Return a survey."""
+def get_survey(request: PartnerRequest) -> Resource:
+    """Get a survey."""
     from chalicelib.services.forms.read import read_survey
 
-    return json_response(read_survey(request.account_id, request.identifier()))
+    return read_survey(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/survey/list")
-@operation(**_list("listSurveys", "Surveys", "forms.list_pages.SurveyPage"))
-def post_survey_list(request: PartnerRequest) -> Response:
-    """Return a page of surveys."""
-    from chalicelib.services.forms.read import list_surveys
+@operation(**_list("Surveys", "forms.list_pages.SurveyPage"))
+def list_surveys(request: PartnerRequest) -> Resource:
+    """List surveys."""
+    from chalicelib.services.forms import read
 
-    page = request.optional_body(PageRequest)
-    return json_response(list_surveys(request.account_id, page), status=201)
+    return read.list_surveys(request.account_id, request.optional_body(PageRequest))
 
 
 @partner_route(routes, "GET", "/partners/customer")
 @operation(
-    id="getCustomer",
     tag="Customers",
-    summary="Get a customer",
     description="Returns one customer with external identifiers and metadata by source.",
     parameters={"id": "Identifier of the customer."},
     response="customers.customer.Customer",
     returns="The customer.",
     errors=(404,),
 )
-def get_customer(request: PartnerRequest) -> Response:
-    """Return a customer."""
+def get_customer(request: PartnerRequest) -> Resource:
+    """Get a customer."""
     from chalicelib.services.customers.read import read_customer
 
-    return json_response(read_customer(request.account_id, request.identifier()))
+    return read_customer(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/customer")
 @operation(
-    id="createCustomer",
     tag="Customers",
-    summary="Create a customer",
     description="Always creates a customer, even if another customer has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
     " are not values. The JSON of a customer is limited to 32 KB,"
@@ -140,32 +128,29 @@ def get_customer(request: PartnerRequest) -> Response:
     returns="The new customer.",
     permission="write",
 )
-def post_customer(request: PartnerRequest) -> Response:
+def create_customer(request: PartnerRequest) -> Resource:
     """Create a customer."""
     from chalicelib.domain.customers.body import CustomerBody
-    from chalicelib.services.customers.create import create_customer
+    from chalicelib.services.customers import create
 
     with ErrorCollector() as errors:
         key = errors.of(request.idempotency_key, otherwise=None)
         body = request.body(CustomerBody)
-    return json_response(create_customer(request.account_id, body, key), status=201)
+    return create.create_customer(request.account_id, body, key)
 
 
 @partner_route(routes, "POST", "/partners/customer/list")
-@operation(**_list("listCustomers", "Customers", "customers.customer.CustomerPage"))
-def post_customer_list(request: PartnerRequest) -> Response:
-    """Return a page of customers."""
-    from chalicelib.services.customers.read import list_customers
+@operation(**_list("Customers", "customers.customer.CustomerPage"))
+def list_customers(request: PartnerRequest) -> Resource:
+    """List customers."""
+    from chalicelib.services.customers import read
 
-    page = request.optional_body(PageRequest)
-    return json_response(list_customers(request.account_id, page), status=201)
+    return read.list_customers(request.account_id, request.optional_body(PageRequest))
 
 
 @partner_route(routes, "POST", "/partners/customer/batch")
 @operation(
-    id="importCustomers",
     tag="Customers",
-    summary="Import a batch of customers",
     description="Stores the rows and imports them in the background. Use the returned `id` to get"
     " the progress. If a customer with the same e-mail and phone number exists, the row fills the"
     " customer's null fields and changes nothing else; otherwise the row creates a customer. Rows"
@@ -182,8 +167,8 @@ def post_customer_list(request: PartnerRequest) -> Response:
     returns="The batch is stored and will be imported.",
     permission="write",
 )
-def post_customer_batch(request: PartnerRequest) -> Response:
-    """Accept a batch of customers."""
+def import_customers(request: PartnerRequest) -> Resource:
+    """Import a batch of customers."""
     from chalicelib.services.customers.accept_batch import accept_batch
     from chalicelib.web.partner.batch_body import validate_batch
 
@@ -191,14 +176,12 @@ def post_customer_batch(request: PartnerRequest) -> Response:
         partial = errors.of(lambda: request.flag("partial"), otherwise=False)
         key = errors.of(request.idempotency_key, otherwise=None)
         batch = validate_batch(request.json(), partial=partial)
-    return json_response(accept_batch(request.account_id, batch, key), status=201)
+    return accept_batch(request.account_id, batch, key)
 
 
 @partner_route(routes, "GET", "/partners/customer/batch")
 @operation(
-    id="getCustomerBatch",
     tag="Customers",
-    summary="Get the progress of a batch",
     description="Returns the progress of an import. `created`, `filled`, `unchanged`, and `failed`"
     " count its rows. When the status is `COMPLETED` or `FAILED`, they add up to `rowCount`. The"
     " progress is available for 90 days.",
@@ -207,8 +190,56 @@ def post_customer_batch(request: PartnerRequest) -> Response:
     returns="The progress.",
     errors=(404,),
 )
-def get_customer_batch(request: PartnerRequest) -> Response:
-    """Return the progress of an import."""
+def get_customer_batch(request: PartnerRequest) -> Resource:
+    """Get the progress of a batch."""
     from chalicelib.services.customers.accept_batch import read_import
 
-    return json_response(read_import(request.account_id, request.identifier()))
+    return read_import(request.account_id, request.identifier())
+
+
+@partner_route(routes, "GET", "/partners/account")
+@operation(
+    tag="Account",
+    description="Returns the account of the API key, the permissions of the key, and the limits of"
+    " requests.",
+    response="partner_account.PartnerAccount",
+    returns="The account.",
+)
+def get_account(request: PartnerRequest) -> Resource:
+    """Get the account."""
+    from chalicelib.services.accounts.read import read_account
+
+    return read_account(request.credential)
+
+
+@partner_route(routes, "POST", "/partners/place/list")
+@operation(
+    **_list(
+        "Account",
+        "accounts.partner_view.PlacePage",
+        "brands and stores",
+        "Returns one page of the account's brands and stores, ordered by name.",
+    )
+)
+def list_places(request: PartnerRequest) -> Resource:
+    """List brands and stores."""
+    from chalicelib.services.accounts import read
+
+    return read.list_places(request.account_id, request.optional_body(PageRequest))
+
+
+@partner_route(routes, "POST", "/partners/workflow/list")
+@operation(
+    **_list(
+        "Webhooks",
+        "workflows.partner_view.WorkflowPage",
+        "workflows",
+        "Returns one page of the account's workflows with their webhooks, oldest first. The"
+        " response contains no custom headers, and of each URL only the host.",
+    )
+)
+def list_workflows(request: PartnerRequest) -> Resource:
+    """List workflows."""
+    from chalicelib.services.workflows import read
+
+    return read.list_workflows(request.account_id, request.optional_body(PageRequest))

@@ -1,19 +1,18 @@
 """The partner routes that list, read, replay and test webhook deliveries."""
 
-from chalice import Blueprint, Response
+from chalice import Blueprint
 
+from chalicelib.domain.schema import Resource
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
-from chalicelib.web.partner.endpoint import PartnerRequest, json_response, partner_route
+from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/list")
 @operation(
-    id="listWebhookDeliveries",
     tag="Webhooks",
-    summary="List webhook deliveries",
     description="Returns deliveries of webhooks of the last 90 days in their current state, newest"
     " first. Send the `cursor` of a page, with the same filters, for the next one. A new delivery"
     " appears within seconds. A page can have fewer deliveries than `limit`, or none, although the"
@@ -25,38 +24,33 @@ routes = Blueprint(__name__)
     response="webhooks.partner_view.DeliveryList",
     returns="The page of deliveries.",
 )
-def post_webhook_delivery_list(request: PartnerRequest) -> Response:
-    """Return a page of webhook deliveries."""
+def list_webhook_deliveries(request: PartnerRequest) -> Resource:
+    """List webhook deliveries."""
     from chalicelib.domain.webhooks.partner_view import DeliveryListRequest
     from chalicelib.services.webhooks.deliveries import list_partner_deliveries
 
-    wanted = request.optional_body(DeliveryListRequest)
-    return json_response(list_partner_deliveries(request.account_id, wanted), status=201)
+    return list_partner_deliveries(request.account_id, request.optional_body(DeliveryListRequest))
 
 
 @partner_route(routes, "GET", "/partners/webhook-delivery")
 @operation(
-    id="getWebhookDelivery",
     tag="Webhooks",
-    summary="Get a webhook delivery",
     description="Returns one delivery of a webhook with its attempts.",
     parameters={"id": "Identifier of the delivery."},
     response="webhooks.partner_view.WebhookDeliveryDetails",
     returns="The delivery.",
     errors=(404,),
 )
-def get_webhook_delivery(request: PartnerRequest) -> Response:
-    """Return a webhook delivery."""
+def get_webhook_delivery(request: PartnerRequest) -> Resource:
+    """Get a webhook delivery."""
     from chalicelib.services.webhooks.deliveries import read_partner_delivery
 
-    return json_response(read_partner_delivery(request.account_id, request.identifier()))
+    return read_partner_delivery(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/replay")
 @operation(
-    id="replayWebhookDeliveries",
     tag="Webhooks",
-    summary="Replay webhook deliveries",
     description="Makes the next attempt of deliveries due now: of those that ended without success,"
     " and of those that wait for their next attempt. Earlier attempts do not count towards the"
     " maximum number of attempts. A delivered webhook is not sent again. Select either up to 100"
@@ -68,20 +62,17 @@ def get_webhook_delivery(request: PartnerRequest) -> Response:
     returns="The result for each delivery.",
     permission="write",
 )
-def post_webhook_delivery_replay(request: PartnerRequest) -> Response:
+def replay_webhook_deliveries(request: PartnerRequest) -> Resource:
     """Replay webhook deliveries."""
     from chalicelib.domain.webhooks.partner_view import DeliveryReplayRequest
     from chalicelib.services.webhooks.deliveries import replay_partner_deliveries
 
-    wanted = request.body(DeliveryReplayRequest)
-    return json_response(replay_partner_deliveries(request.account_id, wanted), status=201)
+    return replay_partner_deliveries(request.account_id, request.body(DeliveryReplayRequest))
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/test")
 @operation(
-    id="testWebhook",
     tag="Webhooks",
-    summary="Test a webhook",
     description="Queues an example of a webhook and returns its delivery; read the delivery to see"
     " the result. The request has the header `X-Service-Webhook-Test: true`, and its feedback ids"
     " contain only zeros. A test has one attempt, and is also sent if the workflow is disabled. At"
@@ -94,12 +85,12 @@ def post_webhook_delivery_replay(request: PartnerRequest) -> Response:
     errors=(404,),
     permission="write",
 )
-def post_webhook_delivery_test(request: PartnerRequest) -> Response:
-    """Queue a test webhook."""
+def test_webhook(request: PartnerRequest) -> Resource:
+    """Test a webhook."""
     from chalicelib.domain.webhooks.partner_view import WebhookTestRequest
     from chalicelib.services.webhooks.deliveries import queue_test
 
     with ErrorCollector() as errors:
         key = errors.of(request.idempotency_key, otherwise=None)
         body = request.body(WebhookTestRequest)
-    return json_response(queue_test(request.account_id, body, key), status=201)
+    return queue_test(request.account_id, body, key)

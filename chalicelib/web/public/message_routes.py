@@ -35,9 +35,7 @@ _TOKEN: Final = {
 
 @routes.route("/s/{code}", methods=["GET", "HEAD"], content_types=[])
 @operation(
-    id="openShortLink",
     tag=_TAG,
-    summary="Open a short link",
     description="Redirects to the page of the survey or contact form.",
     parameters={
         "code": "The tracker as 22 base64url characters. On posters, `s` or `c`, the id of the"
@@ -48,7 +46,7 @@ _TOKEN: Final = {
     errors=(404,),
 )
 def open_short_link(code: str) -> Response:
-    """Redirect to the page of a form. No AWS request."""
+    """Open a short link."""
     from chalicelib.domain.solicitation.links import page_of_short_link
     from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
@@ -70,9 +68,7 @@ def open_short_link(code: str) -> Response:
 
 @routes.route(_UNSUBSCRIBE, methods=["GET", "HEAD"], content_types=[])
 @operation(
-    id="showUnsubscribePage",
     tag=_TAG,
-    summary="Show the unsubscribe page",
     description="Returns a page that asks for a confirmation. The request changes nothing.",
     parameters=_TOKEN,
     returns="The page.",
@@ -80,7 +76,7 @@ def open_short_link(code: str) -> Response:
     errors=(404,),
 )
 def show_unsubscribe_page() -> Response:
-    """Return the page that asks for a confirmation."""
+    """Show the unsubscribe page."""
     from chalicelib.services.solicitation.unsubscribe import require_unsubscribe_token
 
     request = PublicRequest(routes.current_request)
@@ -96,9 +92,7 @@ def show_unsubscribe_page() -> Response:
 
 @routes.route(_UNSUBSCRIBE, methods=["POST"], content_types=[])
 @operation(
-    id="unsubscribe",
     tag=_TAG,
-    summary="Unsubscribe",
     description="Unsubscribes the recipient of a message from further messages to the same address"
     " or phone number. Mail clients send this request after one click (RFC 8058). The body is"
     " ignored, and a repeated request succeeds.",
@@ -109,7 +103,7 @@ def show_unsubscribe_page() -> Response:
     errors=(404,),
 )
 def unsubscribe() -> Response:
-    """Unsubscribe the recipient of a message."""
+    """Unsubscribe."""
     from chalicelib.services.solicitation import unsubscribe as service
 
     request = PublicRequest(routes.current_request)

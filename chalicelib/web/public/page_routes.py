@@ -27,9 +27,7 @@ _PREFILL: Final = (
 
 @public_route(routes, "GET", "/public/contact-form/page", is_page=True)
 @operation(
-    id="openContactFormPage",
     tag=_TAG,
-    summary="Open the page of a contact form",
     description=f"Returns the page on which a respondent answers the contact form.{_PREFILL}",
     parameters={"id": "Identifier of the contact form.", **_PARAMETERS},
     returns="The page.",
@@ -37,8 +35,8 @@ _PREFILL: Final = (
     cache_header="PageCopy",
     errors=(400, 404, 409),
 )
-def contact_form_page(request: PublicRequest) -> Response:
-    """Return the page of a contact form."""
+def open_contact_form_page(request: PublicRequest) -> Response:
+    """Open the page of a contact form."""
     from chalicelib.web.public.form_page import show_page
 
     return show_page(request, is_survey=False)
@@ -46,9 +44,7 @@ def contact_form_page(request: PublicRequest) -> Response:
 
 @public_route(routes, "GET", "/public/survey/page", is_page=True)
 @operation(
-    id="openSurveyPage",
     tag=_TAG,
-    summary="Open the page of a survey",
     description="Returns the page on which a respondent answers the survey. A private survey"
     f" requires the tracker from the survey link.{_PREFILL}",
     parameters={
@@ -61,8 +57,8 @@ def contact_form_page(request: PublicRequest) -> Response:
     cache_header="PageCopy",
     errors=(400, 403, 404, 409),
 )
-def survey_page(request: PublicRequest) -> Response:
-    """Return the page of a survey."""
+def open_survey_page(request: PublicRequest) -> Response:
+    """Open the page of a survey."""
     from chalicelib.web.public.form_page import show_page
 
     return show_page(request, is_survey=True)
@@ -70,9 +66,7 @@ def survey_page(request: PublicRequest) -> Response:
 
 @public_route(routes, "GET", "/public/assets/{digest}/{name}")
 @operation(
-    id="getPageAsset",
     tag=_TAG,
-    summary="Get the script of pages",
     description="Returns a script that pages use. Its path contains a hash of its content, so"
     " browsers cache the script for a year.",
     parameters={"digest": "Hash of the file's content.", "name": "Name of the file."},
@@ -81,8 +75,8 @@ def survey_page(request: PublicRequest) -> Response:
     cache_header="Cacheable",
     errors=(404,),
 )
-def page_asset(request: PublicRequest) -> Response:
-    """Return the script of pages."""
+def get_page_asset(request: PublicRequest) -> Response:
+    """Get the script of pages."""
     from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash, asset_text
 
     path = request.http.uri_params or {}
@@ -98,9 +92,7 @@ def page_asset(request: PublicRequest) -> Response:
 
 @public_route(routes, "GET", "/public/embed.js")
 @operation(
-    id="getEmbedScript",
     tag=_TAG,
-    summary="Get the script that embeds a form",
     description='Returns the script for `<script src="…/public/embed.js" data-contact-form="ID">`'
     ' or `data-survey="ID"`. The script inserts the page of the form in a frame that grows with'
     " its content. The page receives the attributes `data-tracker`, `data-store`, `data-brand` and"
@@ -114,8 +106,8 @@ def page_asset(request: PublicRequest) -> Response:
     media_types=("text/javascript",),
     cache_header="Cacheable",
 )
-def embed_script(request: PublicRequest) -> Response:
-    """Return the script with which other sites embed a form."""
+def get_embed_script(request: PublicRequest) -> Response:
+    """Get the script that embeds a form."""
     from chalicelib.web.pages.assets import EMBED, MEDIA_TYPES, asset_text
 
     headers: dict[str, str | list[str]] = {

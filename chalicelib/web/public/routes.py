@@ -45,9 +45,7 @@ _SUBMISSION: Final = (
 
 @public_route(routes, "GET", "/public/contact-form")
 @operation(
-    id="showContactForm",
     tag=_TAG,
-    summary="Show a contact form",
     description="Returns everything that is needed to display the contact form. A disabled"
     " contact form is also returned, with `enabled` set to false.",
     parameters={"id": "Identifier of the contact form.", **_VIEW_PARAMETERS},
@@ -55,8 +53,8 @@ _SUBMISSION: Final = (
     returns="The contact form.",
     errors=(404,),
 )
-def view_contact_form(request: PublicRequest) -> Response:
-    """Return the public view of a contact form."""
+def show_contact_form(request: PublicRequest) -> Response:
+    """Show a contact form."""
     from chalicelib.services.forms.public import get_public_contact_form
 
     return _cacheable(
@@ -66,9 +64,7 @@ def view_contact_form(request: PublicRequest) -> Response:
 
 @public_route(routes, "POST", "/public/contact-form/submit")
 @operation(
-    id="submitContactForm",
     tag=_TAG,
-    summary="Submit a contact form",
     description=f"Stores a respondent's answers to a contact form.{_ANSWERS}",
     parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
     body="feedback.submission.ContactFormSubmission",
@@ -77,7 +73,7 @@ def view_contact_form(request: PublicRequest) -> Response:
     errors=(404, 409),
 )
 def submit_contact_form(request: PublicRequest) -> Response:
-    """Accept a submission to a contact form."""
+    """Submit a contact form."""
     if request.accepts_html:
         from chalicelib.web.public.submission_page import submit_page
 
@@ -90,9 +86,7 @@ def submit_contact_form(request: PublicRequest) -> Response:
 
 @public_route(routes, "GET", "/public/survey")
 @operation(
-    id="showSurvey",
     tag=_TAG,
-    summary="Show a survey",
     description="Returns everything that is needed to display the survey. A private survey requires"
     " the tracker from the survey link. The tracker determines the store, brand, and order, and the"
     " response to a request with a tracker must not be cached.",
@@ -109,8 +103,8 @@ def submit_contact_form(request: PublicRequest) -> Response:
     returns="The survey.",
     errors=(403, 404, 409),
 )
-def view_survey(request: PublicRequest) -> Response:
-    """Return the public view of a survey."""
+def show_survey(request: PublicRequest) -> Response:
+    """Show a survey."""
     from chalicelib.services.forms.public import get_public_survey
     from chalicelib.web.public.survey_query import survey_request
 
@@ -128,9 +122,7 @@ def view_survey(request: PublicRequest) -> Response:
 
 @public_route(routes, "POST", "/public/survey/submit")
 @operation(
-    id="submitSurvey",
     tag=_TAG,
-    summary="Submit a survey",
     description=f"Stores a respondent's answers to a survey.{_ANSWERS} A tracker is valid for one"
     " submission.",
     parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
@@ -141,7 +133,7 @@ def view_survey(request: PublicRequest) -> Response:
     errors=(403, 404, 409),
 )
 def submit_survey(request: PublicRequest) -> Response:
-    """Accept a submission to a survey."""
+    """Submit a survey."""
     if request.accepts_html:
         from chalicelib.web.public.submission_page import submit_page
 

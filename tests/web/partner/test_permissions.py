@@ -1,5 +1,6 @@
 """Tests of the permissions of API keys."""
 
+from inspect import unwrap
 from itertools import product
 
 import pytest
@@ -8,11 +9,11 @@ from chalice.test import Client
 from app import app
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.storage.credentials import CredentialRow
-from infrastructure.openapi.document import declared_by
+from chalicelib.web.openapi.operation import permission_of
 from tests.web.partner_client import Partner, new_partner, with_permissions
 
 OPERATIONS = {
-    (method, path): Permission(declared_by(route.view_function).get("permission", "read"))
+    (method, path): Permission(permission_of(unwrap(route.view_function)))
     for path, methods in app.routes.items()
     for method, route in methods.items()
     if path.startswith("/partners/")
