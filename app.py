@@ -80,11 +80,9 @@ def on_messages(queue: Queue) -> Callable[[Callable[[], Any]], Any]:
     def decorate(worker: Callable[[], Any]) -> Any:
         @wraps(worker)
         def handle(event: SQSEvent) -> Any:
-            from chalicelib.functions.partial_batch import keep_failed_messages, process_batch
+            from chalicelib.services.work.partial_batch import process_batch
 
-            response = process_batch(worker(), event)
-            keep_failed_messages(event, queue, response)
-            return response
+            return process_batch(worker(), event.to_dict()["Records"], event.context)
 
         return register(handle)
 

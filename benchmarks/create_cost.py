@@ -17,7 +17,6 @@ from threading import Event, Thread
 from typing import Any, Final
 
 import boto3
-from chalice.app import SQSEvent
 
 from admin.services.workflows.manage import save_workflow
 from benchmarks import sample_account
@@ -33,7 +32,6 @@ from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FormK
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.domain.parsing import parse
-from chalicelib.functions.partial_batch import process_batch
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK, LISTING
 from chalicelib.services.customers import assign_positions
@@ -41,6 +39,7 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback import process
 from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.work.partial_batch import process_batch
 from chalicelib.services.work.worker import Worker
 from chalicelib.settings import settings
 from chalicelib.storage import feedback
@@ -317,7 +316,7 @@ def invoke(worker: Worker[Any], bodies: Sequence[str]) -> list[str]:
     records = [
         {"messageId": str(n), "body": body, "attributes": {}} for n, body in enumerate(bodies)
     ]
-    response = process_batch(worker, SQSEvent({"Records": records}, None))
+    response = process_batch(worker, records, None)
     return [bodies[int(failure["itemIdentifier"])] for failure in response["batchItemFailures"]]
 
 

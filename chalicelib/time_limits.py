@@ -108,6 +108,11 @@ def has_time_to_retry(pause_s: float) -> bool:
     return current.time_left_s() >= pause_s + current.reserve_s
 
 
+def has_time_for_work() -> bool:
+    """Return whether enough time is left to process another record."""
+    return time_left_s() >= MIN_WORK_S
+
+
 def has_time_for_call() -> bool:
     """Return whether enough time is left for the longest possible AWS request."""
     return time_left_s() >= MIN_CALL_S

@@ -145,7 +145,7 @@ def cloud(fast_moto: None) -> Iterator[None]:
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         patch.setattr("chalicelib.services.purchases.report.MAX_WRITERS", 1)
         patch.setattr(
-            "chalicelib.functions.partial_batch.map_concurrently",
+            "chalicelib.services.work.partial_batch.map_concurrently",
             lambda function, items, _: [function(item) for item in items],
         )
         # A deployment stores this URL.

@@ -1,4 +1,4 @@
-"""Handle queue messages and schedule events.
+"""Handle schedule events.
 
 `app.py` registers the handlers as Lambda functions.
 """

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Final
 
 from chalice.app import CloudWatchEvent
 
@@ -12,9 +12,14 @@ from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.services.customers.request_positions import request_overdue_positions
 from chalicelib.services.feedback.retention import anonymize_old_feedback
-from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
+from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import sweep as sweep_work
-from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation, time_left_s
+from chalicelib.time_limits import MIN_WORK_S, WORK_RETRY_S, invocation
+
+_EVENTS: Final = {
+    "listing": "overdue positions requested",
+    "retention": "old feedback anonymized",
+}
 
 
 def sweep(event: CloudWatchEvent) -> None:
@@ -26,48 +31,29 @@ def sweep(event: CloudWatchEvent) -> None:
     a maximum number of records per invocation. If one part fails, the exception is raised after the
     other parts have run.
     """
-    parts: list[Callable[[], Exception | None]] = [
-        *(partial(_sweep_kind, kind) for kind in ALL_WORK),
-        _sweep_listing,
-    ]
+    parts: dict[str, Callable[[], Swept]] = {
+        work.records.kind: partial(sweep_work, work) for work in ALL_WORK
+    }
+    parts["listing"] = request_overdue_positions
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
-        errors = map_concurrently(lambda part: part(), parts, len(parts))
-        errors.append(_anonymize_old_feedback())
+        errors = map_concurrently(lambda kind: _run(kind, parts[kind]), list(parts), len(parts))
+        errors.append(_run("retention", anonymize_old_feedback))
     for error in errors:
         if error:
             raise error
 
 
-def _sweep_kind(work: KindOfWork) -> Exception | None:
-    kind = work.records.kind
+def _run(kind: str, part: Callable[[], Swept | int]) -> Exception | None:
+    """Run a part of the sweep, and log its result. Return the exception that it raised."""
     try:
-        swept = sweep_work(work, lambda: time_left_s() >= MIN_WORK_S)
+        swept = part()
     except Exception as error:
         logger.exception("sweep failed", work=kind)
         return error
-    logger.info("overdue work requeued", **_metrics(kind, swept))
-    return None
-
-
-def _sweep_listing() -> Exception | None:
-    try:
-        swept = request_overdue_positions(lambda: time_left_s() >= MIN_WORK_S)
-    except Exception as error:
-        logger.exception("sweep failed", work="listing")
-        return error
-    logger.info("overdue positions requested", **_metrics("listing", swept))
-    return None
-
-
-def _metrics(kind: str, swept: Swept) -> dict[str, Any]:
-    return metric_fields("work", kind, swept=swept.records, oldest=swept.oldest_s)
-
-
-def _anonymize_old_feedback() -> Exception | None:
-    try:
-        anonymized = anonymize_old_feedback(lambda: time_left_s() >= MIN_WORK_S)
-    except Exception as error:
-        logger.exception("sweep failed", work="retention")
-        return error
-    logger.info("old feedback anonymized", **metric_fields("work", "retention", swept=anonymized))
+    event = _EVENTS.get(kind, "overdue work requeued")
+    if isinstance(swept, Swept):
+        metrics = {"swept": swept.records, "oldest": swept.oldest_s}
+    else:
+        metrics = {"swept": swept}
+    logger.info(event, **metric_fields("work", kind, **metrics))
     return None

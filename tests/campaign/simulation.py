@@ -32,9 +32,9 @@ from greenlet import getcurrent, greenlet
 import chalicelib
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
-from chalicelib.functions.partial_batch import MessagesFailed
 from chalicelib.outbound import providers, queues
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.work.partial_batch import MessagesFailed
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_secret import forget_stage_secret
 from tests.campaign.tables import Item, Key, Tables, cancelled, error

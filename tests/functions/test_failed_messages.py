@@ -10,10 +10,10 @@ from botocore.exceptions import ClientError
 
 import app
 from chalicelib.domain.ids import new_id
-from chalicelib.functions.partial_batch import MessagesFailed
 from chalicelib.outbound import event_sources
 from chalicelib.queues import FEEDBACK, LISTING, Queue
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.work.partial_batch import MessagesFailed
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
 from infrastructure.functions import FUNCTIONS, STAGES
 from infrastructure.generate import policy

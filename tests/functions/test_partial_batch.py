@@ -7,17 +7,21 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from chalice.app import SQSEvent
 
-from chalicelib.functions.partial_batch import process_batch
 from chalicelib.messages import decode, encode
 from chalicelib.queues import MAX_RECEIVES, Queue
-from chalicelib.services.work.worker import Message, MessageOutcome, Worker
+from chalicelib.services.work.partial_batch import process_batch
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker, WorkOutcome
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 from chalicelib.time_limits import MIN_WORK_S
+from tests.services.queues import accept_partial_responses
 
 FIFO = Queue("any.fifo", batch_size=10, max_concurrency=2)
 STANDARD = Queue("any", batch_size=10, max_concurrency=2)
+
+
+class RecordOutcome(WorkOutcome):
+    DONE = "done", "record processed"
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ def record(message_id: str, group: str = "a", receive_count: int = 1) -> dict[st
     return {
         "messageId": message_id,
         "body": encode(RecordPointer(group, message_id)),
+        "eventSourceARN": "arn:aws:sqs:eu-west-1:1:any",
         "attributes": {
             "MessageGroupId": group,
             "ApproximateReceiveCount": str(receive_count),
@@ -57,10 +62,12 @@ def worker(
     return Worker(queue=queue, parse=partial(decode, RecordPointer), run=run, **options)
 
 
-def failed(batch: list[dict[str, Any]], queue: Queue, run: Any, **options: Any) -> list[str]:
+def failed(
+    batch: list[dict[str, Any]], queue: Queue, run: Any, context: Any = None, **options: Any
+) -> list[str]:
     """Process the records and return the ids of the messages that are reported as failed."""
-    event = SQSEvent({"Records": batch}, None)
-    response = process_batch(worker(queue, run, **options), event)
+    with accept_partial_responses():
+        response = process_batch(worker(queue, run, **options), batch, context)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
@@ -113,18 +120,15 @@ class Context:
 def test_messages_are_returned_unprocessed_if_too_little_time_is_left(queue: Queue) -> None:
     processed: list[str] = []
     context = Context(processed, left_s=MIN_WORK_S + 5, message_s=3)
-    event = SQSEvent({"Records": [record(str(number)) for number in range(1, 5)]}, context)
-    response = process_batch(worker(queue, failing_on(processed=processed)), event)
-    returned = [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+    records = [record(str(number)) for number in range(1, 5)]
+    returned = failed(records, queue, failing_on(processed=processed), context)
     assert (processed, returned) == (["1", "2"], ["3", "4"])
 
 
 def test_unprocessed_message_is_deleted_on_last_receive() -> None:
     context = Context([], left_s=MIN_WORK_S - 1, message_s=0)
     records = [record("1", receive_count=MAX_RECEIVES - 1), record("2", receive_count=MAX_RECEIVES)]
-    event = SQSEvent({"Records": records}, context)
-    response = process_batch(worker(STANDARD, failing_on(processed=[])), event)
-    assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+    assert failed(records, STANDARD, failing_on(processed=[]), context) == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +170,7 @@ def test_redelivered_messages_whose_start_is_recorded_are_processed_after_others
     options = {
         "records": records,
         "key": lambda pointer: (pointer.record_id, ""),
-        "outcomes": {MessageOutcome.DONE: ("record processed",)},
+        "outcomes": RecordOutcome,
         "max_concurrency": 2,
     }
     batch = [record("1", receive_count=2), record("2"), record("3", receive_count=2)]

@@ -117,12 +117,17 @@ def test_one_sweep_requeues_all_overdue_records(account: str) -> None:
     assert queued_for(account) == 0
 
 
-def test_sweep_stops_before_timeout_and_next_sweep_continues(account: str) -> None:
+def test_sweep_stops_before_timeout_and_next_sweep_continues(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_overdue(account, 30)
     sweep_once(0)
     assert queued_for(account) == 0
-    time_checks = iter([True, True, False, False])
-    assert sweep_kind(WEBHOOKS, lambda: next(time_checks)).records == 20
+    with monkeypatch.context() as timed:
+        time_checks = iter([True, True, False, False])
+        name = "chalicelib.services.work.sweep.has_time_for_work"
+        timed.setattr(name, lambda: next(time_checks))
+        assert sweep_kind(WEBHOOKS).records == 20
     first = queued_for(account)
     assert 0 < first < 30
     sweep_once(10_000)
@@ -285,12 +290,12 @@ def test_failure_of_one_kind_does_not_stop_other_kinds(
 def test_backlog_of_work_does_not_delay_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     requested = Event()
 
-    def request_positions(_: Callable[[], bool]) -> Swept:
+    def request_positions() -> Swept:
         requested.set()
         return Swept(1)
 
     monkeypatch.setattr("chalicelib.functions.sweep.request_overdue_positions", request_positions)
-    monkeypatch.setattr("chalicelib.functions.sweep.anonymize_old_feedback", lambda _: 0)
+    monkeypatch.setattr("chalicelib.functions.sweep.anonymize_old_feedback", lambda: 0)
     waited: list[bool] = []
 
     def sweep_until_requested(*_: object) -> Swept:

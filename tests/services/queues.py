@@ -14,7 +14,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import app
-from chalicelib.functions import partial_batch
+from chalicelib.services.work import partial_batch
 from tests.policies import allowed
 from tests.services.faults import Killed
 

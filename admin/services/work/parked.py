@@ -13,6 +13,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import ParkedWork
+from chalicelib.outbound.queues import send
 from chalicelib.queues import ALL_QUEUES
 from chalicelib.services.work.kinds import ALL_WORK
 
@@ -53,7 +54,7 @@ def replay(owner_id: str, part: str | None = None) -> int:
     for kind in ALL_WORK:
         for parked_part in kind.records.parked_parts(owner_id):
             if part in (None, parked_part):
-                kind.queue([kind.records.revive(owner_id, parked_part, clock.now())])
+                send(kind.queue, [kind.records.revive(owner_id, parked_part, clock.now())])
                 replayed += 1
     if not replayed:
         raise NotFound("parked work")
@@ -89,7 +90,7 @@ def replay_matching(
         for group in in_groups(matching, _AT_ONCE):
             keys = [(work.owner_id, work.part) for work in group]
             revived = kind.records.revive_all(keys, clock.now())
-            kind.queue(revived)
+            send(kind.queue, revived)
             replayed += len(revived)
             on_replayed(len(revived))
     return replayed

@@ -1,7 +1,7 @@
 """Assign positions to customers that were created while the account's counter was contended."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
 
@@ -14,7 +14,7 @@ from chalicelib.queues import LISTING
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage import counters, customer_creation
 from chalicelib.storage.counters import Listed
-from chalicelib.time_limits import MIN_WORK_S, time_left_s
+from chalicelib.time_limits import has_time_for_work
 
 _POLL_INTERVAL_S: Final = 0.1
 _RETRY_INTERVAL_S: Final = 1.0
@@ -26,17 +26,17 @@ A smaller number is normal and does not indicate contention.
 """
 
 
-def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool]) -> int:
+def assign_positions(request: ListingPointer) -> int:
     """Assign positions until every new customer has one. Return the number of assigned positions.
 
     The function ends when it finds no customer after the time that the request covers, or when
     time runs out. In the second case the sweeper requests positions for the remaining customers.
     """
     assigned: set[str] = set()
-    while has_time_left():
+    while has_time_for_work():
         is_last_round = clock.now() >= request.covers_until
         try:
-            if _assign_round(request.account_id, assigned, has_time_left):
+            if _assign_round(request.account_id, assigned):
                 continue
         except Unavailable as error:
             logger.warning(
@@ -50,7 +50,7 @@ def assign_positions(request: ListingPointer, has_time_left: Callable[[], bool])
     return len(assigned)
 
 
-def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[], bool]) -> bool:
+def _assign_round(account_id: str, assigned: set[str]) -> bool:
     """Assign positions to the customers in the index. Return False if there are no customers.
 
     Args:
@@ -65,7 +65,7 @@ def _assign_round(account_id: str, assigned: set[str], has_time_left: Callable[[
     else:
         total = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
     for start in range(0, min(len(unlisted), _MAX_PER_ROUND), customer_creation.MAX_ASSIGNED):
-        if not has_time_left():
+        if not has_time_for_work():
             break
         batch = unlisted[start : start + customer_creation.MAX_ASSIGNED]
         total = customer_creation.assign_positions(account_id, batch, total)
@@ -84,7 +84,7 @@ def _covered_messages(messages: Sequence[Message[ListingPointer]]) -> Collection
 
 
 def _process(message: Message[ListingPointer]) -> MessageOutcome:
-    assigned = assign_positions(message.pointer, lambda: time_left_s() >= MIN_WORK_S)
+    assigned = assign_positions(message.pointer)
     logger.info("customers listed", account_id=message.pointer.account_id, assigned=assigned)
     return MessageOutcome.DONE
 

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
@@ -30,12 +29,11 @@ from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
-from chalicelib.domain.work import Interruption
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.tags import with_tags
 from chalicelib.services.solicitation.contact_keys import lookup_keys
-from chalicelib.services.work.worker import Worker
+from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import customer_creation, customers, imports
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -52,11 +50,14 @@ _ERASED: Final = "The person was erased before the row was imported."
 _DISCARD_AFTER: Final = timedelta(hours=1)
 
 
-class ChunkOutcome(StrEnum):
+class ChunkOutcome(WorkOutcome):
     """The outcome of processing one queue message."""
 
-    DONE = "done"
-    NOTHING_TO_DO = "nothing to do"
+    DONE = "done", "import chunk done"
+    NOTHING_TO_DO = "nothing to do", "import chunk skipped"
+    DEFERRED = "deferred", "import chunk deferred"
+    RESCHEDULED = "retry scheduled", "import chunk failed"
+    PARKED = "parked", "import chunk parked", "parked"
 
 
 def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
@@ -231,12 +232,6 @@ WORKER: Final = Worker(
     run=lambda message: import_chunk(message.pointer),
     records=imports.WORK,
     key=lambda pointer: (pointer.import_id, pointer.part),
-    outcomes={
-        ChunkOutcome.DONE: ("import chunk done",),
-        ChunkOutcome.NOTHING_TO_DO: ("import chunk skipped",),
-        Interruption.DEFERRED: ("import chunk deferred",),
-        Interruption.RESCHEDULED: ("import chunk failed",),
-        Interruption.PARKED: ("import chunk parked", "parked"),
-    },
+    outcomes=ChunkOutcome,
     log_fields=("account_id", "import_id", "part"),
 )

@@ -1,6 +1,5 @@
 """Request list positions for customers that were created without a position."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,6 +9,7 @@ from chalicelib.domain.work import Swept
 from chalicelib.outbound.queues import send
 from chalicelib.queues import LISTING
 from chalicelib.storage import customer_creation
+from chalicelib.time_limits import has_time_for_work
 
 _MAX_ACCOUNTS: Final = 1_000
 
@@ -41,7 +41,7 @@ def _is_recent(account_id: str, now: datetime) -> bool:
     return last is not None and timedelta(0) <= now - last < REQUEST_INTERVAL
 
 
-def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) -> Swept:
+def request_overdue_positions() -> Swept:
     """Queue one request for each account with overdue customers.
 
     Return the number of requests and the age of the oldest customer without a position.
@@ -50,7 +50,7 @@ def request_overdue_positions(has_time_left: Callable[[], bool] = lambda: True) 
     requested: set[str] = set()
     oldest = now
     for account_id, created_at in customer_creation.find_accounts_with_overdue(now):
-        if not has_time_left():
+        if not has_time_for_work():
             break
         oldest = min(oldest, created_at)
         if account_id not in requested:

@@ -12,7 +12,6 @@ request finds no records.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -30,12 +29,11 @@ from chalicelib.domain.erasure import (
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.work import Interruption
 from chalicelib.messages import decode
 from chalicelib.queues import ERASURES
 from chalicelib.services.customers.find import find_with_same_address
 from chalicelib.services.solicitation.contact_keys import address_keys, pair_keys
-from chalicelib.services.work.worker import Message, Worker
+from chalicelib.services.work.worker import Message, Worker, WorkOutcome
 from chalicelib.settings import settings
 from chalicelib.storage import (
     account_changes,
@@ -382,10 +380,13 @@ def _erase_all(
     return retry_on_contention(attempt)
 
 
-class PassOutcome(StrEnum):
+class PassOutcome(WorkOutcome):
     """The outcome of processing one queue message."""
 
-    CONTINUED = "continued"
+    CONTINUED = "continued", "erasure continued", "done"
+    DEFERRED = "deferred", "erasure deferred"
+    RESCHEDULED = "retry scheduled", "erasure rescheduled"
+    PARKED = "parked", "erasure parked", "parked"
 
 
 def _continue(message: Message[ErasurePointer]) -> PassOutcome:
@@ -399,11 +400,6 @@ WORKER: Final = Worker(
     run=_continue,
     records=erasures.WORK,
     key=lambda pointer: (pointer.erasure_id, erasures.PART),
-    outcomes={
-        PassOutcome.CONTINUED: ("erasure continued", "done"),
-        Interruption.DEFERRED: ("erasure deferred",),
-        Interruption.RESCHEDULED: ("erasure rescheduled",),
-        Interruption.PARKED: ("erasure parked", "parked"),
-    },
+    outcomes=PassOutcome,
     log_fields=("account_id", "erasure_id"),
 )

@@ -9,7 +9,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
 from typing import Final
 
@@ -22,7 +21,6 @@ from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, Feedb
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.webhooks.execution import Execution
-from chalicelib.domain.work import Interruption
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.log import logger
 from chalicelib.messages import decode
@@ -31,7 +29,7 @@ from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK, WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.services.work.worker import Message, Worker
+from chalicelib.services.work.worker import Message, Worker, WorkOutcome
 from chalicelib.services.workflows.cached_workflows import workflows_of
 from chalicelib.storage import (
     counters,
@@ -57,11 +55,14 @@ A DynamoDB transaction allows 100 writes, and each feedback record needs up to f
 _MAX_CONCURRENCY: Final = 8
 
 
-class FeedbackOutcome(StrEnum):
+class FeedbackOutcome(WorkOutcome):
     """The outcome of processing one queue message."""
 
-    PROCESSED = "processed"
-    SKIPPED = "skipped"
+    PROCESSED = "processed", "feedback processed", "done"
+    SKIPPED = "skipped", "feedback skipped"
+    DEFERRED = "deferred", "feedback deferred"
+    RESCHEDULED = "retry scheduled", "feedback rescheduled"
+    PARKED = "parked", "feedback parked", "parked"
 
 
 def process_feedback(feedback_ids: Collection[str]) -> dict[str, Sequence[Execution]]:
@@ -278,12 +279,6 @@ WORKER: Final = Worker(
     run=_process_message,
     records=feedback.WORK,
     key=lambda pointer: (pointer.feedback_id, feedback.PART),
-    outcomes={
-        FeedbackOutcome.PROCESSED: ("feedback processed", "done"),
-        FeedbackOutcome.SKIPPED: ("feedback skipped",),
-        Interruption.DEFERRED: ("feedback deferred",),
-        Interruption.RESCHEDULED: ("feedback rescheduled",),
-        Interruption.PARKED: ("feedback parked", "parked"),
-    },
+    outcomes=FeedbackOutcome,
     log_fields=("account_id", "feedback_id"),
 )

@@ -1,6 +1,5 @@
 """Anonymize old feedback of accounts with a retention period. The sweeper calls this."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,6 +12,7 @@ from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback, feedback_changes
 from chalicelib.storage.accounts import DueRetention
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.time_limits import has_time_for_work
 
 MAX_PER_PASS: Final = 100
 """Maximum number of feedback records of one account that a pass anonymizes."""
@@ -26,7 +26,7 @@ MAX_COUNTED: Final = 10_000
 _CHECK_INTERVAL: Final = timedelta(hours=1)
 
 
-def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> int:
+def anonymize_old_feedback() -> int:
     """Anonymize feedback that is older than the retention period of its account.
 
     Only the ratings remain. The feedback stays linked to the customer and stays in the customer's
@@ -42,7 +42,7 @@ def anonymize_old_feedback(has_time_left: Callable[[], bool] = lambda: True) -> 
     anonymized = 0
     errors: list[Exception] = []
     for due in accounts.list_due_retention(now):
-        if not has_time_left():
+        if not has_time_for_work():
             break
         try:
             anonymized += _anonymize(due, now)

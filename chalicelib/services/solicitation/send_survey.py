@@ -8,7 +8,6 @@ that the survey was not answered, cancelled or erased.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from typing import Final
 
@@ -47,7 +46,7 @@ from chalicelib.services.solicitation.record_survey import (
 )
 from chalicelib.services.solicitation.send_invitation import send_invitation
 from chalicelib.services.solicitation.suppress import suppress_contact
-from chalicelib.services.work.worker import Worker
+from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import customer_consent, rate_limits, solicitations
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
@@ -71,19 +70,19 @@ MIN_SOLICITATION_S: Final = 2 * MAX_CALL_S + _CLAIM_S
 """The remaining time that processing requires: for reading the facts and for the claim."""
 
 
-class SendingOutcome(StrEnum):
+class SendingOutcome(WorkOutcome):
     """The result of processing one queue message."""
 
-    SENT = "sent"
-    SKIPPED = "skipped"
-    HELD = "held"
-    DEFERRED = "deferred"
-    REJECTED = "rejected"
-    UNKNOWN = "unknown"
-    PARKED = "parked"
-    TO_BE_RETRIED = "retry scheduled"
-    NOTHING_TO_DO = "nothing to do"
-    CLAIM_LOST = "claim lost"
+    SENT = "sent", "survey sent", "sent"
+    SKIPPED = "skipped", "survey skipped", "skipped"
+    HELD = "held", "survey held"
+    DEFERRED = "deferred", "survey deferred", "deferred"
+    REJECTED = "rejected", "survey rejected", "rejected", "failed"
+    UNKNOWN = "unknown", "survey outcome unknown", "unknown", "failed"
+    PARKED = "parked", "survey parked", "parked"
+    TO_BE_RETRIED = "retry scheduled", "survey rescheduled"
+    NOTHING_TO_DO = "nothing to do", "survey message ignored"
+    CLAIM_LOST = "claim lost", "survey claim lost"
 
 
 def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
@@ -336,14 +335,7 @@ def _store_end(
     """Store a final outcome other than SENT."""
     if not solicitations.save_end(invitation.solicitation, state, reason, clock.now()):
         return SendingOutcome.CLAIM_LOST
-    return _ENDS[state]
-
-
-_ENDS: Final = {
-    SolicitationState.SKIPPED: SendingOutcome.SKIPPED,
-    SolicitationState.REJECTED: SendingOutcome.REJECTED,
-    SolicitationState.UNKNOWN: SendingOutcome.UNKNOWN,
-}
+    return SendingOutcome[state.name]
 
 
 WORKER: Final = Worker(
@@ -352,18 +344,7 @@ WORKER: Final = Worker(
     run=lambda message: send_survey(message.pointer),
     records=solicitations.WORK,
     key=lambda pointer: (pointer.solicitation_id, solicitations.PART),
-    outcomes={
-        SendingOutcome.SENT: ("survey sent", "sent"),
-        SendingOutcome.SKIPPED: ("survey skipped", "skipped"),
-        SendingOutcome.HELD: ("survey held",),
-        SendingOutcome.DEFERRED: ("survey deferred", "deferred"),
-        SendingOutcome.REJECTED: ("survey rejected", "rejected", "failed"),
-        SendingOutcome.UNKNOWN: ("survey outcome unknown", "unknown", "failed"),
-        SendingOutcome.PARKED: ("survey parked", "parked"),
-        SendingOutcome.TO_BE_RETRIED: ("survey rescheduled",),
-        SendingOutcome.NOTHING_TO_DO: ("survey message ignored",),
-        SendingOutcome.CLAIM_LOST: ("survey claim lost",),
-    },
+    outcomes=SendingOutcome,
     log_fields=("account_id", "solicitation_id"),
     max_concurrency=5,
     min_time_s=MIN_SOLICITATION_S,

@@ -7,7 +7,6 @@ webhook request can fail between the claim and the outcome.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
@@ -33,7 +32,7 @@ from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
-from chalicelib.services.work.worker import Message, Worker
+from chalicelib.services.work.worker import Message, Worker, WorkOutcome
 from chalicelib.services.workflows.cached_workflows import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, feedback, workflows
@@ -57,18 +56,19 @@ circuit_breaker: Final = CircuitBreaker()
 """The circuit breaker of this process."""
 
 
-class DeliveryOutcome(StrEnum):
+class DeliveryOutcome(WorkOutcome):
     """The result of processing one queue message."""
 
-    SUCCEEDED = "succeeded"
-    TO_BE_RETRIED = "retry scheduled"
-    FAILED = "failed"
-    TEST_FAILED = "test failed"
-    STOPPED = "stopped"
-    PARKED = "parked"
-    DEFERRED = "deferred"
-    NOTHING_TO_DO = "nothing to do"
-    TAKEN_OVER = "claim lost"
+    SUCCEEDED = "succeeded", "webhook delivered", "delivered"
+    TO_BE_RETRIED = "retry scheduled", "webhook rescheduled"
+    FAILED = "failed", "webhook failed", "failed"
+    # Partners send tests. They must not trigger the operators' alarm for failed webhooks.
+    TEST_FAILED = "test failed", "webhook test failed"
+    STOPPED = "stopped", "webhook stopped"
+    PARKED = "parked", "webhook parked", "parked"
+    DEFERRED = "deferred", "webhook deferred"
+    NOTHING_TO_DO = "nothing to do", "webhook skipped"
+    CLAIM_LOST = "claim lost", "webhook claim lost"
 
 
 _OUTCOMES: Final = {
@@ -260,7 +260,7 @@ def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome)
     if interrupted and outcome.state is not ExecutionState.SUCCEEDED:
         outcome = replace(outcome, ambiguous=True)
     if not executions.save_outcome(execution, [*interrupted, *attempts], outcome, now):
-        return DeliveryOutcome.TAKEN_OVER
+        return DeliveryOutcome.CLAIM_LOST
     if execution.is_test and outcome.state is ExecutionState.FAILED:
         return DeliveryOutcome.TEST_FAILED
     return _OUTCOMES[outcome.state]
@@ -273,18 +273,7 @@ WORKER: Final = Worker(
     run=lambda message: send_webhook(message.pointer),
     records=executions.WORK,
     key=lambda pointer: (pointer.execution_id, executions.PART),
-    outcomes={
-        DeliveryOutcome.SUCCEEDED: ("webhook delivered", "delivered"),
-        DeliveryOutcome.TO_BE_RETRIED: ("webhook rescheduled",),
-        DeliveryOutcome.FAILED: ("webhook failed", "failed"),
-        # Partners send tests. They must not trigger the operators' alarm for failed webhooks.
-        DeliveryOutcome.TEST_FAILED: ("webhook test failed",),
-        DeliveryOutcome.STOPPED: ("webhook stopped",),
-        DeliveryOutcome.PARKED: ("webhook parked", "parked"),
-        DeliveryOutcome.DEFERRED: ("webhook deferred",),
-        DeliveryOutcome.NOTHING_TO_DO: ("webhook skipped",),
-        DeliveryOutcome.TAKEN_OVER: ("webhook claim lost",),
-    },
+    outcomes=DeliveryOutcome,
     log_fields=("account_id", "execution_id"),
     max_concurrency=10,
     min_time_s=MIN_CALL_S,

@@ -1,10 +1,10 @@
 """Declare how a Lambda function processes the messages of its queue, and attempt the work."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -60,6 +60,24 @@ class MessageOutcome(StrEnum):
     """The message moves to the dead-letter queue immediately."""
 
 
+class WorkOutcome(StrEnum):
+    """The base class of the outcomes of work with a record, in which the message is done.
+
+    Each member has a value, the log event and the names of the metrics that count the outcome. Each
+    log line publishes all metrics of the kind. The members include those of `Interruption`, by
+    value.
+    """
+
+    event: str
+    metrics: tuple[str, ...]
+
+    def __new__(cls, value: str, event: str, *metrics: str) -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.event, member.metrics = event, metrics
+        return member
+
+
 @dataclass(frozen=True, kw_only=True)
 class Worker(Generic[PointerT]):
     """The declaration of one kind of work. `process_batch` runs it for the messages of a queue.
@@ -67,15 +85,13 @@ class Worker(Generic[PointerT]):
     Attributes:
         parse: returns the pointer in the body of a message, or None if the message needs no
             processing. Raises ValueError if the body is invalid.
-        run: does the work of one message. The result is a member of `MessageOutcome`, or one of
-            ``outcomes``, which means that the message is done.
+        run: does the work of one message. With records, the result is one of ``outcomes``.
+            Otherwise, it is a `MessageOutcome`, and ``run`` writes the log.
         prepare: called before ``run``, with all valid messages of a batch. Returns the pointers of
             the messages that need no further processing.
         records: the work records. The sweeper requeues unfinished ones. None if the work has none.
         key: returns the owner's id and the part of the work record of a pointer.
-        outcomes: by result of ``run``, or by `Interruption` (a result with the same value is the
-            same outcome): the log event, and the names of the metrics that count the outcome. Each
-            log line publishes all metrics of the kind. Without records, ``run`` writes the log.
+        outcomes: the outcomes of the work records.
         log_fields: the attributes of the pointer that log lines about a message contain.
         max_concurrency: the maximum number of messages of a batch that are processed concurrently.
             For a FIFO queue, it must be 1, to preserve the order.
@@ -93,7 +109,7 @@ class Worker(Generic[PointerT]):
     prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: ()
     records: WorkRecords[Any] | None = None
     key: Callable[[PointerT], tuple[str, str]] | None = None
-    outcomes: Mapping[StrEnum, tuple[str, ...]] = field(default_factory=dict)
+    outcomes: type[WorkOutcome] | None = None
     log_fields: tuple[str, ...] = ("account_id",)
     max_concurrency: int = 1
     min_time_s: float = MIN_WORK_S
@@ -118,14 +134,14 @@ def attempt(worker: Worker[PointerT], message: Message[PointerT]) -> StrEnum:
         Exception: the work has no record and raised this exception.
     """
     records = worker.records
-    if records is None or worker.key is None:
+    if records is None or worker.key is None or worker.outcomes is None:
         return worker.run(message)
     owner_id, part = worker.key(message.pointer)
     try:
         if message.is_redelivery and records.record_start(owner_id, part, clock.now()):
-            outcome: StrEnum = Interruption.PARKED
+            result: StrEnum = Interruption.PARKED
         else:
-            outcome = worker.run(message)
+            result = worker.run(message)
     except Exception as error:
         fields: dict[str, Any] = {"owner_id": owner_id, "part": part}
         if isinstance(error, Unavailable):
@@ -136,13 +152,13 @@ def attempt(worker: Worker[PointerT], message: Message[PointerT]) -> StrEnum:
                 **fields,
                 **metric_fields("work", records.kind, exceptions=1),
             )
-        outcome = records.interrupt(owner_id, part, error, clock.now())
-    event, *counted = worker.outcomes[outcome]
-    names = dict.fromkeys(name for _, *names in worker.outcomes.values() for name in names)
+        result = records.interrupt(owner_id, part, error, clock.now())
+    outcome = next(each for each in worker.outcomes if each == result)
+    metrics = {name: int(name in outcome.metrics) for o in worker.outcomes for name in o.metrics}
     logger.info(
-        event,
+        outcome.event,
         **worker.described(message.pointer),
         outcome=outcome.value,
-        **metric_fields("work", records.kind, **{name: int(name in counted) for name in names}),
+        **metric_fields("work", records.kind, **metrics),
     )
     return outcome

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from chalicelib.storage import counters, customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.time_limits import MIN_WORK_S, invocation
 from tests.policies import allowed
 from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.faults import InjectedFault, Killed, before_request, inject_fault
@@ -58,6 +60,9 @@ LISTING_REQUESTS = [
     "TransactWriteItems",
     *["Query"] * 4,
 ]
+
+TOO_LATE = SimpleNamespace(get_remaining_time_in_millis=lambda: 1_000 * (MIN_WORK_S - 1))
+"""A Lambda context in which too little time is left for more work."""
 
 
 def create(account: str, *, key: str | None = None, **fields: Any) -> Customer:
@@ -498,7 +503,8 @@ def test_sweeper_sends_one_message_per_account_with_unlisted_customers(
     request_overdue_positions()
     assert LISTING_QUEUE.queued_messages(account) == []
     time.ahead += timedelta(minutes=2)
-    assert request_overdue_positions(lambda: False).records == 0
+    with invocation(TOO_LATE):
+        assert request_overdue_positions().records == 0
     request_overdue_positions()
     assert len(LISTING_QUEUE.queued_messages(account)) == 1
 
@@ -506,7 +512,8 @@ def test_sweeper_sends_one_message_per_account_with_unlisted_customers(
 def test_worker_without_time_left_assigns_no_position(account: str, time: Time) -> None:
     reserve(account)
     create(account)
-    assert assign_positions(listing_request(account, clock.now()), lambda: False) == 0
+    with invocation(TOO_LATE):
+        assert assign_positions(listing_request(account, clock.now())) == 0
     assert len(sweep_and_list(account, time)) == 1
 
 

@@ -283,7 +283,7 @@ def test_later_request_does_not_change_outcome_of_import(shop: Shop) -> None:
 def test_message_is_redelivered_if_too_little_time_is_left(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, receives: int
 ) -> None:
-    monkeypatch.setattr("chalicelib.functions.partial_batch.time_left_s", lambda: 1.0)
+    monkeypatch.setattr("chalicelib.services.work.partial_batch.time_left_s", lambda: 1.0)
     body = message(shop, shop.definition())
     assert PURCHASE_QUEUE.deliver([body], receives) == [body]
     assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 0

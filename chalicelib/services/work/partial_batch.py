@@ -8,43 +8,58 @@ after seconds, so that throttling does not block a FIFO queue until the visibili
 
 If the event source does not accept partial batch responses, Lambda deletes all messages of a batch
 when the function returns. Chalice creates event sources without this setting, and the deployment
-changes it in a later step, so `keep_failed_messages` checks it.
+changes it in a later step, so the setting is checked if messages fail.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
-
-from chalice.app import SQSEvent
+from typing import Any, Final
 
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
+from chalicelib.outbound.event_sources import accepts_partial_batches
+from chalicelib.outbound.queues import change_visibility, delete, send_to_dead_letters
 from chalicelib.queues import Queue
-from chalicelib.services.work.failed_messages import (
-    delete_finished,
-    redeliver_soon,
-    reject,
-    returns_failed_messages,
-)
+from chalicelib.services.caching import cached
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker, attempt
 from chalicelib.time_limits import WORK_RETRY_S, invocation, time_left_s
 
 Record = dict[str, Any]
 Received = tuple[Record, Message[Any] | MessageOutcome]
-Response = dict[str, list[dict[str, str]]]
+
+_REDELIVERY_DELAY_S: Final = 10
+"""The visibility time-out of a queue is several minutes, and a FIFO queue delivers no later message
+of a group before a failed one. After throttling, the work must continue earlier.
+"""
 
 
-def process_batch(worker: Worker[Any], event: SQSEvent) -> Response:
+class MessagesFailed(Exception):
+    """Messages of a batch failed, and only an error of the function returns them to the queue."""
+
+
+def process_batch(
+    worker: Worker[Any], records: Sequence[Record], context: Any
+) -> dict[str, list[dict[str, str]]]:
     """Process each message of a batch. Return a partial batch response that lists failed messages.
 
     On a FIFO queue, if a message fails, the later messages of its group fail too, to preserve their
     order. If too little time is left, the remaining messages are not processed and fail. If the
     queue would then move such a message to the dead-letter queue, the message is deleted instead,
     unless it is the only copy of its work. The same applies if the database is unavailable.
+
+    One AWS request per ten failed messages, and one a minute if messages failed.
+
+    Args:
+        records: the messages, in the format in which Lambda passes them to the function.
+        context: the Lambda context.
+
+    Raises:
+        MessagesFailed: messages failed, and the event source is not known to accept partial batch
+            responses. The other messages of the batch are deleted.
     """
-    with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=worker.min_time_s):
-        batch = [(record, _receive(worker, record)) for record in event.to_dict()["Records"]]
+    with invocation(context, retry_s=WORK_RETRY_S, reserve_s=worker.min_time_s):
+        batch = [(record, _receive(worker, record)) for record in records]
         prepared = worker.prepare([each for _, each in batch if isinstance(each, Message)])
         failed_groups: set[str] = set()
 
@@ -65,7 +80,16 @@ def process_batch(worker: Worker[Any], event: SQSEvent) -> Response:
         failed = [record for (record, _), done in results if not done]
         if not worker.is_only_copy:
             handles = [handle for record in failed if (handle := record.get("receiptHandle"))]
-            redeliver_soon(worker.queue, handles)
+            # If the request fails, the queue delivers the messages after its visibility time-out.
+            change_visibility(worker.queue, handles, _REDELIVERY_DELAY_S)
+        if failed and not returns_failed_messages(failed[0]["eventSourceARN"]):
+            finished = [record["receiptHandle"] for record in records if record not in failed]
+            # If the request fails, the queue delivers the messages again, which has no effect.
+            delete(worker.queue, finished)
+            raise MessagesFailed(
+                f"{len(failed)} of {len(records)} messages failed, and the event source is not"
+                " known to accept partial batch responses."
+            )
     return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failed]}
 
 
@@ -131,34 +155,24 @@ def _process(worker: Worker[Any], record: Record, message: Message[Any]) -> bool
 def _is_deleted(worker: Worker[Any], record: Record, outcome: object) -> bool:
     """Move a rejected message to the dead-letter queue. Return whether the queue deletes it."""
     return outcome is not MessageOutcome.FAILED and (
-        outcome is not MessageOutcome.REJECTED or reject(worker.queue, record["body"])
+        outcome is not MessageOutcome.REJECTED or _reject(worker.queue, record["body"])
     )
 
 
-class MessagesFailed(Exception):
-    """Messages of a batch failed, and only an error of the function returns them to the queue."""
+def _reject(queue: Queue, body: str) -> bool:
+    """Move an invalid message to the dead-letter queue. Return False if it was not sent."""
+    try:
+        send_to_dead_letters(queue, body)
+    except Unavailable:
+        logger.exception("message not rejected", queue=queue.name)
+        return False
+    return True
 
 
-def keep_failed_messages(event: SQSEvent, queue: Queue, response: Response) -> None:
-    """Return if the event source keeps the failed messages of the response in the queue.
+@cached(at_most=1)
+def returns_failed_messages(queue_arn: str) -> bool | None:
+    """Return True if the event source of a queue returns failed messages; None if this is unknown.
 
-    AWS requests: none if no message failed; one a minute if messages failed.
-
-    Raises:
-        MessagesFailed: the event source does not keep them, or its setting cannot be read. The
-            other messages of the batch are deleted.
+    True is cached. One AWS request.
     """
-    failed = {failure["itemIdentifier"] for failure in response["batchItemFailures"]}
-    if not failed:
-        return
-    records = event.to_dict()["Records"]
-    with invocation(event.context):
-        if returns_failed_messages(records[0]["eventSourceARN"]):
-            return
-        delete_finished(
-            queue, [r["receiptHandle"] for r in records if r["messageId"] not in failed]
-        )
-    raise MessagesFailed(
-        f"{len(failed)} of {len(records)} messages failed, and the event source is not known to"
-        " accept partial batch responses."
-    )
+    return accepts_partial_batches(queue_arn) or None
