@@ -9,7 +9,9 @@ import typer
 from admin.commands import account as account_commands
 from admin.commands import completion as completion_commands
 from admin.commands import customer as customer_commands
+from admin.commands import definition as definition_commands
 from admin.commands import delivery as delivery_commands
+from admin.commands import demo as demo_commands
 from admin.commands import erasure as erasure_commands
 from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
@@ -21,13 +23,8 @@ from admin.commands import suppression as suppression_commands
 from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
-from admin.commands.demo import demo
-from admin.commands.doctor import doctor
 from admin.commands.form import form_commands
-from admin.commands.load import load, revert
-from admin.commands.new_definition import new
 from admin.commands.recount import recount
-from admin.commands.status import status
 from admin.definitions.definition import Kind
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
@@ -65,26 +62,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-definition_app = typer.Typer(
-    help="Write and load definitions, and go back to earlier ones.", no_args_is_help=True
-)
-definition_app.command(
-    "load", epilog=example("definition load places.yaml forms.yaml --account ACCOUNT")
-)(load)
-definition_app.command(
-    "revert", epilog=example("definition revert ACCOUNT survey SURVEY --dry-run")
-)(revert)
-definition_app.command("new", epilog=example("definition new survey ACCOUNT > survey.yaml"))(new)
-demo_app = typer.Typer(help="Load the demo data.", no_args_is_help=True)
-demo_app.command(
-    "load", epilog=example("demo-data load --base-url BASE_URL --output .local/demo.json")
-)(demo)
 
 
 for _noun, _commands in {
     "account": account_commands.app,
     "key": key_commands.app,
-    "definition": definition_app,
+    "definition": definition_commands.app,
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
     "erasure": erasure_commands.app,
@@ -99,15 +82,15 @@ for _noun, _commands in {
     "mail-sender": support_email_commands.sender_app,
     "webhook-secret": webhook_secret_commands.app,
     "work": work_commands.app,
-    "demo-data": demo_app,
+    "demo-data": demo_commands.app,
     "stage": stage_commands.app,
     "completion": completion_commands.app,
 }.items():
     app.add_typer(_commands, name=_noun)
 
-app.command(epilog=example("doctor"))(doctor)
+app.command(epilog=example("doctor"))(stage_commands.doctor)
 app.command(epilog=example("recount ACCOUNT --fix"))(recount)
-app.command(epilog=example("status"))(status)
+app.command(epilog=example("status"))(stage_commands.status)
 
 
 @app.callback(epilog=_EXIT_CODES)

@@ -193,7 +193,7 @@ def _print_stacked(
         console.print(line.rstrip())
 
 
-def show_record(record: Mapping[str, object], text: str | None = None) -> None:
+def show_record(record: object, text: str | None = None) -> None:
     """Print the text to standard output or, with ``--json``, the record."""
     if _prints_json:
         show_json(record)

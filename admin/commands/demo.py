@@ -17,7 +17,7 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.load import StoredResources, count_list
+from admin.commands.definition import StoredResources, count_list
 from admin.definitions.check import check
 from admin.definitions.definition import Definition, Kind, RawDefinition
 from admin.definitions.save import write
@@ -29,6 +29,7 @@ from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import OTHER_PURCHASE, SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.identity import operator_identity
+from admin.options import example
 from admin.services.accounts.manage import create_account, find_account, issue_key
 from admin.services.feedback.load_earlier import EarlierSubmission, load_earlier_submissions
 from admin.services.solicitation.create_tracker import create_tracker
@@ -61,7 +62,11 @@ _AWS: Final = (
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 
 
-def demo(
+app = typer.Typer(help="Load the demo data.", no_args_is_help=True)
+
+
+@app.command(epilog=example("demo-data load --base-url BASE_URL --output .local/demo.json"))
+def load(
     base_url: Annotated[str, typer.Option(help="The base URL of the service.")],
     output: Annotated[
         Path,
@@ -96,7 +101,7 @@ def demo(
     if find_tracker(_tracker_id(version, _TRACKERS - 1)):
         outcome = "unchanged"
     else:
-        outcome = count_list(_load(definitions))
+        outcome = count_list(_write(definitions))
         if not list_workflows(MAIN_ACCOUNT):  # earlier feedback must not fire webhooks
             outcome += f", {_load_feedback(demo_feedback(definitions, loaded_at))} responses"
     if webhook_url:
@@ -128,7 +133,7 @@ def _create_accounts() -> datetime:
     return created_at[MAIN_ACCOUNT]
 
 
-def _load(definitions: list[RawDefinition]) -> Counter[Kind]:
+def _write(definitions: list[RawDefinition]) -> Counter[Kind]:
     checked, problems = check(definitions, None, StoredResources())
     written: Counter[Kind] = Counter()
     if not problems:

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from admin.commands.definition_files import (
+from admin.commands.definition import (
+    AccountOption,
     FileArgument,
     check_file,
     diff_file,
     print_definition,
 )
 from admin.commands.form_page import add_page_commands
-from admin.commands.load import AccountOption
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import AccountArgument, example, id_of

@@ -45,8 +45,6 @@ MAX_WRITERS: Final = 8
 _AT_ONCE: Final = 100
 """The number of lines between two updates of the progress bar."""
 
-_Record = Callable[[Sequence[PurchaseLine]], list[tuple[int, str]]]
-
 app = typer.Typer(help="Import, list and show purchases.", no_args_is_help=True)
 
 SourceArgument = Annotated[
@@ -112,7 +110,7 @@ def import_file(
     """
     zone = ZoneInfo(current_settings(account).time_zone)
     reading = Reading(dates, encoding, zone, _stores(account))
-    record = partial(_check_group if dry_run else _record_group, account, solicit)
+    record = partial(_check if dry_run else _record, account, solicit)
     try:
         with open_purchases(file, reading) as purchases:
             if purchases.encoding == WINDOWS_ENCODING != encoding:
@@ -139,15 +137,25 @@ def _stores(account_id: str) -> dict[str, str | None]:
     return by_name | {place.key.casefold(): place.id for place in found if place.key}
 
 
-def _import(account_id: str, file: Path, purchases: PurchaseFile, record: _Record) -> Counter[str]:
-    """Record the purchases of a file. Return the number of lines by outcome."""
+def _import(
+    account_id: str, file: Path, purchases: PurchaseFile, record: Callable[[PurchaseLine], str]
+) -> Counter[str]:
+    """Record the purchases of a file. Return the number of lines by outcome.
+
+    Args:
+        record: records or validates a line, and returns its error or ``""``.
+    """
+
+    def record_group(lines: Sequence[PurchaseLine]) -> list[tuple[int, str]]:
+        return [(line.number, record(line)) for line in lines]
+
     done = 0
     outcomes: Counter[str] = Counter()
     try:
         with progress("Importing", purchases.total) as advance:
             for window in in_groups(purchases.lines, _AT_ONCE):
                 stored = _outcomes_of(account_id, window)
-                for errors in map_concurrently(record, _groups(window), MAX_WRITERS):
+                for errors in map_concurrently(record_group, _groups(window), MAX_WRITERS):
                     for number, message in errors:
                         if message:
                             notices().print(f"{file}, line {number}: {message}")
@@ -226,37 +234,28 @@ def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:
     return list(groups.values())
 
 
-def _record_group(
-    account_id: str, solicit: bool, lines: Sequence[PurchaseLine]
-) -> list[tuple[int, str]]:
-    """Record the lines. Return the number of each line and its error, or ``""``."""
-    return [(line.number, _record(account_id, solicit, line)) for line in lines]
+def _check(account_id: str, _solicit: bool, line: PurchaseLine) -> str:
+    """Validate a line. Return its error, or ``""``."""
 
+    def has_customer(customer_id: str) -> bool:
+        return find_customer(account_id, customer_id) is not None
 
-def _check_group(
-    account_id: str, _solicit: bool, lines: Sequence[PurchaseLine]
-) -> list[tuple[int, str]]:
-    """Validate the lines. Return the number of each line and its error, or ``""``."""
-    return [(line.number, line.error or _error_of(account_id, line)) for line in lines]
-
-
-def _error_of(account_id: str, line: PurchaseLine) -> str:
-    try:
-        parse_purchase_definition(
-            line.definition,
-            account_directory(account_id),
-            lambda customer_id: find_customer(account_id, customer_id) is not None,
-        )
-    except InvalidInput as error:
-        return _message(error)
-    return ""
+    directory = account_directory(account_id)
+    return _error_of(
+        line, lambda: parse_purchase_definition(line.definition, directory, has_customer)
+    )
 
 
 def _record(account_id: str, solicit: bool, line: PurchaseLine) -> str:
+    """Record a line. Return its error, or ``""``."""
+    return _error_of(line, lambda: record_purchase(account_id, line.definition, solicit=solicit))
+
+
+def _error_of(line: PurchaseLine, process: Callable[[], object]) -> str:
     if line.error:
         return line.error
     try:
-        record_purchase(account_id, line.definition, solicit=solicit)
+        process()
     except (InvalidInput, InputTooLarge) as error:
         return _message(error)
     return ""

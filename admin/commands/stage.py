@@ -1,5 +1,6 @@
-"""The commands of the noun ``stage``: stop and start the functions, and restore the tables."""
+"""The commands ``stage``, ``status`` and ``doctor``: stop, restore, observe and check a stage."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
@@ -7,7 +8,17 @@ import typer
 
 from admin.options import YesOption, example, time_option
 from admin.services.erasure.replay import replay_erasures
-from admin.terminal import confirm, notices, progress, show_record
+from admin.services.work.parked import read_status
+from admin.terminal import (
+    confirm,
+    notices,
+    prints_json,
+    progress,
+    results,
+    show_json,
+    show_record,
+    show_table,
+)
 from chalicelib.settings import settings
 
 app = typer.Typer(help="Stop and start a stage, and restore its tables.", no_args_is_help=True)
@@ -89,3 +100,62 @@ def restore(
         repeated = replay_erasures(advance)
     notices().print("Restored. Start the stage with stage start.")
     show_record({"tables": plan.tables, "to": to.isoformat(), "repeatedErasures": len(repeated)})
+
+
+def status() -> None:
+    """Show the messages in the queues and the number of parked work records of the stage.
+
+    The numbers are approximate and up to a minute old. The age of the oldest message comes from
+    CloudWatch; the age is "-" if CloudWatch has no value for the last ten minutes.
+
+    Cost: about 40 AWS requests: four per queue, one per kind of work, and one to CloudWatch.
+    """
+    queues, parked = read_status()
+    if prints_json():
+        show_json({"queues": queues, "parked": parked})
+        return
+    show_table(
+        ["Queue", "Waiting", "In process", "Delayed", "Dead letters", "Oldest message (s)"],
+        [
+            ["-" if value is None else str(value) for value in asdict(queue).values()]
+            for queue in queues
+        ],
+    )
+    results().print()
+    show_table(["Work", "Parked"], [[kind, str(n)] for kind, n in parked.items()])
+
+
+def doctor() -> None:
+    """Compare the deployed stage with the function manifest and the data template.
+
+    Prints each problem and its fix. Exits with status 1 if there is a problem. A check that the
+    emulator does not support is skipped.
+
+    Cost: a few AWS requests per table, queue, function, role and log group of the stage. The
+    command changes nothing.
+    """
+    from infrastructure.doctor.examine import CHECKS, examine, stage_named
+
+    try:
+        stage = stage_named(settings().stage)
+    except KeyError:
+        raise typer.BadParameter(
+            f"infrastructure/functions.py has no stage {settings().stage!r}.", param_hint="--stage"
+        ) from None
+    with progress("Checking", len(CHECKS)) as advance:
+        report = examine(stage, advance)
+    if prints_json():
+        show_json(report)
+    else:
+        for check, problems in report.problems.items():
+            for problem in problems:
+                results().print(f"{check}: {problem.resource}: {problem.detail}")
+                results().print(f"  Fix: {problem.fix}")
+        for check, reason in report.skipped.items():
+            results().print(f"Skipped: {check}. {reason}")
+        results().print(
+            f"Stage {stage.name}, version {report.version}: {len(report.passed)} checks passed,"
+            f" {len(report.skipped)} skipped, {report.problem_count} problems."
+        )
+    if report.problems:
+        raise typer.Exit(1)

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.definition_files import (
+from admin.commands.definition import (
+    AccountOption,
     FileArgument,
     check_file,
     diff_file,
     print_definition,
 )
-from admin.commands.load import AccountOption
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
 from admin.options import AccountArgument, example, id_of

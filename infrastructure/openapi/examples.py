@@ -20,7 +20,7 @@ import httpx
 from chalice.test import Client
 from moto import mock_aws
 
-from admin.commands.load import StoredResources
+from admin.commands.definition import StoredResources
 from admin.definitions.check import check
 from admin.definitions.definition import Kind, RawDefinition
 from admin.definitions.save import write

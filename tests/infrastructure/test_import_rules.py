@@ -59,7 +59,7 @@ VIOLATIONS: Final = (
     ("admin-and-web", "admin.main", "chalicelib.web.query"),
     ("admin-and-web", "admin.services.work.parked", "chalicelib.functions.sweep"),
     ("doctor", "admin.main", "infrastructure.functions"),
-    ("doctor", "admin.commands.doctor", "infrastructure.functions"),
+    ("doctor", "admin.commands.stage", "infrastructure.functions"),
     ("shipped", "services.caching", "admin.services.work.parked"),
     ("shipped", "services.caching", "infrastructure.permissions"),
     ("app", "web.query", "app"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admin.commands.definition_files import print_definition
+from admin.commands.definition import print_definition
 from admin.definitions.export import form_definition, workflow_definition
 from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.demo.contents import demo_definitions

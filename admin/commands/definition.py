@@ -1,27 +1,31 @@
-"""The commands ``definition load`` and ``definition revert``."""
+"""The command ``definition``: write and load definitions, and go back to earlier ones.
+
+The commands of forms and workflows check, compare and print definitions with the same functions.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from admin.definitions.check import check, warnings
-from admin.definitions.compare import Effect, Outcome, effects
+from admin.definitions.compare import Effect, Outcome, differences, effects
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.files import read_files
+from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.definitions.previous import previous_definition
 from admin.definitions.save import write
+from admin.definitions.templates import Template, new_definition
 from admin.identity import operator_identity
-from admin.options import AccountArgument, YesOption, id_of, id_option, time_option
-from admin.services.accounts.manage import add_change, find_account
+from admin.options import AccountArgument, YesOption, example, id_of, id_option, time_option
+from admin.services.accounts.manage import add_change, find_account, require_account
 from admin.services.forms.manage import list_forms
 from admin.services.workflows.manage import list_workflows
-from admin.terminal import confirm, notices, prints_json, progress, show_json, show_record
+from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory
@@ -71,24 +75,20 @@ _SHOWN_CHANGES: Final = 20
 _COUNTED: Final = (Kind.CUSTOMER, Kind.PURCHASE)
 """The kinds of which the history contains only numbers, because they are personal data."""
 
-_NOTHING: Final = "The definitions are loaded already. Nothing to change."
+app = typer.Typer(
+    help="Write and load definitions, and go back to earlier ones.", no_args_is_help=True
+)
 
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How definitions are loaded.
-
-    Attributes:
-        is_dry_run: whether to show the changes only.
-        is_confirmed: whether to load without asking.
-        retypes: whether a field can change its type although responses have answers to it.
-    """
-
-    is_dry_run: bool = False
-    is_confirmed: bool = False
-    retypes: bool = False
-
-
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A YAML, JSON or JSON Lines file.",
+        exists=True,
+        dir_okay=False,
+        readable=True,
+    ),
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
 ]
@@ -107,6 +107,7 @@ AccountOption = Annotated[
 ]
 
 
+@app.command(epilog=example("definition load places.yaml forms.yaml --account ACCOUNT"))
 def load(
     files: Annotated[
         list[Path],
@@ -120,7 +121,7 @@ def load(
     ],
     account: AccountOption = None,
     dry_run: DryRunOption = False,
-    retype_answered_fields: RetypeOption = False,
+    retypes: RetypeOption = False,
     yes: YesOption = False,
 ) -> None:
     """Create or change the resources that definitions describe.
@@ -140,10 +141,10 @@ def load(
     customer.phoneNumber; and metadata.NAME for any metadata property. Empty cells are ignored.
     """
     raw_definitions, unreadable = read_files(files)
-    options = LoadOptions(dry_run, yes, retype_answered_fields)
-    load_definitions(raw_definitions, account, options, unreadable)
+    _load(raw_definitions, account, unreadable, dry_run=dry_run, retypes=retypes, yes=yes)
 
 
+@app.command(epilog=example("definition revert ACCOUNT survey SURVEY --dry-run"))
 def revert(
     account: AccountArgument,
     kind: Annotated[
@@ -157,7 +158,7 @@ def revert(
         ),
     ] = None,
     dry_run: DryRunOption = False,
-    retype_answered_fields: RetypeOption = False,
+    retypes: RetypeOption = False,
     yes: YesOption = False,
 ) -> None:
     """Go back to an earlier definition of a brand, store, contact form, survey or workflow.
@@ -173,41 +174,69 @@ def revert(
             "The history contains no customers and no purchases.", param_hint="KIND"
         )
     content = previous_definition(account, kind, resource, at)
-    origin = f"history of {kind.value} {resource}"
-    options = LoadOptions(dry_run, yes, retype_answered_fields)
-    load_definitions([RawDefinition(origin, content)], account, options)
+    raw = RawDefinition(f"history of {kind.value} {resource}", content)
+    _load([raw], account, dry_run=dry_run, retypes=retypes, yes=yes)
 
 
-def load_definitions(
+@app.command(epilog=example("definition new survey ACCOUNT > survey.yaml"))
+def new(
+    kind: Annotated[
+        Template, typer.Argument(metavar="KIND", help="store, contact-form, survey or workflow.")
+    ],
+    account: AccountArgument,
+) -> None:
+    """Print a short commented definition that loads as it is, with the ids of your brands.
+
+    Surveys and workflows are disabled, until you set `enabled` to true or enable them.
+
+    Cost: two AWS requests.
+    """
+    require_account(account)
+    text = new_definition(kind, current_directory(account).places)
+    show_record(list(read_yaml(text)), text.rstrip("\n"))
+
+
+def _load(
     raw_definitions: Sequence[RawDefinition],
     account: str | None,
-    options: LoadOptions,
     unreadable: Sequence[Problem] = (),
+    *,
+    dry_run: bool,
+    retypes: bool,
+    yes: bool,
 ) -> None:
     """Validate definitions, show their effects, ask, and save them."""
     known = StoredResources()
     definitions, problems = check(raw_definitions, account, known, unreadable)
     if problems:
         _reject(problems)
-    show_warnings(definitions)
+    _show_warnings(definitions)
     found = effects(definitions, known)
     _list([warning for effect in found for warning in effect.warnings], "Warning: ")
-    refused = [] if options.retypes else [p for effect in found for p in effect.refusals]
+    refused = [] if retypes else [p for effect in found for p in effect.refusals]
     if refused:
         _reject(refused)
-    if options.is_dry_run:
-        _show_effects(found)
+    if dry_run:
+        changes = [
+            {
+                "kind": effect.definition.kind,
+                "id": effect.definition.resource_id,
+                "name": effect.name,
+                "diff": effect.diff,
+            }
+            for effect in _shown(found)
+        ]
+        text = "\n".join([*_effect_lines(found), "Nothing was changed."])
+        show_record({**_counts(found), "changes": changes}, text)
         return
     changing = [effect for effect in found if effect.outcome is not Outcome.UNCHANGED]
     if not changing:
-        notices().print(_NOTHING)
+        notices().print("The definitions are loaded already. Nothing to change.")
         show_record({"loaded": {}, "rejected": 0})
         return
     for line in _effect_lines(found):
         notices().print(line)
-    confirm(
-        lambda: f"Load {number_of(len(changing), 'definition')}?", is_confirmed=options.is_confirmed
-    )
+    confirm(lambda: f"Load {_number_of(len(changing), 'definition')}?", is_confirmed=yes)
     _save(changing)
 
 
@@ -257,23 +286,6 @@ def _reject(problems: Sequence[Problem]) -> None:
     raise typer.Exit(1)
 
 
-def _show_effects(found: Sequence[Effect]) -> None:
-    if prints_json():
-        counts = _counts(found)
-        changed = [
-            {
-                "kind": effect.definition.kind,
-                "id": effect.definition.resource_id,
-                "name": effect.name,
-                "diff": effect.diff,
-            }
-            for effect in _shown(found)
-        ]
-        show_json({outcome: counts[outcome] for outcome in Outcome} | {"changes": changed})
-        return
-    show_record({}, "\n".join([*_effect_lines(found), "Nothing was changed."]))
-
-
 def _effect_lines(found: Sequence[Effect]) -> Iterable[str]:
     """Yield the numbers of new, changed and unchanged resources, and the changes."""
     for outcome, counts in _counts(found).items():
@@ -288,7 +300,7 @@ def _effect_lines(found: Sequence[Effect]) -> Iterable[str]:
             yield from (f"  {line}" for line in effect.diff)
     for kind, count in shown.items():
         if count > _SHOWN_CHANGES:
-            more = number_of(count - _SHOWN_CHANGES, f"more {kind.word}")
+            more = _number_of(count - _SHOWN_CHANGES, f"more {kind.word}")
             yield f"The changes of {more} are not shown."
 
 
@@ -305,15 +317,56 @@ def _counts(found: Sequence[Effect]) -> dict[Outcome, Counter[Kind]]:
 
 def count_list(counts: Counter[Kind]) -> str:
     """Format the number of definitions of each kind: ``2 stores, 1 survey``."""
-    return ", ".join(number_of(counts[kind], kind.word) for kind in Kind if counts[kind])
+    return ", ".join(_number_of(counts[kind], kind.word) for kind in Kind if counts[kind])
 
 
-def number_of(count: int, word: str) -> str:
+def _number_of(count: int, word: str) -> str:
     """Format a number with its noun in the singular or plural: ``2 stores``."""
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def show_warnings(definitions: list[Definition]) -> None:
+def check_file(kind: Kind, file: Path, account: str | None) -> None:
+    """Validate the definitions in a file. Print the errors and, if any, exit with status 1."""
+    definitions = _valid_definitions(kind, file, account, StoredResources())
+    _show_warnings(definitions)
+    count = sum(definition.kind is kind for definition in definitions)
+    notices().print(f"Valid: {_number_of(count, kind.word)}. Nothing was saved.")
+    show_record({"valid": count, "errors": []})
+
+
+def diff_file(kind: Kind, file: Path, account: str | None) -> None:
+    """Compare a file with the saved definitions. Print the diff and, if any, exit with status 1."""
+    known = StoredResources()
+    definitions = _valid_definitions(kind, file, account, known)
+    lines = list(differences(kind, definitions, known))
+    show_record({"diff": lines}, "\n".join(lines) or None)
+    if lines:
+        raise typer.Exit(1)
+    notices().print("No differences.")
+
+
+def print_definition(definition: dict[str, Any]) -> None:
+    """Print a definition as YAML or, with ``--json``, as JSON."""
+    show_record(definition, write_yaml(definition).rstrip("\n"))
+
+
+def _valid_definitions(
+    kind: Kind, file: Path, account: str | None, known: StoredResources
+) -> list[Definition]:
+    raw_definitions, unreadable = read_files([file])
+    definitions, problems = check(raw_definitions, account, known, unreadable)
+    errors = [str(problem) for problem in problems]
+    if not errors and not any(definition.kind is kind for definition in definitions):
+        errors = [f"{file}: Contains no definition of the kind {kind.value}."]
+    if errors:
+        for error in errors:
+            notices().print(error)
+        show_record({"valid": 0, "errors": errors})
+        raise typer.Exit(1)
+    return definitions
+
+
+def _show_warnings(definitions: list[Definition]) -> None:
     """Print the warnings about valid definitions."""
     _list(warnings(definitions), "Warning: ")
 
