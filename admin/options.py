@@ -47,6 +47,18 @@ def limit_option(noun: str, highest: int) -> Any:
     return typer.Option(help=f"The maximum number of {noun}.", min=1, max=highest, metavar="NUMBER")
 
 
+def parse_name(text: str) -> str:
+    """Parse a name of 1 to 255 characters.
+
+    Raises:
+        BadParameter: the name is empty or too long.
+    """
+    name = text.strip()
+    if not 1 <= len(name) <= 255:
+        raise typer.BadParameter("Must be 1 to 255 characters.")
+    return name
+
+
 def parse_email(text: str) -> str:
     """Parse an e-mail address.
 
@@ -68,6 +80,16 @@ def parse_phone(text: str) -> str:
     if not any(map(str.isdigit, text)):
         raise typer.BadParameter("Must be a phone number.")
     return text.strip()
+
+
+def email_option(help_text: str) -> Any:
+    """Return an option with an e-mail address."""
+    return typer.Option(help=help_text, parser=parse_email, metavar="EMAIL")
+
+
+def phone_option(help_text: str) -> Any:
+    """Return an option with a phone number."""
+    return typer.Option(help=help_text, parser=parse_phone, metavar="NUMBER")
 
 
 def parse_utc_time(text: str) -> datetime:
@@ -120,17 +142,9 @@ def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
 
 
 AccountArgument = Annotated[str, id_of("The account's id.", "ACCOUNT")]
-EmailOption = Annotated[
-    str | None,
-    typer.Option(help="The e-mail address. Case is ignored.", parser=parse_email, metavar="EMAIL"),
-]
+EmailOption = Annotated[str | None, email_option("The e-mail address. Case is ignored.")]
 PhoneOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The phone number, in national or international notation.",
-        parser=parse_phone,
-        metavar="NUMBER",
-    ),
+    str | None, phone_option("The phone number, in national or international notation.")
 ]
 
 WideOption = Annotated[

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_snake
 
 from admin.feedback.report.languages import LANGUAGES
 from admin.identity import operator_identity
-from admin.options import AccountArgument, YesOption, example, id_argument, limit_option
+from admin.options import AccountArgument, YesOption, example, id_argument, limit_option, parse_name
 from admin.services.accounts import manage
 from admin.services.accounts.manage import last_changes, read_stats, require_account
 from admin.services.close_account import close_account
@@ -52,16 +52,11 @@ _NONE: Final = "none"
 _SHOWN_CHANGES: Final = 20
 
 
-def _name(text: str) -> str:
-    name = text.strip()
-    if not 1 <= len(name) <= 255:
-        raise typer.BadParameter("Must be 1 to 255 characters.")
-    return name
-
-
 @app.command(epilog=example('account create "Maison Lumen"'))
 def create(
-    name: Annotated[str, typer.Argument(help="The account's name.", parser=_name, metavar="NAME")],
+    name: Annotated[
+        str, typer.Argument(help="The account's name.", parser=parse_name, metavar="NAME")
+    ],
     account_id: Annotated[
         str | None,
         typer.Option("--id", help="The account's id. Default: a new id.", parser=id_argument),
@@ -152,21 +147,17 @@ def report_language(text: str) -> str:
     return text
 
 
-def _days_or_off(text: str) -> int | str:
-    if text == _OFF:
-        return text
-    if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_RETENTION_DAYS:
-        message = f"Must be a number of days from 1 to {MAX_RETENTION_DAYS:,}, or off."
-        raise typer.BadParameter(message)
-    return int(text)
+def _number_or_off(noun: str, highest: int) -> Callable[[str], int | str]:
+    """Return a parser of a whole number from 1 and of the word ``off``."""
 
+    def parse(text: str) -> int | str:
+        if text == _OFF:
+            return text
+        if not re.fullmatch(r"[0-9]{1,7}", text) or not 1 <= int(text) <= highest:
+            raise typer.BadParameter(f"Must be a {noun} from 1 to {highest:,}, or off.")
+        return int(text)
 
-def _number_or_off(text: str) -> int | str:
-    if text == _OFF:
-        return text
-    if not re.fullmatch(r"[0-9]{1,7}", text) or not 1 <= int(text) <= MAX_DAILY_TEXTS:
-        raise typer.BadParameter(f"Must be a number from 1 to {MAX_DAILY_TEXTS:,}, or off.")
-    return int(text)
+    return parse
 
 
 def _price_or_off(text: str) -> float | str:
@@ -226,7 +217,7 @@ def change(
         typer.Option(
             metavar="DAYS|off",
             help="The number of days after which the answers of feedback are anonymized.",
-            parser=_days_or_off,
+            parser=_number_or_off("number of days", MAX_RETENTION_DAYS),
         ),
     ] = None,
     sms_segment_price: Annotated[
@@ -250,7 +241,7 @@ def change(
         typer.Option(
             metavar="NUMBER|off",
             help="The maximum number of text messages of a day (UTC).",
-            parser=_number_or_off,
+            parser=_number_or_off("number", MAX_DAILY_TEXTS),
         ),
     ] = None,
     yes: YesOption = False,

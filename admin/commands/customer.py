@@ -19,6 +19,7 @@ from admin.options import (
     YesOption,
     example,
     id_of,
+    parse_name,
 )
 from admin.services.accounts.manage import require_account
 from admin.services.customers.activity import list_feedback, list_purchases, list_solicitations
@@ -147,7 +148,9 @@ app.add_typer(tag_app, name="tag")
 
 TagsArgument = Annotated[
     list[str],
-    typer.Argument(metavar="TAG…", help="The names of the tags. Case is ignored."),
+    typer.Argument(
+        metavar="TAG…", help="The names of the tags. Case is ignored.", parser=parse_name
+    ),
 ]
 
 
@@ -159,7 +162,7 @@ def add_tags(
 
     Cost: up to five AWS requests.
     """
-    _show_tags(change_tags(account, customer, add=[_tag(tag) for tag in tags]))
+    _show_tags(change_tags(account, customer, add=tags))
 
 
 @tag_app.command("remove", epilog=example("customer tag remove ACCOUNT ID VIP"))
@@ -170,13 +173,7 @@ def remove_tags(
 
     Cost: up to five AWS requests.
     """
-    _show_tags(change_tags(account, customer, remove=[_tag(tag) for tag in tags]))
-
-
-def _tag(name: str) -> str:
-    if not 1 <= len(name.strip()) <= 255:
-        raise typer.BadParameter("Must be 1 to 255 characters.", param_hint="TAG")
-    return name.strip()
+    _show_tags(change_tags(account, customer, remove=tags))
 
 
 def _show_tags(customer: Customer) -> None:

@@ -308,8 +308,8 @@ def _shown(found: Sequence[Effect]) -> list[Effect]:
     return [effect for effect in found if effect.outcome is Outcome.CHANGED and effect.diff]
 
 
-def _counts(found: Sequence[Effect]) -> dict[Outcome, Counter[Kind]]:
-    counts: dict[Outcome, Counter[Kind]] = {outcome: Counter() for outcome in Outcome}
+def _counts(found: Sequence[Effect]) -> dict[str, Counter[Kind]]:
+    counts: dict[str, Counter[Kind]] = {outcome: Counter() for outcome in Outcome}
     for effect in found:
         counts[effect.outcome][effect.definition.kind] += 1
     return counts

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from pydantic.alias_generators import to_snake
 
-from admin.options import AccountArgument, example, id_option, parse_email, parse_phone
+from admin.options import AccountArgument, email_option, example, id_option, phone_option
 from admin.services.accounts.manage import require_account
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.erasure import Erasure, build_receipt
@@ -31,19 +31,13 @@ def list_all(
     customer: Annotated[str | None, id_option("Only the erasure of this customer.")] = None,
     email: Annotated[
         str | None,
-        typer.Option(
-            help="Only erasures of persons with this e-mail address. Case is ignored.",
-            parser=parse_email,
-            metavar="EMAIL",
-        ),
+        email_option("Only erasures of persons with this e-mail address. Case is ignored."),
     ] = None,
     phone: Annotated[
         str | None,
-        typer.Option(
-            help="Only erasures of persons with this phone number, in national or international "
-            "notation.",
-            parser=parse_phone,
-            metavar="NUMBER",
+        phone_option(
+            "Only erasures of persons with this phone number, in national or international "
+            "notation."
         ),
     ] = None,
 ) -> None:

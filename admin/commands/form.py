@@ -1,11 +1,13 @@
-"""The commands ``form`` and ``survey``: list, check, export, compare, enable and archive.
+"""The commands ``form`` and ``survey``, with the links, QR codes and posters of their pages."""
 
-`form_page` contains the commands for their pages.
-"""
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
-from collections.abc import Callable
-from typing import Annotated, Any
-
+import segno
 import typer
 
 from admin.commands.definition import (
@@ -15,14 +17,50 @@ from admin.commands.definition import (
     diff_file,
     print_definition,
 )
-from admin.commands.form_page import add_page_commands
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
-from admin.options import AccountArgument, example, id_of
+from admin.options import AccountArgument, example, id_of, id_option
+from admin.posters.poster import Poster
 from admin.services.accounts.manage import require_account
-from admin.services.forms.manage import archive_form, list_forms, require_form, set_form_enabled
+from admin.services.forms.manage import (
+    archive_form,
+    list_forms,
+    page_base_url,
+    require_form,
+    set_form_enabled,
+)
 from admin.terminal import notices, show_record, show_table
+from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.forms.public.contact_form import PublicContactForm
+from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.language import Language
+from chalicelib.domain.solicitation.links import short_form_link
+from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
+from chalicelib.services.forms.displayed import (
+    ContactFormRequest,
+    display_contact_form,
+    display_survey,
+)
+from chalicelib.services.forms.public import SurveyRequest
+
+View = PublicContactForm | PublicSurvey
+
+_PAGES: Final = {
+    "form": "/public/contact-form/page?id=",
+    "survey": "/public/survey/page?survey=",
+}
+
+_COST: Final = "three AWS requests."
+
+StoreOption = Annotated[str | None, id_option("The id of the store that the feedback is about.")]
+LanguageOption = Annotated[
+    str | None, typer.Option(help="The language of the page. Default: the browser's language.")
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(help="The public base URL of the service. Default: the URL of the stage."),
+]
 
 IdArgument = Annotated[str, id_of("The id of the form or survey.")]
 
@@ -130,5 +168,137 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
         show_record({"id": form.id, "enabled": is_enabled})
 
-    add_page_commands(app, noun, word)
+    _add_page_commands(app, noun, word)
     return app
+
+
+def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
+    """Add the commands `link` and `qr` of contact forms or surveys; see `form_commands`."""
+
+    @app.command(
+        help=f"Print the URL of the page of a {word}.\n\nCost: {_COST}",
+        epilog=example(f"{noun} link ID"),
+    )
+    def link(
+        form: IdArgument,
+        base_url: BaseUrlOption = None,
+        store: StoreOption = None,
+        language: LanguageOption = None,
+    ) -> None:
+        _view(noun, form, store, language)
+        url = _link(noun, base_url, form, store, language)
+        show_record({"url": url}, url)
+
+    @app.command(
+        help=f"Print the QR code of the page of a {word}, or write it to files.\n\n"
+        "With --svg, the command writes an image; with --poster, a poster and a table tent to print"
+        " on A4 paper. Without --store, it also writes a file for each store of the form. The"
+        f" commands report a disabled form or a private survey as an error.\n\nCost: {_COST}",
+        epilog=example(
+            f"{noun} qr ID",
+            f"{noun} qr ID --poster --output posters",
+        ),
+    )
+    def qr(
+        form: IdArgument,
+        base_url: BaseUrlOption = None,
+        store: StoreOption = None,
+        language: LanguageOption = None,
+        svg: Annotated[bool, typer.Option("--svg", help="Write SVG images.")] = False,
+        poster: Annotated[bool, typer.Option("--poster", help="Write posters as HTML.")] = False,
+        output: Annotated[
+            Path, typer.Option(file_okay=False, help="The folder to write the files to.")
+        ] = Path(),
+    ) -> None:
+        view = _view(noun, form, store, language)
+        languages = _languages(noun, form, language)
+        renderers: dict[str, Callable[[Poster], str]] = {}
+        renderers |= {"svg": Poster.svg} if svg else {}
+        renderers |= {"html": Poster.html, "tent.html": Poster.tent} if poster else {}
+        if not renderers:
+            _print_code(_link(noun, base_url, form, store, language))
+            return
+        stores = [store] if store else [None, *(place.id for place in view.store_list)]
+        names = {place.id: place.name for place in view.store_list}
+        posters: dict[str, Poster] = {}
+        for place in stores:
+            name = names.get(place or "", "")
+            url = _link(noun, base_url, form, place, language)
+            poster_of_place = Poster(_view(noun, form, place, language), name, url, languages)
+            file = _file_name(poster_of_place.owner, name) or form
+            if file in posters:
+                file += f"-{(place or form)[:8]}"
+            posters[file] = poster_of_place
+        show_table(["File", "Place", "URL"], [*_write(posters, renderers, output)])
+
+
+def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
+    """Return the public view of a form. Check that respondents can open the form.
+
+    Raises:
+        FeedbackError: the form does not exist, is disabled or private, or the store is unknown.
+    """
+    respondent = Respondent(language=language)
+
+    def view_at(store_id: str | None) -> View:
+        if noun == "survey":
+            return display_survey(SurveyRequest(form_id, store_id=store_id), respondent).view
+        return display_contact_form(ContactFormRequest(form_id, store_id), respondent).view
+
+    view = view_at(None)
+    if store is None:
+        return view
+    if view.store_list and store not in {place.id for place in view.store_list}:
+        raise Conflict("This store is not a target of the survey, or not a store of the brand.")
+    return view_at(store)
+
+
+def _languages(noun: str, form_id: str, language: str | None) -> list[Language]:
+    """Return the languages of a form, its own first; only one if the page has a fixed language."""
+    saved = (get_survey(form_id) if noun == "survey" else get_contact_form(form_id)).saved
+    if language or not saved.auto_translate:
+        return [_view(noun, form_id, None, language).language]
+    return list(dict.fromkeys([saved.language, *saved.translations]))
+
+
+def _file_name(owner: str, place: str) -> str:
+    """Return the name of a file from the names of the brand and the store.
+
+    Names of stores often start with the name of the brand.
+    """
+    names = [place] if place.startswith(f"{owner} ") else [owner, place]
+    words = [re.sub(r"[^\w]+", "-", name.casefold()).strip("-") for name in names]
+    return "-".join(filter(None, words))[:100]
+
+
+def _link(
+    noun: str, base_url: str | None, form_id: str, store: str | None, language: str | None
+) -> str:
+    base = (base_url or page_base_url()).rstrip("/")
+    if language is None:
+        return short_form_link(base, form_id, store, is_survey=noun == "survey")
+    parameters = {"store": store, "language": language}
+    query = urlencode({name: value for name, value in parameters.items() if value})
+    return base + _PAGES[noun] + form_id + (f"&{query}" if query else "")
+
+
+def _print_code(url: str) -> None:
+    code = io.StringIO()
+    segno.make(url, micro=False).terminal(code, compact=True)
+    show_record({"url": url}, code.getvalue() + url)
+
+
+def _write(
+    posters: dict[str, Poster], renderers: dict[str, Callable[[Poster], str]], folder: Path
+) -> Iterator[tuple[str, str, str]]:
+    """Write the files and yield path, place and URL of each file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, poster in posters.items():
+            for suffix, render in renderers.items():
+                file = folder / f"{name}.{suffix}"
+                file.write_text(render(poster), encoding="utf-8")
+                yield str(file), poster.place or poster.owner, poster.link
+    except OSError as error:
+        notices().print(f"Error: Cannot write to {folder}: {error.strerror}.")
+        raise typer.Exit(1) from None

@@ -47,13 +47,10 @@ _AT_ONCE: Final = 100
 
 app = typer.Typer(help="Import, list and show purchases.", no_args_is_help=True)
 
-SourceArgument = Annotated[
-    DataSource,
-    typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site."),
-]
-ExternalIdArgument = Annotated[
-    str, typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system.")
-]
+SOURCE: Final = typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site.")
+EXTERNAL_ID: Final = typer.Argument(
+    metavar="EXTERNAL_ID", help="The purchase's id in the external system."
+)
 
 
 def _encoding(name: str) -> str:
@@ -214,7 +211,9 @@ def list_all(
 
 @app.command("show", epilog=example("purchase show ACCOUNT Site ORDER-1"))
 def show_purchase(
-    account: AccountArgument, source: SourceArgument, external_id: ExternalIdArgument
+    account: AccountArgument,
+    source: Annotated[DataSource, SOURCE],
+    external_id: Annotated[str, EXTERNAL_ID],
 ) -> None:
     """Show a purchase with its customer, as the API returns it.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from admin.commands.customer import show_solicitations, solicitation_record, summary_of
-from admin.commands.purchase import ExternalIdArgument, SourceArgument
+from admin.commands.purchase import EXTERNAL_ID, SOURCE
 from admin.commands.solicitation_words import outcome_in_words
 from admin.error_messages import one_line_message
 from admin.options import (
@@ -116,14 +116,8 @@ def list_all(
 )
 def explain(
     account: AccountArgument,
-    source: Annotated[
-        DataSource | None,
-        typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site."),
-    ] = None,
-    external_id: Annotated[
-        str | None,
-        typer.Argument(metavar="EXTERNAL_ID", help="The purchase's id in the external system."),
-    ] = None,
+    source: Annotated[DataSource | None, SOURCE] = None,
+    external_id: Annotated[str | None, EXTERNAL_ID] = None,
     email: EmailOption = None,
     phone: PhoneOption = None,
     customer: Annotated[str | None, id_option("The customer's id.")] = None,
@@ -203,8 +197,8 @@ def _explain_person(
 @app.command("resend", epilog=example("solicitation resend ACCOUNT Site ORDER-1"))
 def resend_unknown(
     account: AccountArgument,
-    source: SourceArgument,
-    external_id: ExternalIdArgument,
+    source: Annotated[DataSource, SOURCE],
+    external_id: Annotated[str, EXTERNAL_ID],
     yes: YesOption = False,
 ) -> None:
     """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice.

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from admin.commands import form_page
+from admin.commands import form as form_commands
 from admin.commands import purchase as purchase_commands
 from admin.services.accounts.manage import issue_key
 from admin.services.customers.save import save_customer
@@ -67,7 +67,7 @@ def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) ->
     provider = Provider([OutcomeUnknown("ReadTimeout")])
     monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     monkeypatch.setattr(send_example, "post", receiver.post)
-    monkeypatch.setattr(form_page, "page_base_url", lambda: "https://feedback.example.com")
+    monkeypatch.setattr(form_commands, "page_base_url", lambda: "https://feedback.example.com")
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     monkeypatch.setattr(recount_counts, "MAX_CONCURRENCY", 1)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)

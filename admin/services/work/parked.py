@@ -3,7 +3,7 @@
 Work is parked after its last allowed attempt fails.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Final
@@ -15,7 +15,7 @@ from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import ParkedWork
 from chalicelib.outbound.queues import send
 from chalicelib.queues import ALL_QUEUES
-from chalicelib.services.work.kinds import ALL_WORK
+from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
 
 MAX_LISTED: Final = 100
 _AT_ONCE: Final = 100
@@ -52,10 +52,9 @@ def replay(owner_id: str, part: str | None = None) -> int:
     """
     replayed = 0
     for kind in ALL_WORK:
-        for parked_part in kind.records.parked_parts(owner_id):
-            if part in (None, parked_part):
-                send(kind.queue, [kind.records.revive(owner_id, parked_part, clock.now())])
-                replayed += 1
+        parts = [p for p in kind.records.parked_parts(owner_id) if part in (None, p)]
+        for group in in_groups(parts, _AT_ONCE):
+            replayed += _replay(kind, [(owner_id, each) for each in group])
     if not replayed:
         raise NotFound("parked work")
     return replayed
@@ -88,9 +87,14 @@ def replay_matching(
             if account_id in (None, work.account_id) and work.parked_at <= started_at
         )
         for group in in_groups(matching, _AT_ONCE):
-            keys = [(work.owner_id, work.part) for work in group]
-            revived = kind.records.revive_all(keys, clock.now())
-            send(kind.queue, revived)
-            replayed += len(revived)
-            on_replayed(len(revived))
+            count = _replay(kind, [(work.owner_id, work.part) for work in group])
+            replayed += count
+            on_replayed(count)
     return replayed
+
+
+def _replay(kind: KindOfWork, keys: Sequence[tuple[str, str]]) -> int:
+    """Queue the records with these owners and parts that are still parked. Return their number."""
+    revived = kind.records.revive(keys, clock.now())
+    send(kind.queue, revived)
+    return len(revived)

@@ -14,7 +14,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex
 
-from chalicelib.domain.errors import Blocked, NotFound, Unavailable
+from chalicelib.domain.errors import Blocked, Unavailable
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import (
     MAX_CLAIMS,
@@ -369,17 +369,7 @@ class WorkRecords(Generic[Pointer]):
         )
         return [row.part for row in rows]
 
-    def revive(self, owner_id: str, part: str, now: datetime) -> Pointer:
-        """Make a parked record pending again, reset its failure count and return its pointer.
-
-        Raises:
-            NotFound: the record does not exist or is not parked.
-        """
-        for pointer in self.revive_all([(owner_id, part)], now):
-            return pointer
-        raise NotFound("parked work")
-
-    def revive_all(self, keys: Sequence[tuple[str, str]], now: datetime) -> list[Pointer]:
+    def revive(self, keys: Sequence[tuple[str, str]], now: datetime) -> list[Pointer]:
         """Make up to 100 records pending again if they are still parked. Return their pointers.
 
         Args:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import typer
 
-from admin.commands.feedback_options import parse_period
+from admin.commands.feedback import parse_period
 
 ZONES = [ZoneInfo(name) for name in ("UTC", "Asia/Tokyo", "America/New_York")]
 FIRST, LAST = "1900-01-01", "2999-12-31"
