@@ -38,7 +38,6 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.displayed import (
-    ContactFormRequest,
     display_contact_form,
     display_survey,
 )

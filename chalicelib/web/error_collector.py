@@ -1,7 +1,6 @@
 """Collect the validation errors of all parts of a request."""
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import TypeVar
 
 from chalicelib.domain.errors import InvalidInput
@@ -36,12 +35,7 @@ class ErrorCollector:
     def __enter__(self) -> "ErrorCollector":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if not self._collected or (error and not isinstance(error, InvalidInput)):
             return
         if isinstance(error, InvalidInput):

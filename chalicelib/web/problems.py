@@ -1,7 +1,8 @@
 """Problem responses (RFC 9457), and the status code of each domain error."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from chalice import Response
 from pydantic import Field
@@ -110,16 +111,33 @@ class Problem(Resource):
     )
 
 
-def problem(error: FeedbackError, request_id: str) -> Response:
-    """Return the response for a domain error."""
-    headers = retry_headers(error)
-    if isinstance(error, InvalidInput):
-        return _problem_response(400, error.code, _detail_of(error), request_id, headers, error)
-    return _problem_response(status_of(error), error.code, str(error), request_id, headers)
+def problem(error: FeedbackError | None, request_id: str) -> Response:
+    """Return the response for a domain error; for None, an unhandled exception without details."""
+    if error is None:
+        return plain_problem(500, "Internal server error.", request_id)
+    status, headers = status_of(error), retry_headers(error)
+    if not isinstance(error, InvalidInput):
+        return plain_problem(status, str(error), request_id, headers, code=error.code)
+    return plain_problem(
+        status,
+        error.errors[0].detail
+        if error.error_count == 1
+        else f"The request has {error.error_count} errors.",
+        request_id,
+        headers,
+        code=error.code,
+        errors=tuple(
+            ProblemError(pointer=each.pointer, code=each.code, detail=each.detail)
+            for each in error.errors[:MAX_ERRORS]
+        ),
+        error_count=error.error_count,
+    )
 
 
-def status_of(error: FeedbackError) -> int:
-    """Return the status code of a domain error."""
+def status_of(error: FeedbackError | None) -> int:
+    """Return the status code of a domain error; for None, that of an unhandled exception."""
+    if error is None:
+        return 500
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
@@ -134,52 +152,31 @@ def title_of(status: int) -> str:
     return _TITLES.get(status) or HTTPStatus(status).phrase
 
 
-def retry_headers(error: FeedbackError) -> Headers:
+def retry_headers(error: FeedbackError | None) -> dict[str, str]:
     """Return the header `Retry-After` for an error after which the client can retry."""
     if isinstance(error, (TooManyRequests, Unavailable)):
         return {"Retry-After": str(error.retry_after)}
     return {}
 
 
-def unhandled_exception(request_id: str) -> Response:
-    """Return the response for an unhandled exception, without internal details."""
-    return _problem_response(500, code_of(500), "Internal server error.", request_id, {})
-
-
 def plain_problem(
-    status: int, detail: str, request_id: str, headers: Headers | None = None
-) -> Response:
-    """Return a problem response for a status that has no domain error."""
-    return _problem_response(status, code_of(status), detail, request_id, headers or {})
-
-
-def _detail_of(error: InvalidInput) -> str:
-    if error.error_count == 1:
-        return error.errors[0].detail
-    return f"The request has {error.error_count} errors."
-
-
-def _problem_response(
     status: int,
-    code: str,
     detail: str,
     request_id: str,
-    headers: Headers,
-    invalid: InvalidInput | None = None,
+    headers: Mapping[str, str | list[str]] = {},
+    **members: Any,
 ) -> Response:
+    """Return a problem response; by default, its code is that of the status.
+
+    Args:
+        members: further members of the problem.
+    """
     body = Problem(
         title=title_of(status),
         status=status,
-        code=code,
         detail=detail,
         request_id=request_id,
-        errors=tuple(
-            ProblemError(pointer=f.pointer, code=f.code, detail=f.detail)
-            for f in invalid.errors[:MAX_ERRORS]
-        )
-        if invalid
-        else None,
-        error_count=invalid.error_count if invalid else None,
+        **{"code": code_of(status), **members},
     )
     return Response(
         body=body.model_dump_json(),

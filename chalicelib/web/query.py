@@ -1,6 +1,6 @@
 """Parse query parameters. Unknown parameters are ignored."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,22 +11,21 @@ from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError
 
 
+def parameters(request: Request) -> Mapping[str, str]:
+    """Return the parameters; if a parameter is repeated, its last value."""
+    return request.query_params or {}
+
+
 def text(request: Request, name: str) -> str | None:
     """Return the raw parameter, or None if it is missing or empty."""
-    parameters = request.query_params
-    return (parameters.get(name) if parameters else None) or None
+    return parameters(request).get(name) or None
 
 
 def texts(request: Request, prefix: str) -> dict[str, list[str]]:
     """Return the values of all parameters with this prefix, by their name without the prefix."""
-    parameters = request.query_params
-    if not parameters:
-        return {}
-    return {
-        name.removeprefix(prefix): parameters.getlist(name)
-        for name in parameters
-        if name.startswith(prefix)
-    }
+    given = request.query_params
+    names = [name for name in given or () if name.startswith(prefix)]
+    return {name.removeprefix(prefix): given.getlist(name) for name in names} if given else {}
 
 
 def identifier(request: Request, name: str) -> str:
@@ -35,8 +34,7 @@ def identifier(request: Request, name: str) -> str:
     Raises:
         InvalidInput: the parameter is missing or not a UUID.
     """
-    parameters = request.query_params
-    value = parameters.get(name) if parameters else None
+    value = parameters(request).get(name)
     if value is None:
         raise InvalidInput([InputError(f"?{name}", "required", "Required.")])
     return _parsed(name, value)

@@ -8,6 +8,7 @@ from chalice import Response
 from chalice.app import Request
 
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.errors import FeedbackError
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
 from chalicelib.time_limits import invocation
@@ -61,6 +62,14 @@ def source_of(request: Request) -> str:
 def log_fields(**fields: str) -> None:
     """Add fields to the log lines of the current request. Only `REQUEST_FIELDS` are allowed."""
     logger.append_keys(**fields)
+
+
+def domain_error(error: Exception) -> FeedbackError | None:
+    """Return the error if it is a domain error. Log any other exception, and return None."""
+    if isinstance(error, FeedbackError):
+        return error
+    logger.error("unhandled exception", exc_info=error)
+    return None
 
 
 def log_request(request: Request, status: int, duration_ms: float, aws_calls: int) -> None:

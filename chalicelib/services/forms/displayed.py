@@ -65,17 +65,11 @@ class DisplayedForm(Generic[View]):
         )
 
 
-@dataclass(frozen=True)
-class ContactFormRequest:
-    """A request for the page of a contact form."""
-
-    form_id: str
-    store_id: str | None = None
-    brand_id: str | None = None
-
-
 def display_contact_form(
-    request: ContactFormRequest, respondent: Respondent
+    form_id: str,
+    respondent: Respondent,
+    store_id: str | None = None,
+    brand_id: str | None = None,
 ) -> DisplayedForm[PublicContactForm]:
     """Return the contact form. No AWS request if the form is cached.
 
@@ -84,11 +78,11 @@ def display_contact_form(
         FormDisabled: the contact form is disabled.
         InvalidInput: the store or the brand does not belong to the form.
     """
-    form = get_contact_form(request.form_id)
+    form = get_contact_form(form_id)
     require_enabled(form.saved)
-    require_places(form.saved, form.directory, store_id=request.store_id, brand_id=request.brand_id)
-    view = get_public_contact_form(request.form_id, respondent, request.store_id)
-    context = SurveyContext.at(form.directory, store_id=request.store_id)
+    require_places(form.saved, form.directory, store_id=store_id, brand_id=brand_id)
+    view = get_public_contact_form(form_id, respondent, store_id)
+    context = SurveyContext.at(form.directory, store_id=store_id)
     return DisplayedForm.of(form, view, context)
 
 

@@ -20,7 +20,7 @@ from chalicelib.domain.forms.access import (
 )
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.forms.public import get_closed_form
-from chalicelib.web.pages.html import plain_response
+from chalicelib.web.pages.html import page_response
 from chalicelib.web.pages.words import page_language, words_in
 from chalicelib.web.problems import retry_headers, status_of
 
@@ -52,12 +52,12 @@ def error_page(
     requested = respondent.language, respondent.accept_language
     language = form.language if form else page_language(*requested)
     title, text = words_in(language).failures[_FAILURES.get(type(error), "failed")]  # type: ignore[arg-type]
-    return plain_response(
+    return page_response(
         "error.html",
         language,
-        status_of(error) if error else 500,
-        retry_headers(error) if error else {},
-        form=form,
+        form,
+        status_of(error),
+        retry_headers(error),
         is_framed=is_framed,
         is_answered=isinstance(error, TrackerUsed),
         title=title,

@@ -7,9 +7,12 @@ only the headers.
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from chalicelib.web.problems import Headers
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 TEMPLATES: Final = Path(__file__).with_name("templates")
 COMPILED: Final = Path(__file__).with_name("compiled_templates")
 _STYLE: Final = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_NONE: Final = " 'none'"
 
 
 @cache
@@ -37,23 +39,27 @@ def environment() -> "Environment":
     )
 
 
-def security_headers(html: str) -> dict[str, str | list[str]]:
-    """Return the security headers of an HTML page without forms.
+def security_headers(html: str, sources: Mapping[str, str] = {}) -> Headers:
+    """Return the security headers of an HTML page.
 
     The Content-Security-Policy allows the inline `<style>` elements of the page, the scripts of the
-    service, and nothing else.
+    service, and these sources.
     """
+    policy = {
+        "default-src": "'none'",
+        "style-src": " ".join(map(_source, _STYLE.findall(html))) or "'none'",
+        "script-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        **sources,
+    }
     return {
-        "Content-Security-Policy": f"default-src 'none'; style-src{style_sources(html) or _NONE};"
-        " script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "Referrer-Policy": "no-referrer",
     }
 
 
-def style_sources(html: str) -> str:
-    """Return the hashes of all inline `<style>` elements for the policy, each after a space."""
-    return "".join(f" 'sha256-{_digest(style)}'" for style in _STYLE.findall(html))
-
-
-def _digest(style: str) -> str:
-    return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+def _source(style: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest())
+    return f"'sha256-{digest.decode()}'"

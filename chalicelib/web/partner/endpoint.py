@@ -10,16 +10,15 @@ from chalice.app import Request
 from pydantic import BaseModel
 
 from chalicelib.domain.accounts.account import Credential, Permission, is_api_key
-from chalicelib.domain.errors import FeedbackError, InvalidInput, NotAuthenticated
+from chalicelib.domain.errors import InvalidInput, NotAuthenticated
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.domain.input_errors import InputError
-from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import json_body, query
 from chalicelib.web.openapi.operation import permission_of
-from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.request_log import log_fields, request_id_of, source_of
+from chalicelib.web.problems import problem
+from chalicelib.web.request_log import domain_error, log_fields, request_id_of, source_of
 
 KEY_HEADER: Final = "X-API-KEY"
 SECRET_HEADER: Final = "X-API-SECRET"  # noqa: S105 - the header's name
@@ -58,9 +57,8 @@ class PartnerRequest:
         Raises:
             InvalidInput: the value is neither ``true`` nor ``false``.
         """
-        parameters = self.http.query_params
-        value = parameters.get(name, "false") if parameters else "false"
-        if value not in ("true", "false"):
+        value = query.parameters(self.http).get(name)
+        if value not in (None, "true", "false"):
             detail = "Must be true or false."
             raise InvalidInput([InputError(f"?{name}", "wrong_type", detail)])
         return value == "true"
@@ -103,19 +101,13 @@ def partner_route(
                 log_fields(account_id=credential.account_id)
                 credential.require(permission)
                 return _json_response(view(PartnerRequest(credential, http)), method)
-            except NotAuthenticated as error:
-                log_fields(source=source_of(http), api_key=_api_key_of(http))
-                return problem(error, request_id_of(http))
-            except FeedbackError as error:
-                return problem(error, request_id_of(http))
-            except Exception:
-                logger.exception("unhandled exception", request_id=request_id_of(http))
-                return unhandled_exception(request_id_of(http))
+            except Exception as error:
+                if isinstance(error, NotAuthenticated):
+                    log_fields(source=source_of(http), api_key=_api_key_of(http))
+                return problem(domain_error(error), request_id_of(http))
 
-        routed: Callable[[], Response] = routes.route(path, methods=[method], content_types=[])(
-            endpoint
-        )
-        return routed
+        routes.route(path, methods=[method], content_types=[])(endpoint)
+        return endpoint
 
     return decorate
 

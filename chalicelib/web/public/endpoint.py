@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Final
 from chalice import Blueprint, Response
 from chalice.app import Request
 
-from chalicelib.domain.errors import FeedbackError
-from chalicelib.log import logger
 from chalicelib.web import query
 from chalicelib.web.accept import prefers_html
 from chalicelib.web.cors import add_preflight_route
-from chalicelib.web.problems import problem, unhandled_exception
-from chalicelib.web.request_log import request_id_of, source_of
+from chalicelib.web.problems import problem
+from chalicelib.web.request_log import domain_error, request_id_of, source_of
 
 if TYPE_CHECKING:
     from chalicelib.services.forms.cached_forms import Respondent
@@ -33,14 +31,6 @@ class PublicRequest:
     """
 
     http: Request
-
-    def identifier(self, name: str) -> str:
-        """Return a required query parameter that is a UUID; see `query.identifier`."""
-        return query.identifier(self.http, name)
-
-    def optional_identifier(self, name: str) -> str | None:
-        """Return an optional query parameter that is a UUID, or None."""
-        return query.optional_identifier(self.http, name)
 
     @cached_property
     def parts(self) -> "list[Part]":
@@ -96,27 +86,20 @@ def public_route(
             return _respond(view, routes.current_request, is_page)
 
         add_preflight_route(routes, path, method)
-        routed: Callable[..., Response] = routes.route(path, methods=methods, content_types=[])(
-            endpoint
-        )
-        return routed
+        routes.route(path, methods=methods, content_types=[])(endpoint)
+        return endpoint
 
     return decorate
 
 
 def _respond(view: PublicView, http: Request, is_page: bool) -> Response:
     request = PublicRequest(http)
-    returns_html = is_page or (http.method == "POST" and request.accepts_html)
     try:
         return view(request)
-    except FeedbackError as error:
-        return _error_page(request, error) if returns_html else problem(error, request_id_of(http))
-    except Exception:
-        logger.exception("unhandled exception", request_id=request_id_of(http))
-        return _error_page(request) if returns_html else unhandled_exception(request_id_of(http))
+    except Exception as raised:
+        error = domain_error(raised)
+        if not is_page and (http.method != "POST" or not request.accepts_html):
+            return problem(error, request_id_of(http))
+        from chalicelib.web.pages.errors import error_page
 
-
-def _error_page(request: PublicRequest, error: FeedbackError | None = None) -> Response:
-    from chalicelib.web.pages.errors import error_page
-
-    return error_page(request.respondent, error)
+        return error_page(request.respondent, error)

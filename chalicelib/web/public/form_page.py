@@ -24,7 +24,7 @@ from chalicelib.services.caching import cached
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.services.forms.public import SubmittedForm
 from chalicelib.web.pages.fields import Answers, FieldBuilder, yes_or_no_fields
-from chalicelib.web.pages.html import View, form_response
+from chalicelib.web.pages.html import View, page_response
 from chalicelib.web.pages.pre_redirect import (
     ASKED,
     FORM,
@@ -43,6 +43,12 @@ from chalicelib.web.public.submission_body import HONEYPOT
 from chalicelib.web.query import text, texts
 
 _MAX_CACHED_PAGES: Final = 128
+_HISTORY_COPY: Final = {"Cache-Control": "private, max-age=0"}
+"""The headers of a page that the browser keeps until the tab is closed.
+
+If the respondent goes back, the browser displays its own copy of the page, with the same
+idempotency key. If the respondent opens the link, the browser loads a new page.
+"""
 PREFIX: Final = "a."
 """The prefix of the query parameters that preselect answers."""
 
@@ -84,7 +90,7 @@ class _BlankPage(NamedTuple):
 @cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
 def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
     key = new_id()
-    page = show_form(wanted, form, FormState(idempotency_key=key), is_kept=True)
+    page = show_form(wanted, form, FormState(idempotency_key=key), headers=_HISTORY_COPY)
     return _BlankPage(form.view, key, page)
 
 
@@ -122,10 +128,9 @@ def show_form(
     form: DisplayedForm[View],
     state: FormState,
     status: int = 200,
-    *,
-    is_kept: bool = False,
+    headers: Mapping[str, str] = {},
 ) -> Response:
-    """Return the page with the form in this state; see `form_response`."""
+    """Return the page with the form in this state; see `page_response`."""
     view, questionnaire = form.view, form.questionnaire
     words = words_in(view.language)
     numbers = {shown.id: number for number, shown in enumerate(view.fields)}
@@ -139,14 +144,15 @@ def show_form(
     fields = [shown for _, rows in sections for row in rows for shown in row]
     has_place = wanted.tracker or wanted.brand or wanted.has_fixed_store
     asks_for_store = not has_place and len(view.store_list) > 1
-    return form_response(
+    return page_response(
         "form.html",
+        view.language,
         view,
         status,
+        headers,
         context=form.context,
         untranslated=form.untranslated,
         has_steps=form.layout is Layout.STEPS,
-        is_kept=is_kept,
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
@@ -165,8 +171,9 @@ def show_form(
 def show_thanks(form: SubmittedForm, feedback: Feedback) -> Response:
     """Return the page that thanks the respondent and links to the review page, if there is one."""
     view = form.view
-    return form_response(
+    return page_response(
         "thanks.html",
+        view.language,
         view,
         context=form.context,
         untranslated=form.untranslated,
@@ -213,8 +220,9 @@ def _page_before_form(
     rating = rating_of(config, score)
     parameters = _parameters(request)
     respond = partial(
-        form_response,
-        view=view,
+        page_response,
+        language=view.language,
+        form=view,
         context=form.context,
         untranslated=form.untranslated,
         config=config,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from chalicelib.domain.errors import NotFound
@@ -12,7 +13,6 @@ from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.forms.displayed import (
-    ContactFormRequest,
     DisplayedForm,
     display_contact_form,
     display_survey,
@@ -59,11 +59,11 @@ class FormRequest:
             survey = _tracked_survey(request) or survey_request(request)
             context = (survey.tracker_id, survey.store_id, survey.brand_id)
             return cls(True, survey.survey_id, *context, fixed, survey.tracker)
-        optional = request.optional_identifier
+        optional = partial(query.optional_identifier, request.http)
         with ErrorCollector() as errors:
             return cls(
                 False,
-                form_id=errors.of(lambda: request.identifier("id"), otherwise=""),
+                form_id=errors.of(lambda: query.identifier(request.http, "id"), otherwise=""),
                 store=errors.of(lambda: optional("store"), otherwise=None),
                 brand=errors.of(lambda: optional("brand"), otherwise=None),
                 has_fixed_store=fixed,
@@ -90,8 +90,7 @@ class FormRequest:
                 context = (self.tracker, self.store, self.brand)
                 survey = SurveyRequest(self.form_id, *context, self.loaded_tracker)
                 return display_survey(survey, respondent)
-            form = ContactFormRequest(self.form_id, self.store, self.brand)
-            return display_contact_form(form, respondent)
+            return display_contact_form(self.form_id, respondent, self.store, self.brand)
 
 
 def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
@@ -105,7 +104,7 @@ def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
     """
     if query.text(request.http, "survey"):
         return None
-    tracker_id = request.optional_identifier("tracker")
+    tracker_id = query.optional_identifier(request.http, "tracker")
     if tracker_id is None:
         return None
     tracker = find_tracker(tracker_id)

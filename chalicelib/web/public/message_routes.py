@@ -3,11 +3,11 @@
 Mail scanners open every link, so GET and HEAD requests change nothing.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
-from chalice.app import Request
 
 from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.log import logger
@@ -20,7 +20,6 @@ from chalicelib.web.request_log import request_id_of
 if TYPE_CHECKING:
     from chalicelib.domain.forms.public.survey import PublicSurvey
     from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
-    from chalicelib.domain.solicitation.words import Words
 
 routes = Blueprint(__name__)
 
@@ -79,15 +78,7 @@ def show_unsubscribe_page() -> Response:
     """Show the unsubscribe page."""
     from chalicelib.services.solicitation.unsubscribe import require_unsubscribe_token
 
-    request = PublicRequest(routes.current_request)
-    words = _words(request.http)
-    try:
-        token = require_unsubscribe_token(_token(request.http))
-    except NotFound:
-        return _page(words, words.invalid, 404)
-    except Unavailable:
-        return _page(words, words.failed, 503)
-    return _page(words, words.question, 200, _sender(request, token), asks=True)
+    return _unsubscribe_page(require_unsubscribe_token, asks=True)
 
 
 @routes.route(_UNSUBSCRIBE, methods=["POST"], content_types=[])
@@ -106,31 +97,42 @@ def unsubscribe() -> Response:
     """Unsubscribe."""
     from chalicelib.services.solicitation import unsubscribe as service
 
-    request = PublicRequest(routes.current_request)
-    words = _words(request.http)
-    try:
-        token = service.unsubscribe(_token(request.http))
-    except NotFound:
-        return _page(words, words.invalid, 404)
-    except Unavailable as error:
-        logger.warning("unsubscribe failed", reason=str(error))
-        return _page(words, words.failed, 503)
-    return _page(words, words.done, 200, _sender(request, token))
+    return _unsubscribe_page(service.unsubscribe, asks=False)
 
 
 add_preflight_route(routes, _UNSUBSCRIBE, "GET", "POST")
 
 
-def _token(request: Request) -> str:
-    return query.text(request, "token") or ""
-
-
-def _words(request: Request) -> "Words":
+def _unsubscribe_page(use: "Callable[[str], UnsubscribeToken]", *, asks: bool) -> Response:
+    """Use the token in the request and return the page with the result, or with a question."""
     from chalicelib.domain.solicitation.words import words_in
+    from chalicelib.web.pages.html import page_response
     from chalicelib.web.pages.words import page_language
 
-    requested = query.text(request, "language")
-    return words_in(page_language(requested, request.headers.get("accept-language")))
+    request = PublicRequest(routes.current_request)
+    respondent = request.respondent
+    words = words_in(page_language(respondent.language, respondent.accept_language))
+    form, status, headers = None, 200, {}
+    try:
+        token = use(query.text(request.http, "token") or "")
+        form, text = _sender(request, token), words.question if asks else words.done
+    except NotFound:
+        status, text = 404, words.invalid
+    except Unavailable as error:
+        logger.warning("unsubscribe failed", reason=str(error))
+        status, text, headers = 503, words.failed, {"Retry-After": "60"}
+    return page_response(
+        "unsubscribe.html",
+        words.language,
+        form,
+        status,
+        headers,
+        is_framed=False,
+        title=words.unsubscribe,
+        text=text,
+        asks=asks and status == 200,
+        is_done=status == 200,
+    )
 
 
 def _sender(request: PublicRequest, token: "UnsubscribeToken") -> "PublicSurvey | None":
@@ -145,27 +147,3 @@ def _sender(request: PublicRequest, token: "UnsubscribeToken") -> "PublicSurvey 
     with suppress(NotFound, Unavailable):
         return get_sent_survey(token.survey_id, token.store_id, request.respondent)
     return None
-
-
-def _page(
-    words: "Words",
-    text: str,
-    status: int,
-    form: "PublicSurvey | None" = None,
-    *,
-    asks: bool = False,
-) -> Response:
-    from chalicelib.web.pages.html import plain_response
-
-    return plain_response(
-        "unsubscribe.html",
-        words.language,
-        status,
-        {"Retry-After": "60"} if status == 503 else {},
-        form=form,
-        is_framed=False,
-        title=words.unsubscribe,
-        text=text,
-        asks=asks,
-        is_done=status == 200,
-    )

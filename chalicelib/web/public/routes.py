@@ -10,7 +10,7 @@ from chalice import Blueprint, Response
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
-from chalicelib.web.query import query_errors
+from chalicelib.web.query import identifier, query_errors
 
 if TYPE_CHECKING:
     from chalicelib.domain.forms.public.form import PublicForm
@@ -57,9 +57,8 @@ def show_contact_form(request: PublicRequest) -> Response:
     """Show a contact form."""
     from chalicelib.services.forms.public import get_public_contact_form
 
-    return _cacheable(
-        request, get_public_contact_form(request.identifier("id"), request.respondent)
-    )
+    form_id = identifier(request.http, "id")
+    return _cacheable(request, get_public_contact_form(form_id, request.respondent))
 
 
 @public_route(routes, "POST", "/public/contact-form/submit")
@@ -74,14 +73,7 @@ def show_contact_form(request: PublicRequest) -> Response:
 )
 def submit_contact_form(request: PublicRequest) -> Response:
     """Submit a contact form."""
-    if request.accepts_html:
-        from chalicelib.web.public.submission_page import submit_page
-
-        return submit_page(request, is_survey=False)
-    from chalicelib.web.public.accept_submission import accept_submission
-
-    accept_submission(request, is_survey=False)
-    return Response("", status_code=204, headers={"Cache-Control": "no-store"})
+    return _submit(request, is_survey=False)
 
 
 @public_route(routes, "GET", "/public/survey")
@@ -134,14 +126,20 @@ def show_survey(request: PublicRequest) -> Response:
 )
 def submit_survey(request: PublicRequest) -> Response:
     """Submit a survey."""
+    return _submit(request, is_survey=True)
+
+
+def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
     if request.accepts_html:
         from chalicelib.web.public.submission_page import submit_page
 
-        return submit_page(request, is_survey=True)
+        return submit_page(request, is_survey=is_survey)
     from chalicelib.domain.feedback.submission import SurveySubmitted
     from chalicelib.web.public.accept_submission import accept_submission
 
-    feedback = accept_submission(request, is_survey=True)
+    feedback = accept_submission(request, is_survey=is_survey)
+    if not is_survey:
+        return Response("", status_code=204, headers={"Cache-Control": "no-store"})
     return Response(
         SurveySubmitted(redirect_to=feedback.redirect_to).model_dump_json(),
         status_code=201,

@@ -86,10 +86,7 @@ def _show_again(
         message=_message(error, words) if has_other_errors else message,
         idempotency_key="" if isinstance(error, IdempotencyKeyReused) else key,
     )
-    response = show_form(wanted, form, state, status_of(error) if error else 200)
-    if error:
-        response.headers.update(retry_headers(error))
-    return response
+    return show_form(wanted, form, state, status_of(error) if error else 200, retry_headers(error))
 
 
 def _errors_by_field(

@@ -1,11 +1,13 @@
 """Parse the query parameters of a survey's view and of its page."""
 
+from functools import partial
+
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.services.forms.cached_forms import reject_private_survey
 from chalicelib.services.forms.public import SurveyRequest
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
-from chalicelib.web.query import text
+from chalicelib.web.query import identifier, optional_identifier, text
 
 
 def survey_request(request: PublicRequest) -> SurveyRequest:
@@ -16,11 +18,11 @@ def survey_request(request: PublicRequest) -> SurveyRequest:
         TrackerRequired: the survey is private, and the request has invalid parameters and no
             tracker.
     """
-    optional = request.optional_identifier
+    optional = partial(optional_identifier, request.http)
     survey_id = ""
     try:
         with ErrorCollector() as errors:
-            survey_id = errors.of(lambda: request.identifier("survey"), otherwise="")
+            survey_id = errors.of(lambda: identifier(request.http, "survey"), otherwise="")
             return SurveyRequest(
                 survey_id=survey_id,
                 tracker_id=errors.of(lambda: optional("tracker"), otherwise=None),
