@@ -22,13 +22,11 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
-from babel.numbers import get_group_symbol
 
 from admin.feedback.report import words as report_words
 from chalicelib.domain.date_format import FORMATS
 from chalicelib.domain.solicitation import words as message_words
 from chalicelib.web.pages import words
-from chalicelib.web.pages.number_format import SEPARATORS
 
 _SOURCES: Final = Path(__file__).with_name("po")
 _WORDS: Final[tuple[Any, ...]] = (words, message_words, report_words)
@@ -72,11 +70,6 @@ def _problems(catalogues: dict[str, Catalog]) -> Iterator[str]:
 
 def _generated(catalogues: dict[str, Catalog]) -> dict[Path, bytes]:
     """Return the content of each generated file."""
-    separators = {
-        language: get_group_symbol(Locale.parse(language, sep="-"), numbering_system="latn")
-        for language in catalogues
-    }
-    table = json.dumps(separators, indent=2, sort_keys=True) + "\n"
     compiled = {
         _compiled(module, language): _mo(catalogue, {message.id for message in _template(module)})
         for module in _WORDS
@@ -84,7 +77,7 @@ def _generated(catalogues: dict[str, Catalog]) -> dict[Path, bytes]:
     }
     dates = {language: _dates(language) for language in ("en", *catalogues)}
     formats = json.dumps(dates, indent=0, sort_keys=True, ensure_ascii=False) + "\n"
-    return compiled | {SEPARATORS: table.encode(), FORMATS: formats.encode()}
+    return compiled | {FORMATS: formats.encode()}
 
 
 def _dates(language: str) -> list[str]:

@@ -21,7 +21,6 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(catalogues, "_SOURCES", tmp_path)
     for words in catalogues._WORDS:
         monkeypatch.setattr(words, "LOCALES", tmp_path / words.DOMAIN)
-    monkeypatch.setattr(catalogues, "SEPARATORS", tmp_path / "separators.json")
     monkeypatch.setattr(catalogues, "FORMATS", tmp_path / "date_formats.json")
     return tmp_path
 
@@ -74,7 +73,7 @@ def test_new_language_lists_missing_translations(
     [
         ('msgid "Send"', 'msgid "Post"', "'Post' is missing or unused"),
         ('msgstr "Envoyer"', 'msgstr "Poster"', "is out of date"),
-        ("%(max)s caractères", "%(min)s caractères", "unknown named placeholder"),
+        ("sur %(total)d", "sur %(sum)d", "unknown named placeholder"),
     ],
 )
 def test_changed_catalogue_fails_check(

@@ -9,10 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from chalicelib.domain.feedback.answers import MAX_VALUE
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.language import Language
-from chalicelib.web.pages.number_format import format_number
 
 DOMAIN: Final = "pages"
 _LOW: Final = 4
@@ -81,8 +79,7 @@ class Words:
             "one": _("Choose only one answer."),
             "not_allowed": _("Choose one of the answers."),
             "duplicate": _("Give each answer only once."),
-            "too_long": _("Use at most %(max)s characters.")
-            % {"max": format_number(MAX_VALUE, language)},
+            "too_long": _("Use at most 10,000 characters."),
             "invalid_email": _("Enter an e-mail address, such as name@example.com."),
             "invalid_phone": _("Enter a phone number, such as +33 6 12 34 56 78."),
             "invalid_number": _("Enter a number, such as 12."),

@@ -2,9 +2,9 @@
 
 import pytest
 
+from chalicelib.domain.feedback.answers import MAX_VALUE
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.language import LANGUAGE_CODES, Language
-from chalicelib.web.pages.number_format import format_number
 from chalicelib.web.pages.words import catalogue_languages, words_in
 
 
@@ -57,8 +57,13 @@ def test_every_plural_form_can_be_formatted(number: int) -> None:
     [("en", "10,000"), ("de", "10.000"), ("fr", "10\u202f000"), ("cy", "10,000")],
 )
 def test_number_has_separators_of_language(language: str, expected: str) -> None:
-    assert format_number(10_000, Language(language)) == expected
     assert expected in words_in(Language(language)).errors["too_long"]
+
+
+def test_error_of_too_long_answer_contains_limit_in_every_language() -> None:
+    for language in catalogue_languages():
+        text = words_in(language).errors["too_long"]
+        assert "".join(filter(str.isdigit, text)) == str(MAX_VALUE), language
 
 
 def test_every_answer_format_has_its_own_message() -> None:
