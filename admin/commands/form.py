@@ -242,7 +242,7 @@ def _view(noun: str, form_id: str, store: str | None, language: str | None) -> V
     def view_at(store_id: str | None) -> View:
         if noun == "survey":
             return display_survey(SurveyRequest(form_id, store_id=store_id), respondent).view
-        return display_contact_form(ContactFormRequest(form_id, store_id), respondent).view
+        return display_contact_form(form_id, respondent, store_id).view
 
     view = view_at(None)
     if store is None:
