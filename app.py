@@ -124,7 +124,7 @@ def send_webhook() -> Any:
 @on_messages(PURCHASES)
 def record_purchase() -> Any:
     """Record purchases."""
-    from chalicelib.services.purchases.record_queued import WORKER
+    from chalicelib.services.purchases.record import WORKER
 
     return WORKER
 

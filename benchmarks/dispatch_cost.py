@@ -27,7 +27,7 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.purchases import record_queued
+from chalicelib.services.purchases import record
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.work.worker import Worker
 from chalicelib.settings import settings
@@ -135,7 +135,7 @@ def _definition(store_id: str, number: int) -> dict[str, Any]:
 
 def _record(account_id: str, definitions: Sequence[dict[str, Any]]) -> None:
     messages = [{"accountId": account_id, "purchase": purchase} for purchase in definitions]
-    _invoke(record_queued.WORKER, [json.dumps(message) for message in messages])
+    _invoke(record.WORKER, [json.dumps(message) for message in messages])
 
 
 def _solicit() -> None:

@@ -43,7 +43,7 @@ from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.domain.solicitation.mail_content import mail_content
 from chalicelib.services.forms.cached_forms import CachedForm
 from chalicelib.services.forms.displayed import DisplayedForm
-from chalicelib.services.solicitation.render_mail import render_html
+from chalicelib.services.solicitation.send_invitation import render_html
 from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
 from infrastructure.deployment.code_package import PROJECT

@@ -46,7 +46,7 @@ from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE
 from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
-from chalicelib.services.solicitation.find_tracker import find_tracker
+from chalicelib.services.forms.public import find_tracker
 
 _TRACKERS: Final = 24
 _SETTINGS: Final = {"defaultRegion": "FR", "timeZone": "Europe/Paris"}

@@ -11,7 +11,7 @@ from admin.options import AccountArgument, email_option, example, id_option, pho
 from admin.services.accounts.manage import require_account
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.erasure import Erasure, build_receipt
-from chalicelib.services.erasure.recorded import list_erasures, require_erasure
+from chalicelib.services.erasure.request import list_erasures, require_erasure
 
 app = typer.Typer(help="List recorded erasures and print their receipts.", no_args_is_help=True)
 

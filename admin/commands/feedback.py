@@ -33,8 +33,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import current_settings
-from chalicelib.services.feedback.describe import describe_feedback
-from chalicelib.services.feedback.find import find_feedback
+from chalicelib.services.feedback.find import describe_feedback, find_feedback
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10

@@ -11,8 +11,7 @@ from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.wording import AnsweredQuestion, FormWording
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.services.feedback.describe import FeedbackDescription
-from chalicelib.services.feedback.find import read_feedback
+from chalicelib.services.feedback.find import FeedbackDescription, read_feedback
 
 FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
 

@@ -26,8 +26,7 @@ from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.statistics import MAX_DAYS, StatisticsRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import change_account_settings
-from chalicelib.services.feedback.feed import read_feed
-from chalicelib.services.feedback.partner import partner_views
+from chalicelib.services.feedback.feed import partner_views, read_feed
 from chalicelib.services.feedback.statistics import read_statistics
 from chalicelib.services.webhooks import send as webhooks
 from chalicelib.storage import feedback

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from admin.services.recount.recount import recount
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
-from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage.erasures import erasure_id
 from tests.campaign.simulation import Simulation
 from tests.campaign.tables import Item, Tables
@@ -117,13 +118,15 @@ def _unsuppressed(simulation: Simulation, world: World) -> Iterator[str]:
         if not has_headers and (mail.message_id,) not in known:
             continue
         person = world.recipient(mail)
-        keys = [email_key(person.account.id, email) for email in person.emails]
+        keys = [
+            current_keys(person.account.id, email, None)[Channel.EMAIL] for email in person.emails
+        ]
         if not any("suppressed_email" in contacts.get((key or "",), {}) for key in keys):
             yield f"bounce of {mail.to} is lost"
     for account_id, address, channel in world.record.banned:
         person = world.person_at[address]
         if channel == "EMAIL":
-            key = email_key(account_id, person.address)
+            key = current_keys(account_id, person.address, None)[Channel.EMAIL]
             if "suppressed_email" not in contacts.get((key or "",), {}):
                 yield f"{address} is not suppressed"
 

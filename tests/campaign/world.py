@@ -42,10 +42,10 @@ from chalicelib.services.feedback.submit import (
 )
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.solicitation.link_survey import link_survey
+from chalicelib.services.solicitation.suppressions import unsubscribe
 from chalicelib.services.solicitation.survey_trackers import cancel_survey
-from chalicelib.services.solicitation.unsubscribe import unsubscribe
 from chalicelib.storage.erasures import erasure_id
 from chalicelib.storage.stage_secret import stage_secret
 from chalicelib.time_limits import invocation as time_limits
@@ -571,7 +571,7 @@ class World:
         keys = {key["key"]["S"] for key in read.get("Keys", ())}
         for account in self.accounts:
             for person in account.people:
-                if email_key(account.id, person.address) in keys:
+                if current_keys(account.id, person.address, None)[Channel.EMAIL] in keys:
                     return self._interrupt_decision(person)
         return None
 

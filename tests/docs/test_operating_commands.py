@@ -31,7 +31,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from tests.admin.command import new_account, run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks

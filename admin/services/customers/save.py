@@ -17,9 +17,8 @@ from chalicelib.domain.accounts.tags import (
 from chalicelib.domain.customers.customer import Customer, check_size
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.read import read_customer, with_tags
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customer_creation, customers, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 

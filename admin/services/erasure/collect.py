@@ -11,7 +11,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import Resource
-from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.storage import (
     contacts,

@@ -23,8 +23,7 @@ from chalicelib.outbound.queues import send
 from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
-from chalicelib.services.solicitation.invite import build_invitation
-from chalicelib.services.solicitation.send_invitation import message_text
+from chalicelib.services.solicitation.send_invitation import build_invitation, message_text
 from chalicelib.storage import purchases
 
 _ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"

@@ -10,9 +10,9 @@ from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.log import logger
-from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import contact_hashes
-from chalicelib.services.solicitation.opt_out import opt_out_others
+from chalicelib.services.solicitation.suppressions import opt_out_others
 from chalicelib.storage import contacts, customer_changes, customers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 

@@ -6,8 +6,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody, customer_from_body
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.idempotency import origin_of
+from chalicelib.services.customers.read import with_tags
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.services.customers.tags import with_tags
 from chalicelib.storage import customer_creation
 
 _OPERATION: Final = "create customer"

@@ -11,7 +11,7 @@ from chalicelib.domain.paging import all_pages
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import notations
 from chalicelib.services.accounts.settings import account_settings
-from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.customers.read import with_tags
 from chalicelib.storage import customer_consent, customers
 
 MAX_READ: Final = 1_000

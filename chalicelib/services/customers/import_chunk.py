@@ -31,7 +31,7 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
-from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import customer_creation, customers, imports

@@ -1,9 +1,11 @@
 """Read and list customers."""
 
+from collections.abc import Iterable
+
 from chalicelib.domain.customers.customer import Customer, CustomerPage
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import PageRequest, page_meta
-from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.accounts.directory import account_directory
 from chalicelib.storage import customers
 
 
@@ -30,4 +32,26 @@ def list_customers(account_id: str, request: PageRequest) -> CustomerPage:
     items, total = customers.page(account_id, request)
     return CustomerPage(
         items=with_tags(account_id, items), meta=page_meta(request, len(items), total)
+    )
+
+
+def with_tags(account_id: str, loaded: Iterable[Customer]) -> tuple[Customer, ...]:
+    """Return the customers with their tags. No AWS request if all tags are cached.
+
+    If a tag is not cached, the account's directory is loaded again, once for all customers.
+    """
+    untagged = tuple(loaded)
+    tag_ids = {tag_id for customer in untagged for tag_id in customer.tag_ids}
+    if not tag_ids:
+        return untagged
+    tags = account_directory(account_id).tags
+    if not tag_ids <= tags.keys():
+        tags = account_directory.refresh(account_id).tags
+    return tuple(
+        customer.model_copy(
+            update={"tags": tuple(tags[tag_id] for tag_id in customer.tag_ids if tag_id in tags)}
+        )
+        if customer.tag_ids
+        else customer
+        for customer in untagged
     )

@@ -32,7 +32,7 @@ from chalicelib.domain.paging import in_groups
 from chalicelib.messages import decode
 from chalicelib.queues import ERASURES
 from chalicelib.services.customers.find import find_with_same_address
-from chalicelib.services.solicitation.contact_keys import address_keys, pair_keys
+from chalicelib.services.solicitation.contact_keys import current_keys, pair_keys
 from chalicelib.services.work.worker import Message, Worker, WorkOutcome
 from chalicelib.settings import settings
 from chalicelib.storage import (
@@ -124,7 +124,7 @@ def _new_erasure(
     if customer:
         pair = pair_of(customer.email, customer.phone_number)
         pair_contacts = pair_keys(account_id, pair)
-        keys |= address_keys(account_id, customer)
+        keys |= current_keys(account_id, customer.email, customer.phone_number)
         others = tuple(find_with_same_address(account_id, customer))
     return Erasure(
         id=erasure_id,
@@ -277,7 +277,7 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> int:
             return 0
         customer = deletion.customer
         known = {*erasure.contacts.values(), *erasure.pair_contacts}
-        keys = address_keys(account_id, customer).items()
+        keys = current_keys(account_id, customer.email, customer.phone_number).items()
         new = {channel: key for channel, key in keys if key not in known}
         pair = pair_of(customer.email, customer.phone_number)
         new_pairs = [key for key in pair_keys(account_id, pair) if key not in known]

@@ -1,4 +1,4 @@
-"""Read the feed of changes to feedback: ``POST /partners/feedback/list``."""
+"""Read feedback for partners: one record, or the feed of changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 
-from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.feedback.feed import (
     FeedMeta,
     FeedPage,
@@ -17,11 +17,13 @@ from chalicelib.domain.feedback.feed import (
     read_position,
     removal_of,
 )
-from chalicelib.domain.feedback.partner_view import PartnerFeedback
+from chalicelib.domain.feedback.partner_view import PartnerFeedback, partner_view
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.list_cursor import write_cursor
 from chalicelib.domain.paging import in_groups, marshalled_bytes
+from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import cached
-from chalicelib.services.feedback.partner import partner_views
+from chalicelib.services.forms.wordings import current_form, wordings_of
 from chalicelib.storage import feedback, feedback_changes
 from chalicelib.storage.feedback_changes import Entry
 
@@ -167,3 +169,28 @@ def _read_group(
             seen.add(feedback_id)
         position = change.after
     return position
+
+
+def read_partner_feedback(account_id: str, feedback_id: str) -> PartnerFeedback:
+    """Return a feedback record of the account.
+
+    One AWS request if the form has not changed since and is cached.
+
+    Raises:
+        NotFound: the account has no feedback record with this id.
+    """
+    stored = feedback.find(feedback_id)
+    if stored is None or stored.feedback.account_id != account_id:
+        raise NotFound("feedback")
+    return partner_views(account_id, [stored])[0]
+
+
+def partner_views(account_id: str, records: Sequence[StoredFeedback]) -> list[PartnerFeedback]:
+    """Return the partner views of feedback records of the account, in the same order."""
+    directory = account_directory(account_id)
+    views = []
+    for stored, wording in zip(records, wordings_of([r.feedback for r in records]), strict=True):
+        form = current_form(stored.feedback)
+        name = form.saved.name if form else ""
+        views.append(partner_view(stored, name, directory, wording))
+    return views

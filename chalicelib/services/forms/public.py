@@ -49,6 +49,11 @@ class SurveyRequest:
     tracker: Tracker | None = None
 
 
+def find_tracker(tracker_id: str) -> Tracker | None:
+    """Return the tracker with this id, or None if it does not exist. One AWS request."""
+    return trackers.find(tracker_id)
+
+
 def get_public_contact_form(
     form_id: str, respondent: Respondent, store_id: str | None = None
 ) -> PublicContactForm:

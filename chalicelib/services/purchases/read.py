@@ -9,8 +9,7 @@ from chalicelib.domain.paging import MAX_LIMIT, marshalled_bytes
 from chalicelib.domain.purchases.partner_requests import PurchaseList, PurchaseListRequest
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.services.customers.read import find_customer
-from chalicelib.services.customers.tags import with_tags
+from chalicelib.services.customers.read import find_customer, with_tags
 from chalicelib.storage import customers, purchases, solicitations
 
 _MAX_PAGE_BYTES: Final = 4_000_000

@@ -6,6 +6,7 @@ purchase count. The count is therefore exact, however often the same purchase is
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from chalicelib.domain import clock
@@ -25,15 +26,21 @@ from chalicelib.domain.purchases.definition import (
 from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
+from chalicelib.log import logger
+from chalicelib.messages import decode
+from chalicelib.metrics import metric_fields
 from chalicelib.outbound.queues import send
-from chalicelib.queues import SOLICITATIONS
+from chalicelib.queues import PURCHASES, SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import lookup_keys
+from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage import erasures, recordings
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.recordings import Known, Recording
 
+_MAX_LOGGED_ERRORS: Final = 10
+_MAX_LOGGED_ID: Final = 255
 _OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
 
@@ -251,3 +258,47 @@ def _build(request: _Request, known: Known, now: datetime) -> Purchase:
     if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
         raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
     return purchase
+
+
+def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
+    pointer = message.pointer
+    try:
+        purchase = record_purchase(
+            pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
+        )
+    except (InvalidInput, InputTooLarge) as error:
+        logger.error(
+            "purchase rejected",
+            account_id=pointer.account_id,
+            external_id=_external_id(pointer),
+            errors=_reasons(error),
+        )
+        return MessageOutcome.REJECTED
+    logger.info(
+        "purchase recorded",
+        account_id=pointer.account_id,
+        purchase_id=purchase.id,
+        **metric_fields("work", "purchase", recorded=1),
+    )
+    return MessageOutcome.DONE
+
+
+def _external_id(pointer: PurchaseMessage) -> str | None:
+    external_id = pointer.purchase.get("externalId")
+    return external_id[:_MAX_LOGGED_ID] if isinstance(external_id, str) else None
+
+
+def _reasons(error: InvalidInput | InputTooLarge) -> list[str]:
+    if isinstance(error, InputTooLarge):
+        return [str(error)]
+    return [f"{e.pointer} {e.code}" for e in error.errors[:_MAX_LOGGED_ERRORS]]
+
+
+WORKER: Final = Worker(
+    queue=PURCHASES,
+    parse=partial(decode, PurchaseMessage),
+    run=_record,
+    max_concurrency=5,
+    is_only_copy=True,
+    rejects_invalid=True,
+)

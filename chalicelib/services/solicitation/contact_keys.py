@@ -1,7 +1,6 @@
 """Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
 
-from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, pair_hash, phone_hash
-from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.contact_hash import email_hashes, pair_hash, phone_hash
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import e164
@@ -9,13 +8,12 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.storage.contacts import contact_key
 
 
-def address_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
-    """Return the key of the contact of each address that the customer has."""
-    keys = {
-        Channel.EMAIL: email_key(account_id, customer.email),
-        Channel.SMS: phone_key(account_id, customer.phone_number),
-    }
-    return {channel: key for channel, key in keys.items() if key}
+def current_keys(
+    account_id: str, email: str | None, phone_number: str | None
+) -> dict[Channel, str]:
+    """Return the current key of the contact of each given address, by channel."""
+    keys = lookup_keys(account_id, email, phone_number)
+    return {channel: each[0] for channel, each in keys.items()}
 
 
 def lookup_keys(
@@ -23,29 +21,16 @@ def lookup_keys(
 ) -> dict[Channel, tuple[str, ...]]:
     """Return the keys under which the contact of each given address may be stored, by channel.
 
-    The first key of each channel is the current one.
+    The first key of each channel is the current one. Only an e-mail address with an international
+    domain has more keys, because earlier versions of the service stored its contact under the
+    spelling of the address.
     """
-    phone = phone_key(account_id, phone_number)
-    keys = {
-        Channel.EMAIL: email_keys(account_id, email),
-        Channel.SMS: (phone,) if phone else (),
+    addresses = {Channel.EMAIL: email, Channel.SMS: phone_number}
+    return {
+        channel: tuple(map(contact_key, hashes))
+        for channel, address in addresses.items()
+        if (hashes := contact_hashes(account_id, channel, address))
     }
-    return {channel: each for channel, each in keys.items() if each}
-
-
-def email_key(account_id: str, email: str | None) -> str | None:
-    """Return the key of the contact of an e-mail address, or None without an address."""
-    contact_hash = email_hash(account_id, email)
-    return contact_key(contact_hash) if contact_hash else None
-
-
-def email_keys(account_id: str, email: str | None) -> tuple[str, ...]:
-    """Return the keys under which the contact of an e-mail address may be stored.
-
-    The first key is the current one. Only an address with an international domain has more keys,
-    because earlier versions of the service stored its contact under the spelling of the address.
-    """
-    return tuple(map(contact_key, contact_hashes(account_id, Channel.EMAIL, email)))
 
 
 def pair_keys(account_id: str, pair: CustomerPair | None) -> tuple[str, ...]:
@@ -54,21 +39,11 @@ def pair_keys(account_id: str, pair: CustomerPair | None) -> tuple[str, ...]:
     return tuple(contact_key(pair_hash(account_id, digest)) for digest in digests)
 
 
-def phone_key(account_id: str, phone_number: str | None) -> str | None:
-    """Return the key of the contact of a phone number, or None without a number.
-
-    Numbers are compared in the format E.164. A number that is not valid in the account's default
-    region is compared by its digits.
-    """
-    (contact_hash,) = contact_hashes(account_id, Channel.SMS, phone_number) or (None,)
-    return contact_key(contact_hash) if contact_hash else None
-
-
 def contact_hashes(account_id: str, channel: Channel, address: str | None) -> tuple[str, ...]:
     """Return the contact hashes of an address, the current one first; none without an address.
 
     An e-mail address with an international domain has several. A phone number has one: of its
-    format E.164, or of its digits if it is invalid.
+    format E.164 or, if it is not valid in the account's default region, of its digits.
     """
     if channel is Channel.EMAIL:
         return email_hashes(account_id, address)

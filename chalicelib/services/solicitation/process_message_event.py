@@ -8,7 +8,7 @@ from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.message_events import MessageEvent, parse_message_event
 from chalicelib.log import logger
 from chalicelib.queues import MESSAGE_EVENTS
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.stage_secret import stage_secret

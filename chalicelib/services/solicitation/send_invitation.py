@@ -1,15 +1,19 @@
-"""Render and send the message of one survey invitation, by e-mail or by SMS."""
+"""Build, render and send one survey invitation, by e-mail or by SMS."""
 
-from typing import Final
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.plain_text import shortened
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.plain_text import shortened, unbroken
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.links import unsubscribe_link
 from chalicelib.domain.solicitation.mail_content import (
+    MailContent,
     MailLinks,
     invitation_language,
     mail_content,
@@ -21,14 +25,42 @@ from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.domain.solicitation.words import words_in
 from chalicelib.outbound.mail import Mail, send_mail
 from chalicelib.outbound.text_messages import send_text_message
+from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.settings import date_at_store
+from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.contact_keys import valid_number
 from chalicelib.services.solicitation.links import page_link, shortest_link
-from chalicelib.services.solicitation.render_mail import render_html, render_text
 from chalicelib.settings import settings
 from chalicelib.storage.public_base_url import public_base_url
 from chalicelib.storage.stage_secret import stage_secret
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 _MAX_PLACE: Final = 60
+
+
+def build_invitation(
+    case: Case, survey: SavedSurvey, channel: Channel, tracker_id: str
+) -> SurveyInvitation:
+    """Return the invitation to answer this survey. The case must have a customer and a store."""
+    facts = case.facts
+    assert facts.recipient  # noqa: S101 - `decide` sends nothing without a recipient and a store
+    assert facts.store  # noqa: S101
+    contact = facts.recipient.contact(channel)
+    assert contact  # noqa: S101 - `decide` chooses only channels that the customer can receive
+    return SurveyInvitation(
+        solicitation=case.solicitation,
+        channel=channel,
+        contact_key=contact.key,
+        survey=survey,
+        customer=facts.recipient.customer,
+        store=facts.store,
+        brand=account_directory(case.solicitation.account_id).brand(facts.store.brand_id or ""),
+        purchase=facts.purchase,
+        tracker_id=tracker_id,
+        visited_on=date_at_store(case.solicitation.account_id, facts.store, facts.purchase.date),
+    )
 
 
 def send_invitation(invitation: SurveyInvitation) -> str:
@@ -162,3 +194,28 @@ def _sandbox_mail(number: str, text: str) -> Mail:
         reference="",
         date=clock.now(),
     )
+
+
+def render_html(mail: MailContent) -> str:
+    """Return the HTML part of an e-mail."""
+    return _environment().get_template("invitation.html").render(mail=mail)
+
+
+def render_text(mail: MailContent) -> str:
+    """Return the text part of an e-mail."""
+    return _environment().get_template("invitation.txt").render(mail=mail)
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=select_autoescape(["html"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["unbroken"] = unbroken
+    return environment

@@ -38,14 +38,13 @@ from chalicelib.metrics import metric_fields
 from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
 from chalicelib.services.solicitation.contact_keys import contact_hashes
-from chalicelib.services.solicitation.invite import build_invitation
 from chalicelib.services.solicitation.record_survey import (
     record_reminder,
     record_survey,
     tracker_of,
 )
-from chalicelib.services.solicitation.send_invitation import send_invitation
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.send_invitation import build_invitation, send_invitation
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import customer_consent, rate_limits, solicitations
 from chalicelib.storage.dynamodb.transactions import (

@@ -1,12 +1,91 @@
-"""Read and lift suppressions of addresses, for the command ``suppression``."""
+"""Suppress addresses, at the request of partners or recipients, and lift suppressions.
+
+Customers receive no messages at a suppressed address.
+"""
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.errors import Conflict
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.contact import Contact
+from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
+from chalicelib.domain.solicitation.opt_out import OptedOut, OptOut
+from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import contact_hashes
-from chalicelib.storage import contacts, suppressions
+from chalicelib.storage import contacts, customer_consent, suppressions
+from chalicelib.storage.stage_secret import stage_secret
+
+
+def suppress_contact(
+    account_id: str, contact_hash: str, channel: Channel, reason: SuppressionReason
+) -> None:
+    """Suppress a channel of a contact, and change all customers with this address.
+
+    After a permanent bounce, the e-mail address of these customers is marked as bounced. For any
+    other reason, their opt-in is turned off. The suppression also applies to customers who get this
+    address later. A repeated call has no further effect.
+
+    Two AWS requests; one more for each further 99 customers with this address.
+
+    Raises:
+        Unavailable: the database throttles or does not respond. A repeated call completes the work.
+    """
+    suppressions.suppress(account_id, contact_hash, channel, reason, clock.now())
+
+
+def opt_out(account_id: str, wish: OptOut) -> OptedOut:
+    """Suppress an address at the request of a partner: ``POST /partners/customer/opt-out``.
+
+    The customer need not exist yet. A repeated call has no effect. The reason of an earlier
+    suppression stays. Two AWS requests; one more for each further 99 customers with this address.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists. A repeated call completes the
+            work.
+    """
+    contact_hash = contact_hashes(account_id, wish.channel, wish.address)[0]
+    suppress_contact(account_id, contact_hash, wish.channel, SuppressionReason.OPTED_OUT)
+    return OptedOut(channels=(wish.channel,))
+
+
+def opt_out_others(account_id: str, contact_hash: str, channel: Channel, customer_id: str) -> None:
+    """Turn off the opt-in of the other customers with an address that is suppressed already.
+
+    One AWS request if no other customer has the address. Without this call, dispatch would turn the
+    opt-ins off before it sends the next survey.
+    """
+    keys = customer_consent.find_keys_with_contact(channel, contact_hash)
+    if any(not key.endswith(f"#{customer_id}") for key in keys):
+        suppress_contact(account_id, contact_hash, channel, SuppressionReason.OPTED_OUT)
+
+
+def require_unsubscribe_token(token: str) -> UnsubscribeToken:
+    """Return the content of a token. No AWS request if the secret of the stage is cached.
+
+    Raises:
+        NotFound: the token is invalid.
+    """
+    parsed = UnsubscribeToken.parse(token, stage_secret())
+    if parsed is None:
+        raise NotFound("unsubscribe link")
+    return parsed
+
+
+def unsubscribe(token: str) -> UnsubscribeToken:
+    """Suppress the channel of the contact in the token, and return the content of the token.
+
+    A repeated call has no effect.
+
+    Two AWS requests; one more for each further 99 customers with this address.
+
+    Raises:
+        NotFound: the token is invalid.
+        Unavailable: the database throttles or does not respond.
+    """
+    parsed = require_unsubscribe_token(token)
+    suppress_contact(
+        parsed.account_id, parsed.contact_hash, parsed.channel, SuppressionReason.UNSUBSCRIBED
+    )
+    return parsed
 
 
 def find_contact(account_id: str, channel: Channel, address: str) -> Contact:

@@ -14,8 +14,8 @@ from chalicelib.domain.solicitation.partner_view import (
     tracker_state,
 )
 from chalicelib.domain.solicitation.solicitation import Solicitation
+from chalicelib.services.solicitation.case import surveys_of
 from chalicelib.services.solicitation.links import shortest_link
-from chalicelib.services.solicitation.surveys import surveys_of
 from chalicelib.storage import solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 

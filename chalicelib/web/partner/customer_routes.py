@@ -72,9 +72,9 @@ def find_customers(request: PartnerRequest) -> Resource:
 def opt_out(request: PartnerRequest) -> Resource:
     """Respect an opt-out."""
     from chalicelib.domain.solicitation.opt_out import OptOut
-    from chalicelib.services.solicitation import opt_out
+    from chalicelib.services.solicitation import suppressions
 
-    return opt_out.opt_out(request.account_id, request.body(OptOut))
+    return suppressions.opt_out(request.account_id, request.body(OptOut))
 
 
 @partner_route(routes, "POST", "/partners/customer/erase")

@@ -21,7 +21,7 @@ routes = Blueprint(__name__)
 )
 def get_feedback(request: PartnerRequest) -> Resource:
     """Get feedback."""
-    from chalicelib.services.feedback.partner import read_partner_feedback
+    from chalicelib.services.feedback.feed import read_partner_feedback
 
     return read_partner_feedback(request.account_id, request.identifier())
 

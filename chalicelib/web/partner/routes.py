@@ -240,6 +240,6 @@ def list_places(request: PartnerRequest) -> Resource:
 )
 def list_workflows(request: PartnerRequest) -> Resource:
     """List workflows."""
-    from chalicelib.services.workflows import read
+    from chalicelib.services import workflows
 
-    return read.list_workflows(request.account_id, request.optional_body(PageRequest))
+    return workflows.list_workflows(request.account_id, request.optional_body(PageRequest))

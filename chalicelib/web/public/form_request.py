@@ -17,8 +17,7 @@ from chalicelib.services.forms.displayed import (
     display_contact_form,
     display_survey,
 )
-from chalicelib.services.forms.public import SurveyRequest
-from chalicelib.services.solicitation.find_tracker import find_tracker
+from chalicelib.services.forms.public import SurveyRequest, find_tracker
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest

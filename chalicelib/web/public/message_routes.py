@@ -76,7 +76,7 @@ def open_short_link(code: str) -> Response:
 )
 def show_unsubscribe_page() -> Response:
     """Show the unsubscribe page."""
-    from chalicelib.services.solicitation.unsubscribe import require_unsubscribe_token
+    from chalicelib.services.solicitation.suppressions import require_unsubscribe_token
 
     return _unsubscribe_page(require_unsubscribe_token, asks=True)
 
@@ -95,7 +95,7 @@ def show_unsubscribe_page() -> Response:
 )
 def unsubscribe() -> Response:
     """Unsubscribe."""
-    from chalicelib.services.solicitation import unsubscribe as service
+    from chalicelib.services.solicitation import suppressions as service
 
     return _unsubscribe_page(service.unsubscribe, asks=False)
 

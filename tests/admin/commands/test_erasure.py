@@ -13,7 +13,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.erasure.recorded import list_erasures
+from chalicelib.services.erasure.request import list_erasures
 from chalicelib.storage.stage_secret import forget_stage_secret
 from tests.admin.command import new_account, run
 from tests.services.erasure.erasing import OPERATOR, erase, finish

@@ -12,8 +12,8 @@ from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.contact_keys import current_keys
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.stage_secret import forget_stage_secret
@@ -103,11 +103,11 @@ def test_lifting_records_operator_and_time(shop: Shop) -> None:
     assert change == {
         "changedAt": record["liftedAt"],
         "operator": record["liftedBy"],
-        "subject": f"suppression EMAIL {email_key(shop.account_id, EMAIL)}",
+        "subject": f"suppression EMAIL {current_keys(shop.account_id, EMAIL, None)[Channel.EMAIL]}",
         "old": "UNSUBSCRIBED",
         "new": "lifted",
     }
-    row = ContactRow.get(email_key(shop.account_id, EMAIL))
+    row = ContactRow.get(current_keys(shop.account_id, EMAIL, None)[Channel.EMAIL])
     assert row.expires_at is not None
     again = lift(shop, "--yes")
     assert (again.exit_code, again.stderr) == (1, "Error: The address is not suppressed.\n")
@@ -177,7 +177,7 @@ def test_suppression_of_phone_number_is_lifted_in_any_notation(shop: Shop) -> No
     phone = ("--phone", "06 12 34 56 78")
     assert shown(shop, *phone)["reason"] == "UNSUBSCRIBED"
     assert run("suppression", "lift", shop.account_id, *phone, "--yes").exit_code == 0
-    key = phone_key(shop.account_id, number)
+    key = current_keys(shop.account_id, None, number)[Channel.SMS]
     assert key
     assert contacts.find_many([key])[key].suppressed == {}
 

@@ -17,9 +17,10 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.services.solicitation.contact_keys import email_key, phone_key
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, customer_creation, customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -157,10 +158,10 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     customer_creation.replace(account, replaced, lambda _: replaced)
     finish(account, customer.id, time)
     keys = [
-        email_key(account, "new@example.test"),
-        phone_key(account, "06 99 99 99 99"),
-        email_key(account, PAIR["email"]),
-        phone_key(account, PAIR["phoneNumber"]),
+        current_keys(account, "new@example.test", None)[Channel.EMAIL],
+        current_keys(account, None, "06 99 99 99 99")[Channel.SMS],
+        current_keys(account, PAIR["email"], None)[Channel.EMAIL],
+        current_keys(account, None, PAIR["phoneNumber"])[Channel.SMS],
     ]
     suppressed = contacts.find_many([key for key in keys if key])
     assert [set(suppressed[key or ""].suppressed.values()) for key in keys] == [{"ERASED"}] * 4

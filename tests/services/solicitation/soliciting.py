@@ -17,7 +17,7 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
 from tests.domain.forms.factories import field

@@ -35,7 +35,7 @@ from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.surveys import surveys_of
+from chalicelib.services.solicitation.case import surveys_of
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
 from tests.services.faults import Killed, before_request

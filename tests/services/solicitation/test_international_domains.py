@@ -23,10 +23,13 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.services.customers.find import find_by_email
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.services.erasure.recorded import list_erasures
+from chalicelib.services.erasure.request import list_erasures
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation.suppressions import find_contact, lift_suppression
-from chalicelib.services.solicitation.unsubscribe import unsubscribe
+from chalicelib.services.solicitation.suppressions import (
+    find_contact,
+    lift_suppression,
+    unsubscribe,
+)
 from chalicelib.storage import customer_creation
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.stage_secret import stage_secret

@@ -16,7 +16,7 @@ from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event
-from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts
 from chalicelib.storage.stage_secret import stage_secret
 from tests.policies import allowed
@@ -101,7 +101,7 @@ def test_every_recipient_of_event_is_suppressed(sent: tuple[Shop, str, str]) -> 
     shop, _, message_id = sent
     assert process(event(message_id, "Bounce", "a@example.test", EMAIL)) == []
     for address in ("a@example.test", EMAIL):
-        key = email_key(shop.account_id, address)
+        key = current_keys(shop.account_id, address, None)[Channel.EMAIL]
         assert key
         assert Channel.EMAIL in contacts.find_many([key])[key].suppressed
         assert contacts.ContactRow.get(key).account_id == shop.account_id

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.solicitation.mail_content import MAX_HTML_BYTES, MailContent
-from chalicelib.services.solicitation.render_mail import render_html, render_text
+from chalicelib.services.solicitation.send_invitation import render_html, render_text
 from infrastructure.deployment.code_package import PROJECT
 from tests.domain.forms.factories import IMAGE, field
 from tests.domain.solicitation.factories import content

@@ -25,9 +25,9 @@ from chalicelib.domain.solicitation.sending_errors import (
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
+from chalicelib.services.forms.public import find_tracker
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.find_tracker import find_tracker
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import ContactRow, contact_key

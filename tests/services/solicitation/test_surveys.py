@@ -6,8 +6,8 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.solicitation import surveys
-from chalicelib.services.solicitation.surveys import surveys_of
+from chalicelib.services.solicitation import case
+from chalicelib.services.solicitation.case import surveys_of
 
 
 def test_surveys_of_many_accounts_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,7 +19,7 @@ def test_surveys_of_many_accounts_are_cached(monkeypatch: pytest.MonkeyPatch) ->
             return [], 0
 
     clear_caches()
-    monkeypatch.setattr(surveys, "surveys", Table())
+    monkeypatch.setattr(case, "surveys", Table())
     accounts = [new_id() for _ in range(200)]
     for account_id in 2 * accounts:
         surveys_of(account_id)

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.services.feedback import process
-from chalicelib.services.feedback.partner import read_partner_feedback
+from chalicelib.services.feedback.feed import read_partner_feedback
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import feedback

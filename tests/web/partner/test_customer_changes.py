@@ -15,7 +15,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.solicitation.suppress import suppress_contact
+from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.storage import contacts, customer_changes, customer_consent, customers
 from chalicelib.storage.stage_secret import stage_secret
 from tests.services.solicitation.soliciting import open_shop, outcome

@@ -12,7 +12,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import short_form_link, short_tracker
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
-from chalicelib.services.solicitation.contact_keys import email_key
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, customers
 from chalicelib.storage.stage_secret import stage_secret
 from tests.policies import allowed
@@ -66,7 +66,7 @@ def test_one_click_unsubscribe_turns_opt_in_off(
         assert response.status_code == 200
         assert "You are unsubscribed." in response.body.decode()
         assert optins(account_id, customer_id) == (False, True)
-    key = email_key(account_id, _email(account_id, customer_id))
+    key = current_keys(account_id, _email(account_id, customer_id), None)[Channel.EMAIL]
     assert key
     assert set(contacts.find_many([key])[key].suppressed) == {Channel.EMAIL}
     assert contacts.ContactRow.get(key).account_id == account_id

@@ -1,8 +1,10 @@
-"""Cache each account's workflows and webhook secrets for up to a minute."""
+"""Read an account's workflows, and cache them with its webhook secrets for up to a minute."""
 
 from typing import Final
 
 from chalicelib.domain.accounts.account import SigningSecrets
+from chalicelib.domain.paging import PageRequest, page_meta
+from chalicelib.domain.workflows.partner_view import WorkflowPage, partner_view
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.caching import cached
 from chalicelib.storage import webhook_secrets, workflows
@@ -20,3 +22,10 @@ def workflows_of(account_id: str) -> tuple[Workflow, ...]:
 def signing_secrets_of(account_id: str) -> SigningSecrets | None:
     """Return the account's webhook secrets, active and scheduled. No AWS request if cached."""
     return webhook_secrets.list_for_account(account_id)
+
+
+def list_workflows(account_id: str, request: PageRequest) -> WorkflowPage:
+    """Return one page of the account's workflows, oldest first. One AWS request."""
+    stored = workflows.list_for_account(account_id, consistent=True)
+    items = tuple(map(partner_view, request.of(stored)))
+    return WorkflowPage(items=items, meta=page_meta(request, len(items), len(stored)))
