@@ -1,12 +1,12 @@
 """Read and write the JSON file with the ids and credentials of the demo data for scripts."""
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
+
+from admin.feedback.output_file import replaced_file
 
 
 class _Described(BaseModel):
@@ -68,7 +68,5 @@ class DemoDescription(_Described):
     def write(self, path: Path) -> None:
         """Write the description to a file that only the current user can read."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Replace the file atomically. A temporary file has mode 0600.
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as temporary:
-            temporary.write(self.model_dump_json(by_alias=True, indent=2) + "\n")
-        os.replace(temporary.name, path)  # noqa: PTH105 - the name is a string
+        with replaced_file(path) as file:
+            file.write(self.model_dump_json(by_alias=True, indent=2).encode() + b"\n")

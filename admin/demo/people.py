@@ -1,161 +1,38 @@
-"""Generate realistic names, e-mail addresses and phone numbers in several languages and scripts.
+"""Draw people with names and phone numbers in several languages and scripts."""
 
-In the tables, a name in a non-Latin script is followed by ``|`` and the Latin spelling. The e-mail
-address is built from the Latin spelling.
-"""
-
-import unicodedata
-from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Any, Final
+
+_NAMINGS: Final = [
+    line.split(" | ")
+    for line in """
+fr | +33 6 39 98 ## ## | Zoé, Chloé, Joël, Hélène, François, Maëlys | Lefèvre, Gagné, Peña
+pl | +48 600 ### ### | Łucja, Zbigniew, Małgorzata, Paweł, Żaneta | Dąbrowski, Kowalczyk, Wójcik
+vi | +84 90 ### ## ## | Thị Hương, Minh Đức, Thu Trang, Quốc Bảo | Nguyễn, Trần, Phạm, Đặng
+ar | +212 600 ### ### | ليلى, يوسف, فاطمة الزهراء, عمر, سلمى | بنجلون, العلوي, الإدريسي, برادة
+he | +972 50 ### #### | נועה, דוד, תמר, איתי, שירה | כהן, לוי, מזרחי, בן־דוד
+ru | +7 900 ###-##-## | Анастасия, Дмитрий, Ольга, Сергей, Алёна | Кузнец, Шевченко, Коваленко
+el | +30 690 ### #### | Ελένη, Γιώργος, Χρυσάνθη, Νίκος | Παπαδοπούλου, Αγγελόπουλος, Οικονόμου
+zh | +86 139 #### #### | 秀英, 伟, 丽娜, 建国, 小龙 | 王, 李, 张, 欧阳
+ja | +81 90 #### #### | さくら, 健太, 美咲, 大輔, ユウキ | 佐藤, 髙橋, 渡邊, 山﨑
+ko | +82 10 #### #### | 서연, 민준, 지우, 현우 | 김, 이, 박, 최
+hi | +91 98### ##### | प्रिया, अर्जुन, लक्ष्मी, विक्रम, ऋषि | शर्मा, सिंह, पटेल, त्रिपाठी
+""".strip().splitlines()
+]
+"""Languages, patterns of phone numbers (``#`` is a digit), first names and last names."""
 
 
-@dataclass(frozen=True)
-class Naming:
-    """The data from which persons with one language are generated.
+def draw_person(chance: Random, mailbox: str) -> dict[str, Any]:
+    """Return the language, the names and the addresses of a person, as fields of a customer.
 
-    Attributes:
-        phone: a pattern for phone numbers; each ``#`` is replaced by a random digit.
-        civilities: forms of address, such as ``Mme``.
+    Args:
+        mailbox: the part of the e-mail address before the ``@``.
     """
-
-    language: str
-    phone: str
-    civilities: tuple[str, ...]
-    first_names: tuple[str, ...]
-    last_names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Person:
-    """A randomly generated person.
-
-    Attributes:
-        address: the local part of the e-mail address: ``zoe.lefevre``.
-    """
-
-    naming: Naming
-    first_name: str
-    last_name: str
-    address: str
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(","))
-
-
-NAMINGS: Final = (
-    Naming(
-        "fr",
-        "+33 6 39 98 ## ##",
-        ("Mme", "M."),
-        _names("Zoé, Chloé, Anaïs, Joël, Hélène, François, Maëlys, Benoît, Thérèse, Noël, Éloïse"),
-        _names("Lefèvre, Gagné, Brûlé, Hervé, Peña, Müller, Desprès, D’Alençon, Boëlle, Châtelain"),
-    ),
-    Naming(
-        "pl",
-        "+48 600 ### ###",
-        ("Pani", "Pan"),
-        _names("Łucja, Zbigniew, Małgorzata, Paweł, Żaneta, Grzegorz"),
-        _names("Wiśniewska, Dąbrowski, Źródłowska, Kowalczyk, Wójcik"),
-    ),
-    Naming(
-        "vi",
-        "+84 90 ### ## ##",
-        ("Chị", "Anh"),
-        _names("Thị Hương, Minh Đức, Thu Trang, Quốc Bảo, Ngọc Ánh"),
-        _names("Nguyễn, Trần, Phạm, Đặng, Huỳnh"),
-    ),
-    Naming(
-        "ar",
-        "+212 600 ### ###",
-        ("السيدة", "السيد"),
-        _names(
-            "ليلى|Leila, يوسف|Youssef, فاطمة الزهراء|Fatima Zahra, عمر|Omar, سلمى|Salma, "
-            "حمزة|Hamza, خديجة|Khadija, إدريس|Idriss"
-        ),
-        _names(
-            "بنجلون|Benjelloun, العلوي|El Alaoui, الإدريسي|El Idrissi, برادة|Berrada, "
-            "التازي|Tazi, السقاط|Sekkat"
-        ),
-    ),
-    Naming(
-        "he",
-        "+972 50 ### ####",
-        ("גברת", "אדון"),
-        _names("נועה|Noa, דוד|David, תמר|Tamar, איתי|Itai, שירה|Shira, יעל|Yael"),
-        _names("כהן|Cohen, לוי|Levi, מזרחי|Mizrahi, פרידמן|Friedman, בן־דוד|Ben David"),
-    ),
-    Naming(
-        "ru",
-        "+7 900 ###-##-##",
-        ("Госпожа", "Господин"),
-        _names(
-            "Анастасия|Anastasia, Дмитрий|Dmitri, Ольга|Olga, Сергей|Sergei, Юлия|Yulia, "
-            "Алёна|Alyona"
-        ),
-        _names("Соловьёва|Solovyova, Кузнецов|Kuznetsov, Щербакова|Shcherbakova, Попов|Popov"),
-    ),
-    Naming(
-        "el",
-        "+30 690 ### ####",
-        ("Κυρία", "Κύριος"),
-        _names("Ελένη|Eleni, Γιώργος|Giorgos, Χρυσάνθη|Chrysanthi, Νίκος|Nikos, Ιωάννα|Ioanna"),
-        _names("Παπαδοπούλου|Papadopoulou, Αγγελόπουλος|Angelopoulos, Οικονόμου|Oikonomou"),
-    ),
-    Naming(
-        "zh",
-        "+86 139 #### ####",
-        ("女士", "先生"),
-        _names("秀英|Xiuying, 伟|Wei, 丽娜|Lina, 建国|Jianguo, 小龙|Xiaolong, 雨桐|Yutong"),
-        _names("王|Wang, 李|Li, 张|Zhang, 欧阳|Ouyang, 陈|Chen, 刘|Liu"),
-    ),
-    Naming(
-        "ja",
-        "+81 90 #### ####",
-        ("様",),
-        _names("さくら|Sakura, 健太|Kenta, 美咲|Misaki, 大輔|Daisuke, ユウキ|Yuki, 陽菜|Hina"),
-        _names("佐藤|Sato, 髙橋|Takahashi, 渡邊|Watanabe, 小林|Kobayashi, 山﨑|Yamazaki"),
-    ),
-    Naming(
-        "ko",
-        "+82 10 #### ####",
-        ("님",),
-        _names("서연|Seoyeon, 민준|Minjun, 지우|Jiwoo, 현우|Hyunwoo, 하은|Haeun"),
-        _names("김|Kim, 이|Lee, 박|Park, 최|Choi, 정|Jung"),
-    ),
-    Naming(
-        "hi",
-        "+91 98### #####",
-        ("श्रीमती", "श्री"),
-        _names("प्रिया|Priya, अर्जुन|Arjun, लक्ष्मी|Lakshmi, विक्रम|Vikram, ऋषि|Rishi"),
-        _names("शर्मा|Sharma, सिंह|Singh, कृष्णन|Krishnan, पटेल|Patel, त्रिपाठी|Tripathi"),
-    ),
-)
-
-# ASCII replacements of letters that Unicode does not decompose into an ASCII letter and a
-# diacritic.
-_ASCII_SPELLINGS: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "œ": "oe", "’": None})
-
-
-def draw_person(chance: Random) -> Person:
-    """Generate a person with names of a random language."""
-    naming = chance.choice(NAMINGS)
-    first, last = chance.choice(naming.first_names), chance.choice(naming.last_names)
-    return Person(
-        naming,
-        first_name=first.partition("|")[0],
-        last_name=last.partition("|")[0],
-        address=f"{_in_ascii(first)}.{_in_ascii(last)}",
-    )
-
-
-def draw_digits(chance: Random, pattern: str) -> str:
-    """Return the pattern with each ``#`` replaced by a random digit."""
-    return "".join(str(chance.randrange(10)) if c == "#" else c for c in pattern)
-
-
-def _in_ascii(name: str) -> str:
-    latin = name.rpartition("|")[2].lower()
-    plain = unicodedata.normalize("NFKD", latin.translate(_ASCII_SPELLINGS))
-    return "".join(c for c in plain.replace(" ", "-") if c.isascii())
+    language, phone, first_names, last_names = chance.choice(_NAMINGS)
+    return {
+        "firstName": chance.choice(first_names.split(", ")),
+        "lastName": chance.choice(last_names.split(", ")),
+        "language": language,
+        "email": f"{mailbox}@example.com",
+        "phoneNumber": "".join(str(chance.randrange(10)) if c == "#" else c for c in phone),
+    }

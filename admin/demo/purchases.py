@@ -16,12 +16,15 @@ from chalicelib.domain.schema import format_timestamp
 
 _DAYS: Final = 420
 
-_TABLES: Final = ("lyon", "paris", "marseille", "bordeaux", "casablanca", "rabat", "ginza", "kyoto")
-_HOTELS: Final = ("nice", "annecy", "essaouira", "hakone")
-_AT_TABLE: Final = ("Lightspeed", "TheFork", "Zenchef", "OpenTable", "Import")
-_DELIVERED: Final = ("UberEats", "Deliveroo")
-_STAYED: Final = ("Opera", "Mews", "Booking", "Expedia", "Airbnb", "Agoda")
-_DISHES: Final = ("Tajine d’agneau", "Bouillabaisse", "天ぷら", "طاجين بالبرقوق", "Île flottante")
+_KINDS: Final = {
+    "meal": (
+        ("Lightspeed", "TheFork", "Zenchef", "OpenTable", "Import"),
+        ("lyon", "paris", "marseille", "bordeaux", "casablanca", "rabat", "ginza", "kyoto"),
+    ),
+    "order": (("UberEats", "Deliveroo"), ("paris", "marseille")),
+    "stay": (("Opera", "Mews", "Booking", "Expedia"), ("nice", "annecy", "essaouira", "hakone")),
+}
+"""The kinds of purchases, with their sources and stores."""
 
 _OCCASION: Final = {
     "attribute": "Occasion",
@@ -34,13 +37,13 @@ _SHOWN_NAME: Final = ("Opera", "demo-stay-0000")
 SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NAME[1])
 
 
-def main_purchases(customers: Sequence[str], day: date, count: int = 420) -> list[dict[str, Any]]:
+def main_purchases(customers: Sequence[str], day: date) -> list[dict[str, Any]]:
     """Return the purchases of the main account. The first purchase has a value in every field.
 
     Args:
         day: the day after the last purchase.
     """
-    return [_complete_purchase(day), *_random_purchases("main", customers, day, count - 1)]
+    return [_complete_purchase(day), *_random_purchases(customers, day, 419)]
 
 
 def other_purchases(customers: Sequence[str], day: date) -> list[dict[str, Any]]:
@@ -64,62 +67,28 @@ def id_of(account_id: str, purchase: dict[str, Any]) -> str:
 OTHER_PURCHASE = id_of(OTHER_ACCOUNT, {"source": "Lightspeed", "externalId": "demo-minuit-0000"})
 
 
-def _random_purchases(
-    account: str, customers: Sequence[str], day: date, count: int
-) -> Iterator[dict[str, Any]]:
-    chance = Random(f"purchases of {account}")
+def _random_purchases(customers: Sequence[str], day: date, count: int) -> Iterator[dict[str, Any]]:
+    chance = Random("purchases")
     first_day = _midnight(day) - timedelta(days=_DAYS)
     for number in range(1, count + 1):
-        timestamp = first_day + timedelta(
+        at = first_day + timedelta(
             days=chance.randrange(_DAYS), hours=chance.randint(11, 21), minutes=number % 60
         )
-        match chance.randrange(10):
-            case 0 | 1 | 2 | 3:
-                purchase = _meal(chance, number, timestamp)
-            case 4 | 5 | 6:
-                purchase = _delivery(chance, number, timestamp)
-            case _:
-                purchase = _stay(chance, number, timestamp)
+        label = chance.choice(list(_KINDS))
+        sources, stores = _KINDS[label]
+        purchase = {
+            **_purchase(chance.choice(sources), label, number, at),
+            "storeId": demo_id(f"store {chance.choice(stores)}"),
+            "metadata": {"total": chance.randint(1500, 9000) / 100, "currency": "EUR"},
+        }
+        if label == "stay":
+            arrival = at.replace(hour=15) + timedelta(days=chance.randint(3, 30))
+            departure = arrival.replace(hour=11) + timedelta(days=chance.randint(1, 7))
+            purchase["startDate"] = format_timestamp(arrival)
+            purchase["endDate"] = format_timestamp(departure)
         if chance.random() < 0.97:
             purchase["customerId"] = chance.choice(customers)
         yield purchase
-
-
-def _meal(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
-    purchase = {
-        **_purchase(chance.choice(_AT_TABLE), "meal", number, timestamp),
-        "storeId": demo_id(f"store {chance.choice(_TABLES)}"),
-        "metadata": {
-            "table": str(chance.randint(1, 40)),
-            "covers": chance.randint(1, 8),
-            "items": [{"name": chance.choice(_DISHES), "quantity": 1, "price": 24.5}],
-            "currency": "EUR",
-        },
-    }
-    if chance.random() < 0.3:
-        purchase["attributes"] = [_OCCASION]
-    return purchase
-
-
-def _delivery(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
-    return {
-        **_purchase(chance.choice(_DELIVERED), "order", number, timestamp),
-        "storeId": demo_id(f"store {chance.choice(_TABLES[:4])}"),
-        "metadata": {"total": chance.randint(1500, 9000) / 100, "courierRating": None},
-    }
-
-
-def _stay(chance: Random, number: int, timestamp: datetime) -> dict[str, Any]:
-    nights = chance.randint(1, 7)
-    arrival = timestamp.replace(hour=15, minute=0) + timedelta(days=chance.randint(3, 30))
-    return {
-        **_purchase(chance.choice(_STAYED), "stay", number, timestamp),
-        "storeId": demo_id(f"store {chance.choice(_HOTELS)}"),
-        "startDate": format_timestamp(arrival),
-        "endDate": format_timestamp(arrival.replace(hour=11) + timedelta(days=nights)),
-        "metadata": {"room": str(chance.randint(101, 540)), "nights": nights, "board": "BB"},
-        "attributes": [{"attribute": "Nights", "type": "NUMBER", "value": str(nights)}],
-    }
 
 
 def _complete_purchase(day: date) -> dict[str, Any]:
