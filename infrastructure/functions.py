@@ -169,7 +169,7 @@ FUNCTIONS: Final = (
                 "ConditionCheckItem",
             ),
             "contacts": ("BatchGetItem", "UpdateItem", "DeleteItem"),
-            "erasures": ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+            "erasures": ("BatchGetItem", "PutItem", "UpdateItem"),
             "account-changes": ("PutItem",),
             "customers/by_block": ("Query",),
             "customers/by_email": ("Query",),

@@ -12,7 +12,6 @@ from chalicelib.domain.paging import block_of
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.forms import SUMMARY, FormTable
 from chalicelib.storage.lists import block_key, place
@@ -126,12 +125,8 @@ class ListPositions:
 
     def _place(self, write: TransactWrite, row: Any, position: int) -> None:
         placed = place(self.account_id, position)
-        write.update(
-            row,
-            actions=[getattr(self.row, name).set(value) for name, value in placed.items()],
-            condition=is_unchanged(self.row.position, row.position)
-            & is_unchanged(self.row.list_block, row.list_block),
-        )
+        unchanged = self.row.has(position=row.position, list_block=row.list_block)
+        write.update(row, self.row.changes(**placed), unchanged)
 
     def _change_total(self, write: TransactWrite, read: int, total: int) -> None:
         write.update(

@@ -22,7 +22,7 @@ def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer |
     Return None if the solicitation has another state. Three requests.
     """
     is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
-    for pointer in WORK.reopen([(solicitation_id, PART)], now, condition=is_unknown):
+    for pointer in WORK.reopen([(solicitation_id, PART)], now, is_unknown):
         counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
         return pointer
     return None

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.changes import AccountChange
@@ -15,7 +14,6 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
-    is_unchanged,
 )
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
@@ -68,27 +66,14 @@ def replace_settings(
     Raises:
         Contention: the stored settings differ from the current ones.
     """
-    old, new = _stored(current), _stored(changed)
-    unchanged = is_unchanged(AccountRow.settings, old or None)
+    actions = AccountRow.changes(name=changed.name, settings=_stored(changed))
+    if changed.retention_days != current.retention_days:
+        due_at = None if changed.retention_days is None else 0
+        actions += AccountRow.changes(retention_due_at=due_at)
+    unchanged = AccountRow.has(name=current.name, settings=_stored(current))
     with transaction() as write:
-        write.update(
-            AccountRow(account_id),
-            [
-                AccountRow.name.set(changed.name),
-                AccountRow.settings.set(new) if new else AccountRow.settings.remove(),
-                *_retention_actions(current, changed),
-            ],
-            (AccountRow.name == current.name) & unchanged,
-        )
+        write.update(AccountRow(account_id), actions, unchanged)
         account_changes.add(write, account_id, changes)
-
-
-def _retention_actions(current: AccountSettings, changed: AccountSettings) -> list[Action]:
-    if changed.retention_days == current.retention_days:
-        return []
-    if changed.retention_days is None:
-        return [AccountRow.retention_due_at.remove()]
-    return [AccountRow.retention_due_at.set(0)]
 
 
 @dataclass(frozen=True)
@@ -129,10 +114,9 @@ def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at:
     Store nothing if the retention was restarted or ended since it was loaded.
     """
     row = AccountRow(due.account_id)
-    actions: list[Action] = [AccountRow.retention_due_at.set(int(due_at.timestamp()))]
-    if anonymized_until:
-        actions.append(AccountRow.anonymized_until.set(anonymized_until))
-    is_seen = is_unchanged(AccountRow.anonymized_until, due.anonymized_until)
+    progress = {"anonymized_until": anonymized_until} if anonymized_until else {}
+    actions = AccountRow.changes(retention_due_at=int(due_at.timestamp()), **progress)
+    is_seen = AccountRow.has(anonymized_until=due.anonymized_until)
     condition = AccountRow.retention_due_at.exists() & is_seen
     try_write(lambda: row.update(actions, condition=condition))
 
@@ -145,9 +129,8 @@ def restart_retention() -> None:
     """
     has_retention = AccountRow.retention_due_at.exists()
     for row in AccountRow.scan(has_retention | AccountRow.anonymized_until.exists()):
-        is_due = row.retention_due_at is not None
-        actions: list[Action] = [AccountRow.retention_due_at.set(0)] if is_due else []
-        row.update([*actions, AccountRow.anonymized_until.remove()])
+        due_at = None if row.retention_due_at is None else 0
+        row.update(AccountRow.changes(retention_due_at=due_at, anonymized_until=None))
 
 
 def list_all() -> list[Account]:
@@ -163,5 +146,5 @@ def _account(row: AccountRow) -> Account:
     return Account(id=row.account_id, name=row.name, created_at=row.created_at)
 
 
-def _stored(settings: AccountSettings) -> dict[str, object]:
-    return settings.model_dump(mode="json", exclude={"name"}, exclude_defaults=True)
+def _stored(settings: AccountSettings) -> dict[str, object] | None:
+    return settings.model_dump(mode="json", exclude={"name"}, exclude_defaults=True) or None

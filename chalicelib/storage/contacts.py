@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.expressions.update import Action
+from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
@@ -26,9 +26,8 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
-    is_unchanged,
 )
-from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_secret import stage_secret
 
@@ -63,10 +62,8 @@ class ContactRow(Table):
     expires_at = IntegerAttribute(null=True)
 
 
-_SUPPRESSED: Final = {
-    Channel.EMAIL: ContactRow.suppressed_email,
-    Channel.SMS: ContactRow.suppressed_sms,
-}
+_SUPPRESSED: Final = {Channel.EMAIL: "suppressed_email", Channel.SMS: "suppressed_sms"}
+"""The attribute with the reason of a suppression, by channel."""
 
 
 def contact_key(contact_hash: str) -> str:
@@ -103,19 +100,15 @@ def suppress(
 
     A later call replaces the reason and the time, unless the new reason is in `WEAK_REASONS`.
     """
-    suppressed, new = _SUPPRESSED[channel], reason.value
-    since = ContactRow.suppressed_at
-    is_weak = reason in WEAK_REASONS
-    actions: list[Action] = [
-        ContactRow.account_id.set(account_id),
-        suppressed.set(suppressed | new if is_weak else new),
-        since.set(since | at if is_weak else at),
-        ContactRow.revision.add(1),
-        ContactRow.expires_at.remove(),
-    ]
+    name, is_weak = _SUPPRESSED[channel], reason in WEAK_REASONS
+    suppressed, since = getattr(ContactRow, name), ContactRow.suppressed_at
+    suppression: dict[str, Any] = {
+        name: suppressed | reason if is_weak else reason,
+        "suppressed_at": since | at if is_weak else at,
+    }
     if reason is SuppressionReason.COMPLAINT:
-        actions.append(ContactRow.complained_at.set(at))
-    write.update(ContactRow(key), actions=actions)
+        suppression["complained_at"] = at
+    _change(write, key, account_id=account_id, expires_at=None, **suppression)
 
 
 def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: datetime) -> None:
@@ -124,21 +117,10 @@ def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: da
     The transaction fails if the contact is not suppressed any more, or if an operator must not lift
     the suppression; see `Contact.obstacle_to_lifting`.
     """
-    suppressed = _SUPPRESSED[channel]
-    write.update(
-        ContactRow(key),
-        actions=[
-            suppressed.remove(),
-            ContactRow.suppressed_at.remove(),
-            ContactRow.lifted_at.set(at),
-            ContactRow.lifted_by.set(operator),
-            ContactRow.revision.add(1),
-            ContactRow.expires_at.set(int((at + _RETENTION).timestamp())),
-        ],
-        condition=suppressed.is_in(*(reason.value for reason in LIFTABLE_REASONS))
-        & ContactRow.complained_at.does_not_exist()
-        & ContactRow.erased_at.does_not_exist(),
-    )
+    suppressed = getattr(ContactRow, _SUPPRESSED[channel])
+    is_liftable = suppressed.is_in(*LIFTABLE_REASONS)
+    is_liftable &= ContactRow.has(complained_at=None, erased_at=None)
+    _lift(write, key, channel, at, is_liftable, lifted_at=at, lifted_by=operator)
 
 
 def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime) -> None:
@@ -146,17 +128,20 @@ def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime)
 
     The transaction fails if the contact is not suppressed, or is suppressed for another reason.
     """
-    suppressed = _SUPPRESSED[channel]
-    write.update(
-        ContactRow(key),
-        actions=[
-            suppressed.remove(),
-            ContactRow.suppressed_at.remove(),
-            ContactRow.revision.add(1),
-            ContactRow.expires_at.set(int((at + _RETENTION).timestamp())),
-        ],
-        condition=suppressed == SuppressionReason.OPTED_OUT.value,
-    )
+    is_opted_out = ContactRow.has(**{_SUPPRESSED[channel]: SuppressionReason.OPTED_OUT})
+    _lift(write, key, channel, at, is_opted_out)
+
+
+def _lift(
+    write: TransactWrite,
+    key: str,
+    channel: Channel,
+    at: datetime,
+    condition: Condition,
+    **values: Any,
+) -> None:
+    lifted = {_SUPPRESSED[channel]: None, "suppressed_at": None, "expires_at": _expires_at(at)}
+    _change(write, key, condition, **lifted, **values)
 
 
 def record_erasure(
@@ -173,20 +158,12 @@ def record_erasure(
         pair_keys: the contacts of the customer's pair. They receive no messages, but an import that
             is older than the erasure checks them.
     """
-    erased: list[Action] = [
-        ContactRow.account_id.set(account_id),
-        ContactRow.erased_at.set(at),
-        ContactRow.revision.add(1),
-        ContactRow.expires_at.remove(),
-    ]
+    erased: dict[str, Any] = {"account_id": account_id, "erased_at": at, "expires_at": None}
     for channel, key in keys.items():
-        suppressed = [
-            _SUPPRESSED[channel].set(SuppressionReason.ERASED.value),
-            ContactRow.suppressed_at.set(at),
-        ]
-        write.update(ContactRow(key), actions=[*erased, *suppressed])
+        suppressed = {_SUPPRESSED[channel]: SuppressionReason.ERASED, "suppressed_at": at}
+        _change(write, key, **erased | suppressed)
     for key in pair_keys:
-        write.update(ContactRow(key), actions=erased)
+        _change(write, key, **erased)
 
 
 def delete(write: TransactWrite, key: str) -> None:
@@ -207,40 +184,44 @@ def record_solicitation(
     """
     new = dict.fromkeys(scopes, solicited)
     for contact in contacts:
-        actions: list[Action] = [
-            ContactRow.account_id.set(account_id),
-            ContactRow.revision.set(contact.revision + 1),
-            ContactRow.solicited.set(_encode({**contact.solicited, **new}, solicited.at)),
-        ]
+        values: dict[str, Any] = {
+            "account_id": account_id,
+            "solicited": _encode({**contact.solicited, **new}, solicited.at),
+        }
         if not contact.suppressed:
-            expiry = int((solicited.at + _RETENTION).timestamp())
-            actions.append(ContactRow.expires_at.set(expiry))
-        unchanged = is_unchanged(ContactRow.revision, contact.revision or None)
-        write.update(ContactRow(contact.key), actions=actions, condition=unchanged)
+            values["expires_at"] = _expires_at(solicited.at)
+        _change(write, contact.key, ContactRow.has(revision=contact.revision or None), **values)
+
+
+def _change(
+    write: TransactWrite, key: str, condition: Condition | None = None, **values: Any
+) -> None:
+    """Set or remove attributes of a contact in this transaction, and increment its revision."""
+    actions = [*ContactRow.changes(**values), ContactRow.revision.add(1)]
+    write.update(ContactRow(key), actions, condition)
+
+
+def _expires_at(at: datetime) -> int:
+    return int((at + _RETENTION).timestamp())
 
 
 def build_contact(key: str, row: ContactRow | None) -> Contact:
     """Build a contact from its table row, or an empty contact without a row."""
     if row is None:
         return Contact(key)
-    return Contact(
-        key,
-        row.revision,
-        {
+    values = {
+        "key": key,
+        "solicited": {
             scope: Solicited(datetime.fromisoformat(at), by)
             for scope, (at, by) in (row.solicited or {}).items()
         },
-        {
+        "suppressed": {
             channel: SuppressionReason(reason)
-            for channel, attribute in _SUPPRESSED.items()
-            if (reason := row.attribute_values.get(attribute.attr_name))
+            for channel, name in _SUPPRESSED.items()
+            if (reason := getattr(row, name))
         },
-        suppressed_at=row.suppressed_at,
-        complained_at=row.complained_at,
-        erased_at=row.erased_at,
-        lifted_at=row.lifted_at,
-        lifted_by=row.lifted_by,
-    )
+    }
+    return Contact(**fields_of(row, Contact) | values)
 
 
 def _encode(solicited: dict[str, Solicited], now: datetime) -> dict[str, Any]:

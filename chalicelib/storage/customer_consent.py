@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Final
 
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
@@ -29,10 +28,9 @@ def confirm_recipient(
     Args:
         revoked_optins: the channels whose opt-in the transaction turns off.
     """
-    accepts = has_same_addresses(customer) & (_OPTINS[channel] == True)  # noqa: E712 - an expression
+    accepts = has_same_addresses(customer) & CustomerRow.has(**{_OPTINS[channel]: True})
     if channel is Channel.EMAIL:
-        bounced = CustomerRow.email_bounced
-        accepts &= bounced.does_not_exist() | (bounced == False)  # noqa: E712 - an expression
+        accepts &= CustomerRow.has(email_bounced=None) | CustomerRow.has(email_bounced=False)
     if revoked_optins:
         turn_optins_off(write, account_id, customer, revoked_optins, accepts)
     else:
@@ -59,10 +57,9 @@ def turn_optins_off(
     """
     write.update(
         CustomerRow(account_key(account_id, customer.id)),
-        actions=[
-            *(_OPTINS[channel].set(False) for channel in channels),
-            CustomerRow.updated_at.set(clock.now()),
-        ],
+        actions=CustomerRow.changes(
+            updated_at=clock.now(), **{_OPTINS[channel]: False for channel in channels}
+        ),
         condition=has_same_addresses(customer) if condition is None else condition,
     )
 
@@ -84,11 +81,10 @@ def revoke_consent(
     The transaction fails if the customer no longer exists or the address has changed.
     """
     is_email = channel is Channel.EMAIL
-    hashed = CustomerRow.email_hash if is_email else CustomerRow.phone_hash
-    is_marked = is_bounce and is_email
-    change = CustomerRow.email_bounced.set(True) if is_marked else _OPTINS[channel].set(False)
-    updated = CustomerRow.updated_at.set(clock.now())
-    write.update(CustomerRow(key), actions=[change, updated], condition=hashed == contact_hash)
+    change = {"email_bounced": True} if is_bounce and is_email else {_OPTINS[channel]: False}
+    unchanged = {"email_hash" if is_email else "phone_hash": contact_hash}
+    actions = CustomerRow.changes(updated_at=clock.now(), **change)
+    write.update(CustomerRow(key), actions, CustomerRow.has(**unchanged))
 
 
 def clear_bounce(write: TransactWrite, key: str, contact_hash: str) -> None:
@@ -96,14 +92,8 @@ def clear_bounce(write: TransactWrite, key: str, contact_hash: str) -> None:
 
     The transaction fails if the customer no longer exists or the address has changed.
     """
-    actions: list[Action] = [
-        CustomerRow.email_bounced.set(False),
-        CustomerRow.updated_at.set(clock.now()),
-    ]
+    actions = CustomerRow.changes(email_bounced=False, updated_at=clock.now())
     write.update(CustomerRow(key), actions, CustomerRow.email_hash == contact_hash)
 
 
-_OPTINS: Final = {
-    Channel.EMAIL: CustomerRow.email_optin,
-    Channel.SMS: CustomerRow.sms_optin,
-}
+_OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}

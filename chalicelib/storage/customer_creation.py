@@ -4,26 +4,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
-from chalicelib.storage import counters, lists
+from chalicelib.storage import counters, customer_changes, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import (
     CustomerPairRow,
     CustomerRow,
     attributes_of,
     build_customer,
-    find_by_pair,
-    find_holders,
     in_order,
     pair_row_keys,
 )
-from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import (
     CONDITION_FAILED,
@@ -63,10 +59,14 @@ def create(account_id: str, customer: Customer, input_hash: str | None = None) -
     pair = pair_of(customer.email, customer.phone_number)
 
     def attempt() -> Created:
-        counter, existing, known = _read_for_create(account_id, customer.id, pair)
+        counter, existing, *holders = read_together(
+            (CounterRow, account_id, Listed.CUSTOMERS.value),
+            (CustomerRow, account_key(account_id, customer.id)),
+            *pair_row_keys(account_id, pair.digests if pair else ()),
+        )
         if existing:
             return Created(build_customer(existing), existing.input_hash, bool(existing.position))
-        first_of_pair = pair.digest if pair and not known else None
+        first_of_pair = pair.digest if pair and not any(holders) else None
         total = counters.usable_total(counter, clock.now())
         is_listed = insert(account_id, customer, total, first_of_pair, input_hash)
         return Created(customer, input_hash, is_listed)
@@ -114,6 +114,7 @@ def find_or_create(
         }
         unknown = [key for key in new if not known[key]]
         unlisted = {key[0] for key in unknown if existing[key] and not existing[key].position}
+        added: dict[tuple[str, str | None], Customer]
         added = {key: new[key] for key in unknown if not existing[key]}
         if added:
             now = clock.now()
@@ -133,16 +134,23 @@ def _earlier_digests(customer: Customer) -> Sequence[str]:
     return pair.digests[1:] if pair else ()
 
 
-def _add_all(added: Mapping[tuple[str, str], Customer], totals: Mapping[str, int]) -> set[str]:
+def _add_all(
+    added: Mapping[tuple[str, str | None], Customer],
+    totals: Mapping[str, int],
+    input_hash: str | None = None,
+    also: Callable[[TransactWrite], object] = lambda _: None,
+) -> set[str]:
     """Add the customers in one transaction. Return the accounts whose customers have no position.
 
     If the counters of accounts are contended, the second transaction assigns no positions in these
     accounts, and the third in none.
 
     Args:
+        added: the customers by account id and by the digest to store; see `add`.
         totals: the number of listed customers of each account whose counter is not reserved.
+        also: adds more writes to the transaction. It is called again for each transaction.
     """
-    by_account: dict[str, list[tuple[str, Customer]]] = {}
+    by_account: dict[str, list[tuple[str | None, Customer]]] = {}
     for (account_id, digest), customer in added.items():
         by_account.setdefault(account_id, []).append((digest, customer))
     listed = {account_id: total for account_id, total in totals.items() if account_id in by_account}
@@ -158,26 +166,16 @@ def _add_all(added: Mapping[tuple[str, str], Customer], totals: Mapping[str, int
                         )
                     for number, (digest, customer) in enumerate(customers, 1):
                         position = None if total is None else total + number
-                        add(write, account_id, customer, position, digest)
+                        add(write, account_id, customer, position, digest, input_hash)
+                also(write)
         except Contention as contention:
-            if not contention.is_only_on(CounterRow):
+            if not listed or not contention.is_only_on(CounterRow):
                 raise
             contended = {sent["Key"]["account_id"]["S"] for sent, _ in contention.failed_writes}
             listed = {key: listed[key] for key in listed.keys() - contended} if is_first else {}
             is_first = False
         else:
             return by_account.keys() - listed.keys()
-
-
-def _read_for_create(account_id: str, customer_id: str, pair: CustomerPair | None) -> list[Any]:
-    """Load the counter, the customer with this id and the row of the pair. One request."""
-    keys: list[Any] = [
-        (CounterRow, account_id, Listed.CUSTOMERS.value),
-        (CustomerRow, account_key(account_id, customer_id)),
-    ]
-    keys += pair_row_keys(account_id, pair.digests if pair else ())
-    counter, existing, *pair_rows = read_together(*keys)
-    return [counter, existing, next(filter(None, pair_rows), None)]
 
 
 def insert(
@@ -192,30 +190,13 @@ def insert(
 
     Args:
         total: the number of listed customers; None if a worker has reserved the counter.
-        also: adds more writes to the transaction. It is called again if the first transaction
-            fails.
+        also: adds more writes to the transaction. It is called again for each transaction.
 
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of the rows.
     """
-
-    def write_rows(write: TransactWrite, position: int | None) -> None:
-        add(write, account_id, customer, position, first_of_pair, input_hash)
-        also(write)
-
-    if total is not None:
-        try:
-            with transaction() as write:
-                counters.increment_total(write, account_id, Listed.CUSTOMERS, read=total)
-                write_rows(write, total + 1)
-        except Contention as contention:
-            if not contention.is_only_on(CounterRow):
-                raise
-        else:
-            return True
-    with transaction() as write:
-        write_rows(write, None)
-    return False
+    totals = {} if total is None else {account_id: total}
+    return not _add_all({(account_id, first_of_pair): customer}, totals, input_hash, also)
 
 
 def find_unlisted(account_id: str) -> list[str]:
@@ -286,22 +267,14 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
 
 def _assign(write: TransactWrite, account_id: str, key: str, position: int) -> None:
     placed = lists.place(account_id, position)
-    write.update(
-        CustomerRow(key),
-        actions=[
-            *(getattr(CustomerRow, name).set(value) for name, value in placed.items()),
-            CustomerRow.work_shard.remove(),
-            CustomerRow.due_at.remove(),
-        ],
-        condition=CustomerRow.key.exists() & CustomerRow.position.does_not_exist(),
-    )
+    actions = CustomerRow.changes(**placed, work_shard=None, due_at=None)
+    write.update(CustomerRow(key), actions, CustomerRow.has(key=key, position=None))
 
 
 def replace(account_id: str, customer: Customer, merge: Callable[[Customer], Customer]) -> Created:
     """Merge the customer into the customer with the same id, or add a new customer.
 
-    The counts and the position do not change. If the pair changes, the row of the old pair is
-    deleted, even if a newer customer has the same pair.
+    The counts and the position do not change.
 
     Args:
         merge: returns the customer that replaces the stored customer.
@@ -323,42 +296,12 @@ def replace(account_id: str, customer: Customer, merge: Callable[[Customer], Cus
                 "data_sources": in_order({*earlier.data_sources, *replacing.data_sources}),
             }
         )
-        old_pair = pair_of(earlier.email, earlier.phone_number)
-        new_pair = pair_of(merged.email, merged.phone_number)
+        change = customer_changes.plan(account_id, earlier, merged)
         with transaction() as write:
-            write.update(
-                CustomerRow(account_key(account_id, customer.id)),
-                actions=_replacing_actions(account_id, merged),
-                condition=(CustomerRow.updated_at == earlier_row.updated_at)
-                & is_unchanged(CustomerRow.purchase_count, earlier_row.purchase_count)
-                & is_unchanged(CustomerRow.feedback_count, earlier_row.feedback_count),
-            )
-            if old_pair != new_pair:
-                for digest, holder in _holders(account_id, old_pair).items():
-                    if holder == customer.id:
-                        write.delete(CustomerPairRow(account_key(account_id, digest)))
-                if new_pair and find_by_pair(account_id, new_pair) is None:
-                    _save_pair(write, account_id, new_pair.digest, customer.id)
+            customer_changes.save(write, change)
         return Created(merged, earlier_row.input_hash, bool(earlier_row.position))
 
     return retry_on_contention(attempt)
-
-
-def _holders(account_id: str, pair: CustomerPair | None) -> dict[str, str]:
-    return find_holders(account_id, pair.digests) if pair else {}
-
-
-def _replacing_actions(account_id: str, customer: Customer) -> list[Action]:
-    """Return the update actions that replace all fields of a customer.
-
-    The attributes of unset fields are removed. The customer's place in the list does not change.
-    """
-    attributes = attributes_of(account_id, customer)
-    return [
-        attribute.set(attributes[name]) if name in attributes else attribute.remove()
-        for name, attribute in CustomerRow.get_attributes().items()
-        if name not in _NOT_REPLACED
-    ]
 
 
 def add(
@@ -391,17 +334,5 @@ def add(
         put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})
 
 
-def _save_pair(write: TransactWrite, account_id: str, digest: str, customer_id: str) -> None:
-    write.save(
-        CustomerPairRow(account_key(account_id, digest), customer_id=customer_id),
-        CustomerPairRow.key.does_not_exist(),
-    )
-
-
 def _milliseconds(timestamp: datetime) -> int:
     return int(timestamp.timestamp() * 1000)
-
-
-_NOT_REPLACED: Final = frozenset(
-    {"key", "input_hash", "position", "list_block", "work_shard", "due_at"}
-)

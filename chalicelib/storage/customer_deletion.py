@@ -19,7 +19,6 @@ from chalicelib.storage import counters, customers, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customer_pairs import Release, plan_release
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import Contention
 
@@ -88,8 +87,7 @@ def _remove(write: TransactWrite, deletion: Deletion) -> None:
     account_id, row, total = deletion.account_id, deletion.row, deletion.total
     write.delete(
         CustomerRow(row.key),
-        condition=is_unchanged(CustomerRow.position, row.position)
-        & customers.has_same_addresses(row),
+        condition=CustomerRow.has(position=row.position) & customers.has_same_addresses(row),
     )
     if row.position is None:
         return
@@ -102,7 +100,7 @@ def _remove(write: TransactWrite, deletion: Deletion) -> None:
         placed = lists.place(account_id, row.position)
         write.update(
             CustomerRow(deletion.last.key),
-            actions=[getattr(CustomerRow, name).set(value) for name, value in placed.items()],
+            actions=CustomerRow.changes(**placed),
             condition=(CustomerRow.position == total) & _holds_pair_if_next(deletion),
         )
 

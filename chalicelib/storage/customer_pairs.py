@@ -13,7 +13,6 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.storage import customers
 from chalicelib.storage.customers import CustomerPairRow
-from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.table import account_key
 
 
@@ -110,7 +109,7 @@ class Take:
         write.update(
             CustomerPairRow(account_key(self.account_id, self.digest)),
             actions=[holder.set(self.customer_id)],
-            condition=is_unchanged(holder, self.holder),
+            condition=CustomerPairRow.has(customer_id=self.holder),
         )
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, phone_hash
@@ -24,7 +23,6 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
-    is_unchanged,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
@@ -186,47 +184,39 @@ def change(write: TransactWrite, account_id: str, earlier: Customer, changed: Cu
     The transaction fails if the customer has changed since it was loaded, or no longer exists.
     """
     before, after = attributes_of(account_id, earlier), attributes_of(account_id, changed)
+    differing = {
+        name: after.get(name) for name in before | after if before.get(name) != after.get(name)
+    }
     write.update(
         CustomerRow(account_key(account_id, changed.id)),
-        actions=[
-            attribute.set(after[name]) if name in after else attribute.remove()
-            for name, attribute in CustomerRow.get_attributes().items()
-            if name == "updated_at" or before.get(name) != after.get(name)
-        ],
-        condition=has_same_addresses(earlier) & (CustomerRow.updated_at == earlier.updated_at),
+        CustomerRow.changes(**differing | {"updated_at": changed.updated_at}),
+        has_same_addresses(earlier) & (CustomerRow.updated_at == earlier.updated_at),
     )
 
 
-def count_purchase(
+def count(
     write: TransactWrite,
     account_id: str,
     customer_id: str,
-    by: int,
-    source: DataSource,
+    numbers: Mapping[str, int],
+    sources: Collection[DataSource],
     now: datetime,
     optins: Collection[str] = (),
 ) -> None:
-    """Add ``by`` to the purchase count of a customer in this transaction.
+    """Add numbers to fields of a customer, and data sources, in this transaction.
 
     The transaction fails if the customer does not exist.
 
     Args:
-        by: the change of the count. If the change is positive, ``source`` is added to the
-            customer's data sources.
+        numbers: the numbers to add by field, such as ``purchase_count``.
         optins: the fields of the opt-ins to turn on, such as ``email_optin``.
     """
-    actions: list[Action] = [
-        CustomerRow.purchase_count.add(by),
-        CustomerRow.updated_at.set(now),
-        *(getattr(CustomerRow, name).set(True) for name in optins),
-    ]
-    if by > 0:
-        actions.append(CustomerRow.data_sources.add({source.value}))
-    write.update(
-        CustomerRow(account_key(account_id, customer_id)),
-        actions=actions,
-        condition=CustomerRow.key.exists(),
-    )
+    actions = CustomerRow.changes(updated_at=now, **dict.fromkeys(optins, True))
+    actions += [getattr(CustomerRow, name).add(number) for name, number in numbers.items()]
+    if sources:
+        actions.append(CustomerRow.data_sources.add({source.value for source in sources}))
+    row = CustomerRow(account_key(account_id, customer_id))
+    write.update(row, actions, CustomerRow.key.exists())
 
 
 def count_feedback(
@@ -248,23 +238,10 @@ def count_feedback(
         sources: the sources of the feedback records.
         by: 1 to add the feedback, -1 to subtract it. Subtracting keeps the data sources.
     """
-    rated = [rating for rating in ratings if rating is not None]
-    actions: list[Action] = [
-        CustomerRow.feedback_count.add(by * len(ratings)),
-        CustomerRow.updated_at.set(now),
-    ]
-    if by > 0:
-        actions.append(CustomerRow.data_sources.add({source.value for source in sources}))
-    if rated:
-        actions += [
-            CustomerRow.rating_sum.add(by * sum(rated)),
-            CustomerRow.rating_count.add(by * len(rated)),
-        ]
-    write.update(
-        CustomerRow(account_key(account_id, customer_id)),
-        actions=actions,
-        condition=CustomerRow.key.exists(),
-    )
+    numbers = {"feedback_count": by * len(ratings)}
+    if rated := [rating for rating in ratings if rating is not None]:
+        numbers |= {"rating_sum": by * sum(rated), "rating_count": by * len(rated)}
+    count(write, account_id, customer_id, numbers, sources if by > 0 else (), now)
 
 
 def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datetime) -> bool:
@@ -272,34 +249,17 @@ def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datet
 
     One AWS request.
     """
-    row, stored = CustomerRow(account_key(account_id, seen.id)), CustomerRow.tag_ids
-    actions: list[Action] = [
-        stored.set(list(tag_ids)) if tag_ids else stored.remove(),
-        CustomerRow.updated_at.set(now),
-    ]
-    condition = CustomerRow.updated_at == seen.updated_at
-    return try_write(lambda: row.update(actions, condition=condition))
+    row = CustomerRow(account_key(account_id, seen.id))
+    actions = CustomerRow.changes(tag_ids=list(tag_ids) or None, updated_at=now)
+    return try_write(lambda: row.update(actions, CustomerRow.updated_at == seen.updated_at))
 
 
 def has_same_addresses(customer: Any) -> Condition:
     """Return the condition that the customer exists and has the addresses of this customer."""
-    same: Condition = (
-        CustomerRow.key.exists()
-        & is_unchanged(CustomerRow.email, customer.email)
-        & is_unchanged(CustomerRow.phone_number, customer.phone_number)
+    same: Condition = CustomerRow.key.exists() & CustomerRow.has(
+        email=customer.email, phone_number=customer.phone_number
     )
     return same
-
-
-def find_existing(keys: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the keys of the customers that exist. One request.
-
-    Args:
-        keys: up to 100 pairs of an account id and a customer id.
-    """
-    ordered = list(keys)
-    rows = read_together(*((CustomerRow, account_key(*key)) for key in ordered))
-    return {key for key, row in zip(ordered, rows, strict=True) if row}
 
 
 def fill(
@@ -309,15 +269,12 @@ def fill(
 
     The transaction fails if one of the fields is already set or the customer does not exist.
     """
-    unset = CustomerRow.key.exists()
-    actions: list[Action] = [CustomerRow.updated_at.set(now)]
-    for name, value in fields.items():
-        attribute = getattr(CustomerRow, name)
-        actions.append(attribute.set(value))
-        unset &= attribute.does_not_exist()
-    for name, contact_hash in _contact_hashes(account_id, fields).items():
-        actions.append(getattr(CustomerRow, name).set(contact_hash))
-    write.update(CustomerRow(account_key(account_id, customer_id)), actions, condition=unset)
+    values = {**fields, **_contact_hashes(account_id, fields), "updated_at": now}
+    write.update(
+        CustomerRow(account_key(account_id, customer_id)),
+        CustomerRow.changes(**values),
+        CustomerRow.key.exists() & CustomerRow.has(**dict.fromkeys(fields)),
+    )
 
 
 def _contact_hashes(account_id: str, fields: Mapping[str, Any]) -> dict[str, str]:

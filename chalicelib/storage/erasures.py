@@ -17,6 +17,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.work import PENDING
 from chalicelib.storage import contacts, counters
 from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
@@ -24,15 +25,9 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, index
-from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.table import read_together, read_with_response, time_of
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.work_records import (
-    WorkRecords,
-    WorkRow,
-    leave_index,
-    pending_attributes,
-    plan,
-)
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.stage_secret import stage_secret
 
 PART: Final = "erasure"
@@ -103,8 +98,8 @@ def find_with_time(erasure_id: str) -> tuple[Erasure | None, datetime]:
     The time of a request must not depend on the clock of an operator's computer. DynamoDB states it
     in full seconds; the returned time is rounded up, so that no earlier record is newer.
     """
-    item, responded_at = ErasureRow.load_with_time(erasure_id)
-    return build_erasure(item) if item else None, responded_at + timedelta(seconds=1)
+    (row,), response = read_with_response((ErasureRow, erasure_id))
+    return build_erasure(row) if row else None, time_of(response) + timedelta(seconds=1)
 
 
 def list_all() -> Iterator[Erasure]:
@@ -126,11 +121,9 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
     Args:
         earlier: the erasure as it was loaded.
     """
-    unchanged: Condition = ErasureRow.erasure_id.does_not_exist()
+    unchanged = ErasureRow.has(erasure_id=None)
     if earlier:
-        unchanged = (ErasureRow.state == earlier.state.value) & (
-            ErasureRow.erased_at == earlier.erased_at
-        )
+        unchanged = ErasureRow.has(state=earlier.state, erased_at=earlier.erased_at)
     write.save(
         ErasureRow(
             erasure.id,
@@ -182,7 +175,7 @@ def count_customer(
         new_contacts: the contacts of addresses that the customer got after the request. They are
             stored for channels without a contact.
     """
-    actions: list[Action] = [ErasureRow.next_holder.set(next_holder or NO_HOLDER)]
+    actions = ErasureRow.changes(next_holder=next_holder or NO_HOLDER)
     if customer_id != erasure.customer_id:
         actions.append(ErasureRow.recreated.add({customer_id}))
     for channel, key in new_contacts.items():
@@ -215,8 +208,8 @@ def count(
 def schedule(erasure: Erasure, at: datetime) -> None:
     """Make the next pass of a pending erasure due at this time. One request."""
     row = ErasureRow(erasure.id)
-    actions = [*plan(ErasureRow, ceil(at.timestamp())), ErasureRow.requeues.remove()]
-    try_write(lambda: row.update(actions, condition=_is_unchanged(erasure)))
+    planned = ErasureRow.plan(ceil(at.timestamp()), requeues=None)
+    try_write(lambda: row.update(planned, condition=_is_unchanged(erasure)))
 
 
 def finish(erasure: Erasure, now: datetime) -> None:
@@ -226,16 +219,8 @@ def finish(erasure: Erasure, now: datetime) -> None:
     records of the customer may have been created after this pass looked for them.
     """
     row = ErasureRow(erasure.id)
-    actions: list[Action] = [
-        ErasureRow.state.set(ErasureState.DONE.value),
-        ErasureRow.ended_at.set(now),
-        ErasureRow.customer_id.remove(),
-        ErasureRow.pair.remove(),
-        ErasureRow.next_holder.remove(),
-        ErasureRow.recreated.remove(),
-        ErasureRow.others.remove(),
-        *leave_index(ErasureRow),
-    ]
+    removed = dict.fromkeys(("customer_id", "pair", "next_holder", "recreated", "others"))
+    actions = ErasureRow.end(ErasureState.DONE, now, **removed)
     unchanged = _is_unchanged(erasure)
     for kind, number in erasure.counts.items():
         unchanged &= counters.is_number(getattr(ErasureRow, kind.value), number)
@@ -244,8 +229,7 @@ def finish(erasure: Erasure, now: datetime) -> None:
 
 def _is_unchanged(erasure: Erasure) -> Condition:
     """Return a write condition: the erasure is pending and was not restarted."""
-    unchanged: Condition = ErasureRow.is_pending() & (ErasureRow.erased_at == erasure.erased_at)
-    return unchanged
+    return ErasureRow.has(state=PENDING, erased_at=erasure.erased_at)
 
 
 def build_erasure(row: Any) -> Erasure:

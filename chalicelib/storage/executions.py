@@ -28,6 +28,7 @@ from chalicelib.domain.webhooks.execution import (
     Outcome,
     ReplayResult,
 )
+from chalicelib.domain.work import PENDING
 from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
     LATEST,
@@ -47,15 +48,7 @@ from chalicelib.storage.dynamodb.transactions import (
     try_write,
     update_or_read,
 )
-from chalicelib.storage.dynamodb.work_records import (
-    WorkRecords,
-    WorkRow,
-    leave_attempt,
-    leave_index,
-    park,
-    pending_attributes,
-    plan,
-)
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 
 LEASE: Final = timedelta(seconds=45)
 """The duration of a claim's lease.
@@ -126,7 +119,7 @@ class ExecutionRow(WorkRow):
     @classmethod
     def is_free(cls, now: datetime) -> Condition:
         """Return a write condition: the execution is pending, not claimed and not deferred."""
-        is_due = cls.not_before.does_not_exist() | (cls.not_before <= int(now.timestamp()))
+        is_due = cls.has(not_before=None) | (cls.not_before <= int(now.timestamp()))
         free: Condition = cls.is_unclaimed(now) & is_due
         return free
 
@@ -139,9 +132,8 @@ class ExecutionRow(WorkRow):
     @classmethod
     def is_unclaimed(cls, now: datetime) -> Condition:
         """Return a write condition: the execution is pending and not claimed."""
-        seconds = int(now.timestamp())
-        is_claimable = cls.leased_until.does_not_exist() | (cls.leased_until <= seconds)
-        unclaimed: Condition = cls.is_pending() & is_claimable
+        is_expired = cls.leased_until <= int(now.timestamp())
+        unclaimed: Condition = cls.is_pending() & (cls.has(leased_until=None) | is_expired)
         return unclaimed
 
     @classmethod
@@ -157,19 +149,15 @@ class ExecutionRow(WorkRow):
     def pointer(self, _now: datetime) -> ExecutionPointer:
         return _execution(self).pointer
 
-    def on_parking(self) -> list[Action]:
+    def on_parking(self) -> dict[str, Any]:
         # If the outcome of the last claim is unknown, the receiver may have received the webhook,
         # so mark the execution as ambiguous.
-        interrupted = [ExecutionRow.ambiguous.set(True)] if self.last_claimed > self.settled else []
-        return [ExecutionRow.leased_until.remove(), *interrupted]
+        interrupted = {"ambiguous": True} if self.last_claimed > self.settled else {}
+        return {"leased_until": None, **interrupted}
 
-    def on_reopening(self) -> list[Action]:
-        return [
-            ExecutionRow.attempts_before.set(self.last_claimed),
-            ExecutionRow.expires_at.remove(),
-            ExecutionRow.not_before.remove(),
-            ExecutionRow.leased_until.remove(),
-        ]
+    def on_reopening(self) -> dict[str, Any]:
+        ended = dict.fromkeys(("expires_at", "not_before", "leased_until"))
+        return {"attempts_before": self.last_claimed, **ended}
 
 
 WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow)
@@ -207,18 +195,16 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     row = ExecutionRow(pointer.execution_id, PART)
     claim_token = new_id()
     lease_end = ceil((now + LEASE).timestamp())
-    actions: list[Action] = [
+    claimed = ExecutionRow.leave_attempt(
         # Rows of an earlier version do not have this attribute.
-        ExecutionRow.claimed.set((ExecutionRow.claimed | ExecutionRow.attempt) + 1),
-        ExecutionRow.claims.add(1),
-        ExecutionRow.claim_token.set(claim_token),
-        ExecutionRow.leased_until.set(lease_end),
-        ExecutionRow.due_at.set(lease_end),
-        ExecutionRow.requeues.remove(),
-        *leave_attempt(ExecutionRow),
-    ]
+        claimed=(ExecutionRow.claimed | ExecutionRow.attempt) + 1,
+        claim_token=claim_token,
+        leased_until=lease_end,
+        due_at=lease_end,
+        requeues=None,
+    )
     condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
-    is_updated = update_or_read(row, actions, condition)
+    is_updated = update_or_read(row, [*claimed, ExecutionRow.claims.add(1)], condition)
     return _execution(row) if is_updated or row.claim_token == claim_token else None
 
 
@@ -243,21 +229,14 @@ def save_outcome(
     """
     was_attempted = any(attempt.number == execution.attempt for attempt in attempts)
     last_attempt = execution.attempt if was_attempted else execution.attempt - 1
-    actions = [
-        ExecutionRow.attempt.set(last_attempt),
-        ExecutionRow.claimed.set(last_attempt),
-        ExecutionRow.settled.set(last_attempt),
-        *_outcome_actions(outcome, now),
-    ]
-    condition = (
-        ExecutionRow.is_pending()
-        & (ExecutionRow.claimed == execution.attempt)
-        & (ExecutionRow.claim_token == execution.claim_token)
-        & (ExecutionRow.settled < execution.attempt)
-    )
+    numbers = dict.fromkeys(("attempt", "claimed", "settled"), last_attempt)
+    actions = [*ExecutionRow.changes(**numbers), *_outcome_actions(outcome, now)]
+    is_claimed = ExecutionRow.has(
+        state=PENDING, claimed=execution.attempt, claim_token=execution.claim_token
+    ) & (ExecutionRow.settled < execution.attempt)
 
     def store(write: TransactWrite) -> None:
-        write.update(ExecutionRow(execution.id, PART), actions, condition=condition)
+        write.update(ExecutionRow(execution.id, PART), actions, is_claimed)
         for attempt in attempts:
             write.save(_attempt_row(execution.id, attempt))
 
@@ -277,16 +256,8 @@ def defer(execution_id: str, until: datetime, now: datetime) -> bool:
     """
     row = ExecutionRow(execution_id, PART)
     defer_until = ceil(until.timestamp())
-    return try_write(
-        lambda: row.update(
-            [
-                ExecutionRow.not_before.set(defer_until),
-                ExecutionRow.due_at.set(defer_until),
-                *leave_attempt(ExecutionRow),
-            ],
-            condition=ExecutionRow.is_free(now),
-        )
-    )
+    deferred = ExecutionRow.leave_attempt(not_before=defer_until, due_at=defer_until)
+    return try_write(lambda: row.update(deferred, ExecutionRow.is_free(now)))
 
 
 def find(execution_id: str) -> Execution | None:
@@ -391,7 +362,7 @@ def replay(
     replayable = [rows[i] for i, result in results.items() if result is ReplayResult.REPLAYED]
     has_failed = ExecutionRow.state.is_in(*(state.value for state in _WITHOUT_SUCCESS))
     condition = has_failed | ExecutionRow.waits(now)
-    pointers = WORK.reopen_all(replayable, now, condition=condition)
+    pointers = WORK.reopen_all(replayable, now, condition)
     replayed = {pointer.execution_id for pointer in pointers}
     for row in replayable:
         if row.execution_id not in replayed:  # another request replayed it in the meantime
@@ -429,33 +400,18 @@ def _create_batch(executions: Sequence[Execution]) -> None:
 
 
 def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
-    actions: list[Action] = [
-        ExecutionRow.leased_until.remove(),
-        ExecutionRow.reason.set(outcome.reason) if outcome.reason else ExecutionRow.reason.remove(),
-    ]
+    values: dict[str, Any] = {"leased_until": None, "reason": outcome.reason or None}
     if outcome.ambiguous:
-        actions.append(ExecutionRow.ambiguous.set(True))
+        values["ambiguous"] = True
     if outcome.state is ExecutionState.PENDING:
         retry_at = ceil((outcome.retry_at or now).timestamp())
-        return [
-            *actions,
-            ExecutionRow.claims.set(0),
-            ExecutionRow.not_before.set(retry_at),
-            *(
-                plan(ExecutionRow, retry_at)
-                if retry_at > now.timestamp()
-                else [ExecutionRow.due_at.set(retry_at)]
-            ),
-        ]
+        values |= {"claims": 0, "not_before": retry_at}
+        if retry_at > now.timestamp():
+            return ExecutionRow.plan(retry_at, **values)
+        return ExecutionRow.changes(due_at=retry_at, **values)
     if outcome.state is ExecutionState.PARKED:
-        return [*actions, *park(ExecutionRow, now)]
-    return [
-        *actions,
-        ExecutionRow.state.set(outcome.state.value),
-        ExecutionRow.ended_at.set(now),
-        ExecutionRow.expires_at.set(_expires_at(now)),
-        *leave_index(ExecutionRow),
-    ]
+        return ExecutionRow.park(now, **values)
+    return ExecutionRow.end(outcome.state, now, expires_at=_expires_at(now), **values)
 
 
 def _expires_at(now: datetime) -> int:
@@ -463,22 +419,15 @@ def _expires_at(now: datetime) -> int:
 
 
 def _attributes(execution: Execution) -> dict[str, Any]:
+    account_id, created_at = execution.account_id, execution.created_at
+    copied = "account_id created_at workflow_id action_id feedback_id body".split()
     return {
         "execution_id": execution.id,
         "part": PART,
-        "account_id": execution.account_id,
-        "account_shard": _shard_key(
-            execution.account_id, crc32(execution.id.encode()) % _ACCOUNT_SHARDS
-        ),
-        "created_at": execution.created_at,
-        "workflow_id": execution.workflow_id,
-        "action_id": execution.action_id,
-        "feedback_id": execution.feedback_id,
-        "body": execution.body,
-        "attempt": 0,
-        "claimed": 0,
-        "settled": 0,
-        **pending_attributes(execution.account_id, execution.id, PART, execution.created_at),
+        "account_shard": _shard_key(account_id, crc32(execution.id.encode()) % _ACCOUNT_SHARDS),
+        **{name: getattr(execution, name) for name in copied},
+        **dict.fromkeys(("attempt", "claimed", "settled"), 0),
+        **pending_attributes(account_id, execution.id, PART, created_at),
     }
 
 
@@ -495,19 +444,10 @@ def _attempt_part(number: int) -> str:
 
 
 def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
-    return ExecutionRow(
-        execution_id,
-        _attempt_part(attempt.number),
-        at=attempt.at,
-        status=attempt.status,
-        error=attempt.error or None,
-        duration_ms=attempt.duration_ms,
-        excerpt=attempt.excerpt or None,
-        ambiguous=attempt.ambiguous or None,
-        repeat=attempt.repeat or None,
-        host=attempt.host or None,
-        expires_at=_expires_at(attempt.at),
-    )
+    values: dict[str, Any] = {name: value or None for name, value in vars(attempt).items()}
+    del values["number"]
+    values |= {"duration_ms": attempt.duration_ms, "expires_at": _expires_at(attempt.at)}
+    return ExecutionRow(execution_id, _attempt_part(attempt.number), **values)
 
 
 def _attempt(row: ExecutionRow) -> Attempt:

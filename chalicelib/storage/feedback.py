@@ -20,7 +20,6 @@ from chalicelib.storage.dynamodb.attributes import (
     LATEST,
     CompressedJsonAttribute,
     TimestampAttribute,
-    is_unchanged,
 )
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import (
@@ -30,12 +29,7 @@ from chalicelib.storage.dynamodb.table import (
     time_of,
 )
 from chalicelib.storage.dynamodb.transactions import put_new
-from chalicelib.storage.dynamodb.work_records import (
-    WorkRecords,
-    WorkRow,
-    leave_index,
-    pending_attributes,
-)
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.feedback_changes import Head, head_key, head_of
 from chalicelib.storage.trackers import TrackerRow
 
@@ -197,14 +191,8 @@ def finish(
         stored: the record, with the groups in which the statistics count it.
         customer_id: the id of the respondent's customer, or None if there is no such customer.
     """
-    actions: list[Action] = [
-        FeedbackRow.state.set(FeedbackState.DONE.value),
-        FeedbackRow.ended_at.set(now),
-        *leave_index(FeedbackRow),
-        *count_in(stored),
-    ]
-    if customer_id:
-        actions.append(FeedbackRow.customer_id.set(customer_id))
+    known = {"customer_id": customer_id} if customer_id else {}
+    actions = [*FeedbackRow.end(FeedbackState.DONE, now, **known), *count_in(stored)]
     anonymized_at = FeedbackRow.anonymized_at
     is_unchanged = (
         anonymized_at.exists() if stored.feedback.is_anonymized else anonymized_at.does_not_exist()
@@ -218,11 +206,8 @@ def finish(
 
 def count_in(stored: StoredFeedback) -> list[Action]:
     """Return the actions that store the groups in which the statistics count a record."""
-    groups = (
-        (FeedbackRow.counted_as, stored.counted_as),
-        (FeedbackRow.answered_as, stored.answered_as),
-    )
-    return [attribute.set(group) for attribute, group in groups if group]
+    groups = {"counted_as": stored.counted_as, "answered_as": stored.answered_as}
+    return FeedbackRow.changes(**{name: group for name, group in groups.items() if group})
 
 
 def of_person(
@@ -269,20 +254,16 @@ def anonymize(
 
     The transaction fails if the record has changed since it was loaded.
     """
-    actions: list[Action] = [
-        FeedbackRow.document.set(anonymized.model_dump_json().encode()),
-        FeedbackRow.anonymized_at.set(now),
-        FeedbackRow.contact_hash.remove(),
-        FeedbackRow.input_hash.remove(),
-    ]
-    if anonymized.customer_id is None:
-        actions.append(FeedbackRow.customer_id.remove())
-    customer_id, seen = FeedbackRow.customer_id, stored.feedback.customer_id
-    write.update(
-        FeedbackRow(stored.feedback.id),
-        actions=actions,
-        condition=_is_unchanged(stored) & is_unchanged(customer_id, seen),
+    actions = FeedbackRow.changes(
+        document=anonymized.model_dump_json().encode(),
+        anonymized_at=now,
+        contact_hash=None,
+        input_hash=None,
     )
+    if anonymized.customer_id is None:
+        actions += FeedbackRow.changes(customer_id=None)
+    unchanged = _is_unchanged(stored) & FeedbackRow.has(customer_id=stored.feedback.customer_id)
+    write.update(FeedbackRow(stored.feedback.id), actions, unchanged)
 
 
 def set_test(write: TransactWrite, stored: StoredFeedback, now: datetime, *, is_test: bool) -> None:
@@ -290,10 +271,8 @@ def set_test(write: TransactWrite, stored: StoredFeedback, now: datetime, *, is_
 
     The transaction fails if the record has changed since it was loaded.
     """
-    mark = FeedbackRow.is_test.set(True) if is_test else FeedbackRow.is_test.remove()
-    row = FeedbackRow(stored.feedback.id)
-    marked_at = FeedbackRow.marked_at.set(now)
-    write.update(row, actions=[mark, marked_at], condition=_is_unchanged(stored))
+    marked = FeedbackRow.changes(is_test=is_test or None, marked_at=now)
+    write.update(FeedbackRow(stored.feedback.id), marked, _is_unchanged(stored))
 
 
 def delete(write: TransactWrite, stored: StoredFeedback) -> None:
@@ -305,25 +284,18 @@ def delete(write: TransactWrite, stored: StoredFeedback) -> None:
 
 
 def _is_unchanged(stored: StoredFeedback) -> Condition:
-    is_test = FeedbackRow.is_test
-    condition: Condition = (
-        (FeedbackRow.state == stored.state.value)
-        & (is_test.exists() if stored.is_test else is_test.does_not_exist())
-        & is_unchanged(FeedbackRow.counted_as, stored.counted_as)
-    )
-    return condition
+    is_test = stored.is_test or None
+    return FeedbackRow.has(state=stored.state, is_test=is_test, counted_as=stored.counted_as)
 
 
 def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
     pair = feedback.answered_pair
+    copied = ("account_id", "form_id", "created_at", "customer_id")
     return {
         "feedback_id": feedback.id,
-        "account_id": feedback.account_id,
-        "form_id": feedback.form_id,
+        **{name: getattr(feedback, name) for name in copied},
         "document": feedback.model_dump_json().encode(),
         "input_hash": input_hash,
-        "created_at": feedback.created_at,
-        "customer_id": feedback.customer_id,
         "contact_hash": pair and pair_hash(feedback.account_id, pair.digest),
         **pending_attributes(feedback.account_id, feedback.id, PART, feedback.created_at),
     }

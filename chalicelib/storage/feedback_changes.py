@@ -9,16 +9,17 @@ Times cannot order the changes: a transaction can take long, and clocks differ.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.transactions import create
 from chalicelib.storage.trackers import TrackerRow
 
 HEAD: Final = "head"
@@ -128,16 +129,16 @@ def add(
 
     The times of entries never decrease, even if clocks differ.
     """
-    changed_at, last = max(format_timestamp(now), head.changed_at), FeedbackChangeRow.last
-    write.update(
-        FeedbackChangeRow(account_id, HEAD),
-        actions=[last.set(head.last + 1), FeedbackChangeRow.changed_at.set(changed_at)],
-        condition=last == head.last if head.last else last.does_not_exist(),
-    )
-    entry = FeedbackChangeRow(
-        account_id, _key(head.last + 1), changed_at=changed_at, ids=list(feedback_ids)
-    )
-    write.save(entry)
+    changed_at, number = max(format_timestamp(now), head.changed_at), head.last + 1
+    write.update(FeedbackChangeRow(account_id, HEAD), *_new_head(head, number, changed_at))
+    ids = list(feedback_ids)
+    write.save(FeedbackChangeRow(account_id, _key(number), changed_at=changed_at, ids=ids))
+
+
+def _new_head(head: Head, last: int, changed_at: str) -> tuple[list[Action], Condition]:
+    """Return the actions of an update of the head, and the condition that it is unchanged."""
+    row = FeedbackChangeRow
+    return row.changes(last=last, changed_at=changed_at), row.has(last=head.last or None)
 
 
 def load_after(account_id: str, number: int, at_most: int) -> list[Entry]:
@@ -188,19 +189,15 @@ def repair(account_id: str) -> int:
         last, changed_at = int(row.number), max(changed_at, row.changed_at)
     gaps += _close(account_id, range(last + 1, head.last + 1), max(changed_at, head.changed_at))
     if last > head.last:
-        stored = FeedbackChangeRow.last
-        FeedbackChangeRow(account_id, HEAD).update(
-            [stored.set(last), FeedbackChangeRow.changed_at.set(changed_at)],
-            condition=stored == head.last if head.last else stored.does_not_exist(),
-        )
+        FeedbackChangeRow(account_id, HEAD).update(*_new_head(head, last, changed_at))
     return gaps
 
 
 def _close(account_id: str, numbers: range, changed_at: str) -> int:
     """Add entries without ids. Return their number."""
+    entry = {"account_id": account_id, "changed_at": changed_at, "ids": []}
     for number in numbers:
-        row = FeedbackChangeRow(account_id, _key(number), changed_at=changed_at, ids=[])
-        try_write(partial(row.save, FeedbackChangeRow.number.does_not_exist()))
+        create(FeedbackChangeRow, entry | {"number": _key(number)})
     return len(numbers)
 
 

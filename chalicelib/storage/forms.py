@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.accounts.changes import AccountChange
@@ -23,11 +22,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import account_changes, counters, lists
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.dynamodb.attributes import (
-    CompressedJsonAttribute,
-    IntegerAttribute,
-    is_unchanged,
-)
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
@@ -210,14 +205,12 @@ class FormTable:
         Args:
             read: the form, as `find` returned it.
         """
-        row, version = self.row(read.form_id, DOCUMENT), self.row.version
-        actions: list[Action] = [self.row.document.set(document), version.set(new_id())]
+        row = self.row(read.form_id, DOCUMENT)
+        actions = self.row.changes(document=document, version=new_id())
         return try_write(lambda: row.update(actions, condition=self._is_unchanged(read)))
 
     def _is_unchanged(self, read: StoredForm) -> Condition:
-        is_same = is_unchanged(self.row.version, read.version)
-        condition: Condition = self.row.form_id.exists() & is_same
-        return condition
+        return self.row.has(form_id=read.form_id, version=read.version)
 
 
 def _by_block() -> Any:

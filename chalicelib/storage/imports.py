@@ -12,8 +12,6 @@ from operator import attrgetter
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
@@ -30,7 +28,7 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.work import PARKED_SHARD, open_shards, shards_of_account
+from chalicelib.domain.work import PARKED_SHARD, PENDING, open_shards, shards_of_account
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow, build_customer, find_holders
@@ -39,16 +37,10 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
-    is_unchanged,
 )
 from chalicelib.storage.dynamodb.table import account_key, fields_of, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.work_records import (
-    WorkRecords,
-    WorkRow,
-    leave_index,
-    pending_attributes,
-)
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 
 _HEADER: Final = "header"
 _RETENTION: Final = timedelta(days=90)
@@ -99,16 +91,13 @@ class ImportRow(WorkRow):
             self.account_id, self.import_id, self.part, groups_from_json(self.rows), now
         )
 
-    def on_parking(self) -> list[Action]:
+    def on_parking(self) -> dict[str, Any]:
         indexes = [row.index for group in groups_from_json(self.rows) for row in group.rows]
         errors = [RowError(index=index, code="not_done", detail=_NOT_DONE) for index in indexes]
-        return [
-            ImportRow.failed.set(self.row_count),
-            ImportRow.errors.set(_errors_to_json(errors)),
-        ]
+        return {"failed": self.row_count, "errors": _errors_to_json(errors)}
 
-    def on_reopening(self) -> list[Action]:
-        return [ImportRow.failed.remove(), ImportRow.errors.remove()]
+    def on_reopening(self) -> dict[str, Any]:
+        return {"failed": None, "errors": None}
 
 
 WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
@@ -184,17 +173,8 @@ def accept(header: ImportHeader, now: datetime) -> bool:
 
     The header of an expired import with the same id is replaced.
     """
-    row = ImportRow(
-        header.id,
-        _HEADER,
-        account_id=header.account_id,
-        edition=header.edition,
-        created_at=header.created_at,
-        row_count=header.row_count,
-        expires_at=_timestamp(now + _RETENTION),
-        chunk_count=header.chunk_count,
-        input_hash=header.input_hash,
-    )
+    values = {name: value for name, value in vars(header).items() if name != "id"}
+    row = ImportRow(header.id, _HEADER, expires_at=_timestamp(now + _RETENTION), **values)
     is_unused = ImportRow.import_id.does_not_exist() | (ImportRow.expires_at <= _timestamp(now))
     return try_write(lambda: row.save(is_unused))
 
@@ -316,21 +296,18 @@ def finish_chunk(
 
     The transaction fails if the chunk is not pending, or if rows were erased after it was loaded.
     """
-    write.update(
-        ImportRow(chunk.row.import_id, chunk.row.part),
-        actions=[
-            ImportRow.state.set(ChunkState.DONE.value),
-            ImportRow.created.set(done.created),
-            ImportRow.filled.set(done.filled),
-            ImportRow.unchanged.set(done.unchanged),
-            ImportRow.failed.set(done.failed),
-            ImportRow.errors.set(_errors_to_json(done.errors)),
-            ImportRow.ended_at.set(now),
-            ImportRow.rows.remove(),
-            *leave_index(ImportRow),
-        ],
-        condition=ImportRow.is_pending() & _is_unchanged(chunk.row),
+    finished = ImportRow.end(
+        ChunkState.DONE,
+        now,
+        created=done.created,
+        filled=done.filled,
+        unchanged=done.unchanged,
+        failed=done.failed,
+        errors=_errors_to_json(done.errors),
+        rows=None,
     )
+    unchanged = ImportRow.has(state=PENDING, revision=chunk.row.revision)
+    write.update(ImportRow(chunk.row.import_id, chunk.row.part), finished, unchanged)
 
 
 def unfinished_with_pairs(account_id: str, digests: Collection[str]) -> Iterator[ImportRow]:
@@ -386,16 +363,9 @@ def erase_pairs(write: TransactWrite, chunk: ImportRow, digests: Collection[str]
     ]
     write.update(
         ImportRow(chunk.import_id, chunk.part),
-        actions=[
-            ImportRow.rows.set(groups_to_json(groups)),
-            ImportRow.revision.set((chunk.revision or 0) + 1),
-        ],
-        condition=(ImportRow.state == chunk.state) & _is_unchanged(chunk),
+        ImportRow.changes(rows=groups_to_json(groups), revision=(chunk.revision or 0) + 1),
+        ImportRow.has(state=chunk.state, revision=chunk.revision),
     )
-
-
-def _is_unchanged(chunk: ImportRow) -> Condition:
-    return is_unchanged(ImportRow.revision, chunk.revision)
 
 
 def discard(chunk: LoadedChunk) -> None:
@@ -421,15 +391,9 @@ def _header(row: ImportRow) -> ImportHeader:
 
 
 def _progress(row: ImportRow) -> ChunkProgress:
-    return ChunkProgress(
-        state=ChunkState(row.state),
-        created=row.created or 0,
-        filled=row.filled or 0,
-        unchanged=row.unchanged or 0,
-        failed=row.failed or 0,
-        errors=_errors_from_json(row.errors or []),
-        ended_at=row.ended_at,
-    )
+    errors = _errors_from_json(row.errors or [])
+    values = {"state": ChunkState(row.state), "errors": errors}
+    return ChunkProgress(**fields_of(row, ChunkProgress) | values)
 
 
 def _errors_to_json(errors: Iterable[RowError]) -> list[Any]:

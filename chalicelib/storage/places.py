@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.accounts.places import Directory, Place
 from chalicelib.domain.accounts.tags import Tag
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
@@ -55,21 +55,10 @@ def save(
     Raises:
         Contention: the place has been created, or its kind has changed, since it was read.
     """
-    row = PlaceRow(
-        account_id,
-        place.id,
-        kind=place.kind.value,
-        name=place.name,
-        key=place.key or None,
-        color=place.color or None,
-        brand_id=place.brand_id,
-        time_zone=place.time_zone,
-        address=place.address or None,
-        legal_text=place.legal_text or None,
-    )
-    kind = PlaceRow.kind
+    values: dict[str, Any] = {name: value or None for name, value in place if name != "id"}
     with transaction() as write:
-        write.save(row, kind == place.kind.value if earlier else kind.does_not_exist())
+        unchanged = PlaceRow.has(kind=place.kind if earlier else None)
+        write.save(PlaceRow(account_id, place.id, **values), unchanged)
         account_changes.add(write, account_id, changes)
 
 
@@ -81,17 +70,7 @@ def load_directory(account_id: str) -> Directory:
 
 
 def _place(row: PlaceRow) -> Place:
-    return Place(
-        id=row.place_id,
-        kind=PlaceKind(row.kind),
-        name=row.name,
-        key=row.key or "",
-        color=row.color or "",
-        brand_id=row.brand_id,
-        time_zone=row.time_zone,
-        address=row.address or "",
-        legal_text=row.legal_text or "",
-    )
+    return Place.model_validate({**row.attribute_values, "id": row.place_id})
 
 
 def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
@@ -102,25 +81,14 @@ def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
 
 def create_tag(account_id: str, tag: Tag) -> bool:
     """Create a tag. Return False if it exists."""
-    return create(
-        PlaceRow,
-        {
-            "account_id": account_id,
-            "place_id": _tag_key(tag.id),
-            "kind": _TAG,
-            "name": tag.tag,
-            "color": tag.color,
-            "created_at": tag.created_at,
-            "updated_at": tag.updated_at,
-        },
-    )
+    key = {"account_id": account_id, "place_id": _tag_key(tag.id), "kind": _TAG, "name": tag.tag}
+    copied = {name: getattr(tag, name) for name in ("color", "created_at", "updated_at")}
+    return create(PlaceRow, key | copied)
 
 
 def set_tag_color(account_id: str, tag_id: str, color: str, now: datetime) -> None:
     """Set the colour of an existing tag."""
-    PlaceRow(account_id, _tag_key(tag_id)).update(
-        [PlaceRow.color.set(color), PlaceRow.updated_at.set(now)]
-    )
+    PlaceRow(account_id, _tag_key(tag_id)).update(PlaceRow.changes(color=color, updated_at=now))
 
 
 def _tag_key(tag_id: str) -> str:
@@ -131,11 +99,10 @@ def _tags(rows: Iterable[PlaceRow]) -> list[Tag]:
     return [
         Tag.model_validate(
             {
+                **row.attribute_values,
                 "id": row.place_id.removeprefix(_tag_key("")),
                 "tag": row.name,
                 "color": row.color,
-                "created_at": row.created_at,
-                "updated_at": row.updated_at,
             }
         )
         for row in rows

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Any
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
@@ -13,7 +14,7 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 from chalicelib.storage.index_pages import read_index_page
@@ -103,17 +104,28 @@ def put(
     Args:
         sent_at: the time at which the partner sent this version; None if it is unknown.
     """
-    unchanged: Any = PurchaseRow.key.does_not_exist()
-    if earlier:
-        unchanged = (PurchaseRow.updated_at == earlier.updated_at) & is_unchanged(
-            PurchaseRow.customer_id, earlier.customer_id
-        )
-    else:
+    if not earlier:
         counters.count(write, account_id, Counted.PURCHASES, purchase.id)
-    row = _row(account_id, purchase)
-    row.input_hash = input_hash
-    row.sent_at = sent_at
-    write.save(row, unchanged)
+    copied = {name: getattr(purchase, name) for name in _COPIED}
+    row = PurchaseRow(
+        account_key(account_id, purchase.id),
+        account_id=account_id,
+        metadata=purchase.metadata or None,
+        attributes=[value.model_dump(mode="json") for value in purchase.attributes] or None,
+        input_hash=input_hash,
+        sent_at=sent_at,
+        **copied,
+    )
+    write.save(row, _is_unchanged(earlier) if earlier else PurchaseRow.has(key=None))
+
+
+_COPIED: Final = (
+    "id created_at updated_at store_id customer_id date start_date end_date external_id source"
+).split()
+
+
+def _is_unchanged(purchase: Purchase) -> Condition:
+    return PurchaseRow.has(customer_id=purchase.customer_id, updated_at=purchase.updated_at)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
@@ -151,37 +163,13 @@ def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at
     """
     write.update(
         PurchaseRow(account_key(account_id, purchase.id)),
-        actions=[
-            PurchaseRow.customer_id.remove(),
-            PurchaseRow.metadata.remove(),
-            PurchaseRow.attributes.remove(),
-            PurchaseRow.input_hash.remove(),
-            PurchaseRow.updated_at.set(at),
-        ],
-        condition=(PurchaseRow.customer_id == purchase.customer_id)
-        & (PurchaseRow.updated_at == purchase.updated_at),
+        PurchaseRow.changes(
+            customer_id=None, metadata=None, attributes=None, input_hash=None, updated_at=at
+        ),
+        _is_unchanged(purchase),
     )
 
 
 def build_purchase_from(row: PurchaseRow) -> Purchase:
     """Build a purchase from its table row."""
     return Purchase.model_validate(row.attribute_values)
-
-
-def _row(account_id: str, purchase: Purchase) -> PurchaseRow:
-    return PurchaseRow(
-        account_key(account_id, purchase.id),
-        account_id=account_id,
-        id=purchase.id,
-        created_at=purchase.created_at,
-        updated_at=purchase.updated_at,
-        store_id=purchase.store_id,
-        customer_id=purchase.customer_id,
-        date=purchase.date,
-        start_date=purchase.start_date,
-        end_date=purchase.end_date,
-        external_id=purchase.external_id,
-        source=purchase.source.value,
-        metadata=purchase.metadata or None,
-        attributes=[value.model_dump(mode="json") for value in purchase.attributes] or None,
-    )

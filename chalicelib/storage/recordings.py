@@ -23,7 +23,6 @@ from chalicelib.storage import (
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, pair_row_keys
-from chalicelib.storage.dynamodb.attributes import is_unchanged
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.erasures import ErasureRow
@@ -150,7 +149,7 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
     """
     before = known.purchase.customer_id if known.purchase else None
     is_moved = new.purchase.customer_id != before
-    has_left = bool(before and is_moved and customers.find_existing([(account_id, before)]))
+    has_left = bool(before and is_moved and customers.find_many(account_id, [before]))
 
     def write_all(write: TransactWrite) -> None:
         at = new.purchase.updated_at
@@ -167,11 +166,10 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
             )
         source = new.purchase.source
         if known.customer_id and (is_moved or new.optins):
-            customers.count_purchase(
-                write, account_id, known.customer_id, int(is_moved), source, at, new.optins
-            )
+            number, sources = ({"purchase_count": 1}, [source]) if is_moved else ({}, [])
+            customers.count(write, account_id, known.customer_id, number, sources, at, new.optins)
         if before and has_left:
-            customers.count_purchase(write, account_id, before, -1, source, at)
+            customers.count(write, account_id, before, {"purchase_count": -1}, (), at)
         if new.sent_at:
             _check_erasures(write, known)
 
@@ -191,4 +189,4 @@ def _check_erasures(write: TransactWrite, known: Known) -> None:
     loaded.
     """
     for (row, key), erased_at in known.erasures.items():
-        write.condition_check(row, key, condition=is_unchanged(row.erased_at, erased_at))
+        write.condition_check(row, key, condition=row.has(erased_at=erased_at))

@@ -34,15 +34,11 @@ from chalicelib.domain.solicitation.solicitation import (
     purchase_id_of,
     reminder_id,
 )
-from chalicelib.domain.work import due_after_deferral, first_due
+from chalicelib.domain.work import PENDING, due_after_deferral, first_due
 from chalicelib.storage import counters, messages, statistics
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import (
-    IntegerAttribute,
-    TimestampAttribute,
-    is_unchanged,
-)
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import (
@@ -52,14 +48,7 @@ from chalicelib.storage.dynamodb.transactions import (
     transaction,
     try_write,
 )
-from chalicelib.storage.dynamodb.work_records import (
-    WorkRecords,
-    WorkRow,
-    leave_attempt,
-    leave_index,
-    pending_attributes,
-    plan,
-)
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.index_pages import read_index_page
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
@@ -122,20 +111,13 @@ class SolicitationRow(WorkRow):
         A solicitation with an expired claim does not satisfy the condition: its outcome becomes
         UNKNOWN.
         """
-        free: Condition = cls.is_pending() & cls.leased_until.does_not_exist()
-        return free
+        return cls.has(state=PENDING, leased_until=None)
 
     def pointer(self, _now: datetime) -> SolicitationPointer:
         return SolicitationPointer(self.account_id, self.solicitation_id, self.customer_id)
 
-    def on_reopening(self) -> list[Action]:
-        return [
-            SolicitationRow.leased_until.remove(),
-            SolicitationRow.held_until.remove(),
-            SolicitationRow.reason.remove(),
-            SolicitationRow.text_day.remove(),
-            SolicitationRow.deferred_since.remove(),
-        ]
+    def on_reopening(self) -> dict[str, Any]:
+        return dict.fromkeys(("leased_until", "held_until", "reason", "text_day", "deferred_since"))
 
 
 OUTCOMES: Final = {
@@ -152,33 +134,20 @@ WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", Soli
 
 def add(write: TransactWrite, solicitation: Solicitation) -> None:
     """Add a solicitation in this transaction. The transaction fails if it already exists."""
-    is_pending = solicitation.state is SolicitationState.PENDING
-    if not is_pending:
+    account_id, created_at = solicitation.account_id, solicitation.created_at
+    if solicitation.state is SolicitationState.PENDING:
+        work = pending_attributes(account_id, solicitation.id, PART, created_at)
+    else:
         _count(write, solicitation, solicitation.state)
-    work = (
-        pending_attributes(solicitation.account_id, solicitation.id, PART, solicitation.created_at)
-        if is_pending
-        else {
-            "state": solicitation.state.value,
-            "reason": solicitation.reason,
-            "ended_at": solicitation.created_at,
-        }
-    )
-    put_new(
-        write,
-        SolicitationRow,
-        {
-            "solicitation_id": solicitation.id,
-            "account_id": solicitation.account_id,
-            "created_at": solicitation.created_at,
-            "source": solicitation.source,
-            "external_id": solicitation.external_id,
-            "customer_id": solicitation.customer_id,
-            "is_requested": solicitation.is_requested,
-            "send_at": solicitation.send_at,
-            **work,
-        },
-    )
+        work = {"state": solicitation.state, "reason": solicitation.reason, "ended_at": created_at}
+    copied = {name: getattr(solicitation, name) for name in _OF_NEW}
+    put_new(write, SolicitationRow, {"solicitation_id": solicitation.id, **copied, **work})
+
+
+_OF_NEW: Final = (
+    "account_id created_at source external_id customer_id is_requested send_at"
+).split()
+"""The attributes of a new solicitation, besides its id and those of its work record."""
 
 
 def decide_again(
@@ -192,19 +161,15 @@ def decide_again(
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
     """
-    customer, earliest = SolicitationRow.customer_id, SolicitationRow.send_at
-    write.update(
-        SolicitationRow(solicitation.id),
-        actions=[
-            SolicitationRow.revision.set(solicitation.revision + 1),
-            SolicitationRow.due_at.set(first_due(now)),
-            SolicitationRow.ready_at.set(int(now.timestamp())),
-            customer.set(customer_id) if customer_id else customer.remove(),
-            earliest.set(send_at) if send_at else earliest.remove(),
-            SolicitationRow.held_until.remove(),
-        ],
-        condition=_is_unchanged(solicitation),
+    actions = SolicitationRow.changes(
+        revision=solicitation.revision + 1,
+        due_at=first_due(now),
+        ready_at=int(now.timestamp()),
+        customer_id=customer_id,
+        send_at=send_at,
+        held_until=None,
     )
+    write.update(SolicitationRow(solicitation.id), actions, _is_unchanged(solicitation))
 
 
 def find(solicitation_id: str) -> Solicitation | None:
@@ -283,17 +248,16 @@ def confirm_survey(write: TransactWrite, reminder: Solicitation) -> None:
 
     The purchase must still belong to the customer who received the survey.
     """
-    row, purchase_key = SolicitationRow, account_key(reminder.account_id, reminder.purchase_id)
+    purchase_key = account_key(reminder.account_id, reminder.purchase_id)
     is_same = PurchaseRow.customer_id == reminder.customer_id
     write.condition_check(PurchaseRow, purchase_key, condition=is_same)
-    write.condition_check(
-        SolicitationRow,
-        reminder.purchase_id,
-        condition=(row.state == SolicitationState.SENT.value)
-        & (row.customer_id == reminder.customer_id)
-        & (row.tracker_id == reminder.tracker_id)
-        & row.cancelled_at.does_not_exist(),
+    is_sent = SolicitationRow.has(
+        state=SolicitationState.SENT,
+        customer_id=reminder.customer_id,
+        tracker_id=reminder.tracker_id,
+        cancelled_at=None,
     )
+    write.condition_check(SolicitationRow, reminder.purchase_id, condition=is_sent)
 
 
 def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: datetime) -> None:
@@ -301,15 +265,8 @@ def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: dat
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
     """
-    write.update(
-        SolicitationRow(solicitation.id),
-        actions=[
-            SolicitationRow.held_until.remove(),
-            SolicitationRow.reason.set(reason),
-            *_ending(SolicitationState.SKIPPED, now),
-        ],
-        condition=_is_unchanged(solicitation),
-    )
+    actions = _ending(SolicitationState.SKIPPED, now, reason=reason, held_until=None)
+    write.update(SolicitationRow(solicitation.id), actions, _is_unchanged(solicitation))
     _count(write, solicitation, SolicitationState.SKIPPED)
 
 
@@ -321,23 +278,18 @@ def link(write: TransactWrite, loaded: Solicitation, linked: Solicitation, now: 
     Args:
         linked: the solicitation with its new outcome, the survey, the tracker and the customer.
     """
-    row = SolicitationRow
-    write.update(
-        row(loaded.id),
-        actions=[
-            *_chosen(linked),
-            row.sent_at.set(now),
-            row.held_until.remove(),
-            row.reason.remove(),
-            *_ending(linked.state, now),
-        ],
-        condition=(row.state == loaded.state.value)
-        & is_unchanged(row.reason, loaded.reason or None)
-        & is_unchanged(row.revision, loaded.revision or None)
-        & is_unchanged(row.customer_id, loaded.customer_id)
-        & row.leased_until.does_not_exist()
-        & row.cancelled_at.does_not_exist(),
+    unchanged = SolicitationRow.has(
+        state=loaded.state,
+        reason=loaded.reason or None,
+        revision=loaded.revision or None,
+        customer_id=loaded.customer_id,
+        leased_until=None,
+        cancelled_at=None,
     )
+    actions = _ending(
+        linked.state, now, **_chosen(linked), sent_at=now, held_until=None, reason=None
+    )
+    write.update(SolicitationRow(loaded.id), actions, unchanged)
     if loaded.outcome_is_final:
         counters.count(write, loaded.account_id, OUTCOMES[loaded.state], loaded.id, -1)
     _count(write, loaded, linked.state)
@@ -354,30 +306,16 @@ def cancel(solicitation: Solicitation, now: datetime) -> None:
     Raises:
         Contention: the solicitation has been claimed, released or ended since it was loaded.
     """
-    row = SolicitationRow
     is_leased = solicitation.leased_until is not None
-    ends = not solicitation.outcome_is_final and not is_leased
-    actions: list[Action] = [row.cancelled_at.set(now)]
-    if ends:
-        reason = SkipReason.CANCELLED.value
-        actions += [
-            row.held_until.remove(),
-            row.reason.set(reason),
-            *_ending(SolicitationState.SKIPPED, now),
-        ]
+    claim = {"claim_token": solicitation.claim_token} if is_leased else {"leased_until": None}
+    unchanged = SolicitationRow.has(state=solicitation.state, **claim)
+    actions = SolicitationRow.changes(cancelled_at=now)
     with transaction() as write:
-        write.update(
-            row(solicitation.id),
-            actions=actions,
-            condition=(row.state == solicitation.state.value)
-            & (
-                row.claim_token == solicitation.claim_token
-                if is_leased
-                else row.leased_until.does_not_exist()
-            ),
-        )
-        if ends:
-            _count(write, solicitation, SolicitationState.SKIPPED)
+        if not solicitation.outcome_is_final and not is_leased:
+            skipped, reason = SolicitationState.SKIPPED, SkipReason.CANCELLED
+            actions += _ending(skipped, now, reason=reason, held_until=None)
+            _count(write, solicitation, skipped)
+        write.update(SolicitationRow(solicitation.id), actions, unchanged)
 
 
 def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
@@ -386,9 +324,8 @@ def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
-    held_until = SolicitationRow.held_until.set(until)
-    planned = plan(SolicitationRow, ceil(until.timestamp()))
-    _decide_later(solicitation, reason, now, held_until, *planned)
+    planned = SolicitationRow.plan(ceil(until.timestamp()), held_until=until)
+    _decide_later(solicitation, reason, now, planned)
 
 
 def defer(solicitation: Solicitation, reason: str, now: datetime) -> None:
@@ -397,25 +334,21 @@ def defer(solicitation: Solicitation, reason: str, now: datetime) -> None:
     Raises:
         Contention: the solicitation is no longer open or has changed since it was loaded.
     """
+    _decide_later(solicitation, reason, now, _deferral(solicitation, now, held_until=None))
+
+
+def _deferral(solicitation: Solicitation, now: datetime, **values: Any) -> list[Action]:
     deferrals = solicitation.deferrals + 1
-    _decide_later(
-        solicitation,
-        reason,
-        now,
-        SolicitationRow.due_at.set(due_after_deferral(now, deferrals)),
-        SolicitationRow.held_until.remove(),
-        *leave_attempt(SolicitationRow),
-        SolicitationRow.deferrals.set(deferrals),
-    )
+    due_at = due_after_deferral(now, deferrals)
+    return SolicitationRow.leave_attempt(due_at=due_at, deferrals=deferrals, **values)
 
 
-def _decide_later(solicitation: Solicitation, reason: str, now: datetime, *also: Action) -> None:
+def _decide_later(
+    solicitation: Solicitation, reason: str, now: datetime, actions: list[Action]
+) -> None:
     row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
-    actions: list[Action] = [
-        SolicitationRow.processed_at.set(solicitation.processed_at or now),
-        SolicitationRow.reason.set(reason),
-        *also,
-    ]
+    processed_at = solicitation.processed_at or now
+    actions += SolicitationRow.changes(processed_at=processed_at, reason=reason)
     if not try_write(lambda: row.update(actions, condition=unchanged)):
         raise Contention(condition_failed=True)
 
@@ -434,38 +367,25 @@ def claim(
         counted_before: the group in which an earlier claim counted the survey as sent, if any.
     """
     lease_end = ceil((now + LEASE).timestamp())
-    write.update(
-        SolicitationRow(claimed.id),
-        actions=[
-            *(() if claimed.is_reminder else _chosen(claimed)),
-            SolicitationRow.claim_token.set(claimed.claim_token),
-            SolicitationRow.leased_until.set(lease_end),
-            SolicitationRow.due_at.set(lease_end),
-            SolicitationRow.requeues.remove(),
-            *leave_attempt(SolicitationRow),
-            SolicitationRow.processed_at.set(claimed.processed_at or now),
-            SolicitationRow.held_until.remove(),
-            SolicitationRow.reason.remove(),
-            *([SolicitationRow.text_day.set(claimed.text_day)] if claimed.text_day else ()),
-        ],
-        condition=_is_unchanged(claimed),
+    chosen = {} if claimed.is_reminder else _chosen(claimed)
+    actions = SolicitationRow.leave_attempt(
+        claim_token=claimed.claim_token,
+        leased_until=lease_end,
+        due_at=lease_end,
+        requeues=None,
+        processed_at=claimed.processed_at or now,
+        held_until=None,
+        reason=None,
+        text_day=claimed.text_day,
+        **chosen,
     )
+    write.update(SolicitationRow(claimed.id), actions, _is_unchanged(claimed))
     statistics.count_sent(write, claimed.account_id, claimed.id, counted_before, claimed.counted_as)
 
 
-def _chosen(decided: Solicitation) -> list[Action]:
-    row, customer = SolicitationRow, SolicitationRow.customer_id
-    assert decided.survey_id  # noqa: S101 - every claim and link has survey, channel and tracker
-    assert decided.channel  # noqa: S101
-    assert decided.tracker_id  # noqa: S101
-    assert decided.counted_as  # noqa: S101
-    return [
-        row.survey_id.set(decided.survey_id),
-        row.channel.set(decided.channel.value),
-        row.tracker_id.set(decided.tracker_id),
-        row.counted_as.set(decided.counted_as),
-        customer.set(decided.customer_id) if decided.customer_id else customer.remove(),
-    ]
+def _chosen(decided: Solicitation) -> dict[str, Any]:
+    chosen = "survey_id channel tracker_id counted_as customer_id"
+    return {name: getattr(decided, name) for name in chosen.split()}
 
 
 def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
@@ -473,14 +393,8 @@ def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
 
     Return False if the claim has expired. One request.
     """
-    actions: list[Action] = [
-        SolicitationRow.leased_until.remove(),
-        SolicitationRow.reason.set(reason),
-        SolicitationRow.deferred_since.set(claimed.deferred_since or now),
-        SolicitationRow.deferrals.set(claimed.deferrals + 1),
-        SolicitationRow.due_at.set(due_after_deferral(now, claimed.deferrals + 1)),
-        *leave_attempt(SolicitationRow),
-    ]
+    since = claimed.deferred_since or now
+    actions = _deferral(claimed, now, leased_until=None, reason=reason, deferred_since=since)
     return _settle(claimed, actions, SolicitationState.PENDING)
 
 
@@ -511,12 +425,8 @@ def save_sent(
         contact_key=contact_key,
         sent_at=now,
     )
-    actions = _ending(SolicitationState.SENT, now)
-    if not claimed.is_reminder:
-        actions += [
-            SolicitationRow.message_id.set(message_id),
-            SolicitationRow.sent_at.set(now),
-        ]
+    of_survey = {} if claimed.is_reminder else {"message_id": message_id, "sent_at": now}
+    actions = _ending(SolicitationState.SENT, now, **of_survey)
 
     def also(write: TransactWrite) -> None:
         messages.add(write, sent)
@@ -537,11 +447,8 @@ def _save_reminded(
     """
     write.update(
         SolicitationRow(reminder.purchase_id),
-        actions=[
-            SolicitationRow.reminded_at.set(now),
-            SolicitationRow.reminder_message_id.set(message_id),
-        ],
-        condition=SolicitationRow.customer_id == reminder.customer_id,
+        SolicitationRow.changes(reminded_at=now, reminder_message_id=message_id),
+        SolicitationRow.customer_id == reminder.customer_id,
     )
 
 
@@ -558,7 +465,7 @@ def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: 
 
     Return False if the claim has expired. One request.
     """
-    return _settle(claimed, [SolicitationRow.reason.set(reason), *_ending(state, now)], state)
+    return _settle(claimed, _ending(state, now, reason=reason), state)
 
 
 def expire(solicitation: Solicitation, now: datetime) -> bool:
@@ -629,30 +536,21 @@ def erase_customer(write: TransactWrite, solicitation: Solicitation, now: dateti
     `count_erased` counts this outcome. A skipped solicitation can no longer get a link. The
     transaction fails if the solicitation has changed since it was loaded.
     """
-    row = SolicitationRow
-    actions: list[Action] = [
-        row.customer_id.remove(),
-        row.tracker_id.remove(),
-        row.message_id.remove(),
-        row.reminder_message_id.remove(),
-    ]
-    if outcome := _outcome_of_erasure(solicitation):
-        actions += [
-            row.held_until.remove(),
-            row.reason.set(SkipReason.ERASED.value),
-            *_ending(outcome, now),
-        ]
-    elif solicitation.can_be_linked:
-        actions.append(row.reason.set(SkipReason.ERASED.value))
-    write.update(
-        SolicitationRow(solicitation.id),
-        actions=actions,
-        condition=(row.customer_id == solicitation.customer_id)
-        & (row.state == solicitation.state.value)
-        & is_unchanged(row.leased_until, solicitation.leased_until)
-        & is_unchanged(row.message_id, solicitation.message_id)
-        & is_unchanged(row.reminder_message_id, solicitation.reminder_message_id),
+    actions = SolicitationRow.changes(
+        customer_id=None, tracker_id=None, message_id=None, reminder_message_id=None
     )
+    if outcome := _outcome_of_erasure(solicitation):
+        actions += _ending(outcome, now, reason=SkipReason.ERASED, held_until=None)
+    elif solicitation.can_be_linked:
+        actions += SolicitationRow.changes(reason=SkipReason.ERASED)
+    unchanged = SolicitationRow.has(
+        customer_id=solicitation.customer_id,
+        state=solicitation.state,
+        leased_until=solicitation.leased_until,
+        message_id=solicitation.message_id,
+        reminder_message_id=solicitation.reminder_message_id,
+    )
+    write.update(SolicitationRow(solicitation.id), actions, unchanged)
 
 
 def count_erased(write: TransactWrite, erased: Iterable[Solicitation]) -> None:
@@ -687,30 +585,12 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
 
 
 def _is_unchanged(solicitation: Solicitation) -> Condition:
-    unchanged: Condition = (
-        SolicitationRow.is_pending()
-        & SolicitationRow.leased_until.does_not_exist()
-        & is_unchanged(SolicitationRow.revision, solicitation.revision or None)
-    )
-    return unchanged
+    revision = solicitation.revision or None
+    return SolicitationRow.has(state=PENDING, leased_until=None, revision=revision)
 
 
-def _is_claimed_with(token: str) -> Condition:
-    claimed: Condition = (
-        SolicitationRow.is_pending()
-        & SolicitationRow.leased_until.exists()
-        & (SolicitationRow.claim_token == token)
-    )
-    return claimed
-
-
-def _ending(state: SolicitationState, now: datetime) -> list[Action]:
-    return [
-        SolicitationRow.state.set(state.value),
-        SolicitationRow.ended_at.set(now),
-        SolicitationRow.leased_until.remove(),
-        *leave_index(SolicitationRow),
-    ]
+def _ending(state: SolicitationState, now: datetime, **values: Any) -> list[Action]:
+    return SolicitationRow.end(state, now, leased_until=None, **values)
 
 
 def _count(write: TransactWrite, solicitation: Solicitation, outcome: SolicitationState) -> None:
@@ -734,11 +614,12 @@ def _settle(
 
     is_sent = state in (SolicitationState.SENT, SolicitationState.UNKNOWN)
     if not is_sent:
-        actions = [*actions, SolicitationRow.counted_as.remove()]
+        actions += SolicitationRow.changes(counted_as=None)
+    row = SolicitationRow
+    is_claimed = row.leased_until.exists() & row.has(state=PENDING, claim_token=claimed.claim_token)
 
     def store(write: TransactWrite) -> None:
-        is_claimed = _is_claimed_with(claimed.claim_token)
-        write.update(SolicitationRow(claimed.id), actions=actions, condition=is_claimed)
+        write.update(SolicitationRow(claimed.id), actions, is_claimed)
         if state in OUTCOMES:
             _count(write, claimed, state)
         if not is_sent:

@@ -2,15 +2,16 @@
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_indexed, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
 
 
 class TrackerRow(Table):
@@ -35,8 +36,7 @@ class TrackerRow(Table):
 
 def create(tracker: Tracker) -> bool:
     """Add a tracker. Return False if the id already exists."""
-    row = _row(tracker)
-    return try_write(lambda: row.save(TrackerRow.tracker_id.does_not_exist()))
+    return transactions.create(TrackerRow, _attributes(tracker))
 
 
 def put(write: TransactWrite, tracker: Tracker) -> None:
@@ -44,7 +44,7 @@ def put(write: TransactWrite, tracker: Tracker) -> None:
 
     The transaction fails if the tracker is already used.
     """
-    write.save(_row(tracker), TrackerRow.used_at.does_not_exist())
+    write.save(TrackerRow(**_attributes(tracker)), TrackerRow.has(used_at=None))
 
 
 def find(tracker_id: str) -> Tracker | None:
@@ -61,7 +61,7 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
 
 def confirm_unused(write: TransactWrite, tracker_id: str) -> None:
     """Check in this transaction that a tracker exists and is not used."""
-    unused = TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist()
+    unused = TrackerRow.has(tracker_id=tracker_id, used_at=None)
     write.condition_check(TrackerRow, tracker_id, condition=unused)
 
 
@@ -70,14 +70,9 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
 
     The transaction fails if the tracker does not exist or is already used.
     """
-    write.update(
-        TrackerRow(tracker_id),
-        actions=[
-            TrackerRow.used_at.set(at),
-            TrackerRow.feedback_id.set(feedback_id),
-        ],
-        condition=TrackerRow.tracker_id.exists() & TrackerRow.used_at.does_not_exist(),
-    )
+    used = TrackerRow.changes(used_at=at, feedback_id=feedback_id)
+    unused = TrackerRow.has(tracker_id=tracker_id, used_at=None)
+    write.update(TrackerRow(tracker_id), used, unused)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
@@ -92,9 +87,9 @@ def delete(write: TransactWrite, tracker: Tracker) -> None:
     write.delete(TrackerRow(tracker.id), condition=TrackerRow.tracker_id.exists())
 
 
-def _row(tracker: Tracker) -> TrackerRow:
-    values = vars(tracker)
-    return TrackerRow(values["id"], **{n: v for n, v in values.items() if n != "id"})
+def _attributes(tracker: Tracker) -> dict[str, Any]:
+    values = dict(vars(tracker))
+    return {"tracker_id": values.pop("id"), **values}
 
 
 def build_tracker(row: TrackerRow) -> Tracker:

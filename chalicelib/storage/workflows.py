@@ -9,14 +9,13 @@ from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, is_unchanged
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
@@ -106,17 +105,12 @@ def change(
 
 def _replace(row: WorkflowRow, workflow: Workflow) -> bool:
     document = workflow.model_dump_json().encode()
-    actions: list[Action] = [
-        WorkflowRow.document.set(document),
-        WorkflowRow.version.set(new_id()),
-    ]
+    actions = WorkflowRow.changes(document=document, version=new_id())
     return try_write(lambda: row.update(actions, condition=_is_unchanged(row)))
 
 
 def _is_unchanged(row: WorkflowRow) -> Condition:
-    is_same = is_unchanged(WorkflowRow.version, row.version)
-    condition: Condition = WorkflowRow.workflow_id.exists() & is_same
-    return condition
+    return WorkflowRow.has(workflow_id=row.workflow_id, version=row.version)
 
 
 def list_for_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:

@@ -190,7 +190,7 @@ def test_record_that_changes_during_sweep_is_skipped(
 
     def transaction_after_change() -> Any:
         monkeypatch.setattr(work_records, "transaction", real)
-        assert WEBHOOKS.records.reschedule(first, clock.now())
+        assert list(WEBHOOKS.records.reschedule_all([first], clock.now()))
         return real()
 
     monkeypatch.setattr(work_records, "transaction", transaction_after_change)
@@ -258,9 +258,7 @@ def test_age_of_work_counts_from_planned_time(
     time = move_time(monkeypatch)
     due = make_only_overdue(account, monkeypatch)
     planned = int(clock.now().timestamp()) + 600
-    executions.ExecutionRow(due.owner_id, due.part).update(
-        work_records.plan(executions.ExecutionRow, planned)
-    )
+    executions.ExecutionRow(due.owner_id, due.part).update(executions.ExecutionRow.plan(planned))
     time.ahead += timedelta(minutes=11)
     assert sweep_kind(WEBHOOKS).oldest_s in range(60, 120)
 

@@ -95,6 +95,6 @@ def replay_matching(
 
 def _replay(kind: KindOfWork, keys: Sequence[tuple[str, str]]) -> int:
     """Queue the records with these owners and parts that are still parked. Return their number."""
-    revived = kind.records.revive(keys, clock.now())
+    revived = kind.records.reopen(keys, clock.now())
     send(kind.queue, revived)
     return len(revived)

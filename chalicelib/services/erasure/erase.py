@@ -86,7 +86,7 @@ def start_erasure(
         customer = customers.find(account_id, customer_id)
         is_created_again = earlier is not None and _is_created_again(earlier, customer)
         if earlier and earlier.state is ErasureState.PARKED and not is_created_again:
-            erasures.WORK.revive([(erasure_id, erasures.PART)], clock.now())
+            erasures.WORK.reopen([(erasure_id, erasures.PART)], clock.now())
             return earlier
         is_pending = earlier is not None and earlier.state is ErasureState.PENDING
         if earlier and not is_created_again and (is_pending or not (customer or is_replay)):

@@ -8,7 +8,6 @@ from typing import Any, Final
 from pydantic_core import from_json
 from pynamodb.attributes import Attribute
 from pynamodb.constants import BINARY, NUMBER, STRING
-from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.schema import format_timestamp
 
@@ -74,13 +73,3 @@ class CompressedJsonAttribute(Attribute[bytes]):
     def deserialize(self, value: bytes) -> bytes:
         """Decompress the JSON text."""
         return zlib.decompress(value)
-
-
-def is_unchanged(attribute: Any, read: Any) -> Condition:
-    """Return a write condition: the attribute still has the value that was read.
-
-    Args:
-        read: None if the row did not have the attribute.
-    """
-    unchanged: Condition = attribute.does_not_exist() if read is None else attribute == read
-    return unchanged

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Any, ClassVar, Final, Self
 from uuid import uuid4
 
@@ -17,6 +18,8 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 
 from chalicelib.aws_calls import forget_clients
@@ -115,6 +118,12 @@ def connection() -> SharedConnection:
     return _shared
 
 
+def key_names(table_name: str) -> list[str]:
+    """Return the names of the key attributes of a table that this process has used."""
+    schema = connection().get_meta_table(table_name)
+    return [name for name in (schema.hash_keyname, schema.range_keyname) if name]
+
+
 def forget_connection() -> None:
     """Discard the connection and all AWS clients. Tests use this to replace the AWS endpoint."""
     global _shared
@@ -155,6 +164,11 @@ class Table(Model):
         return cls._get_connection().table_name
 
     @classmethod
+    def key_names(cls) -> list[str]:
+        """Return the names of the partition key and, if the table has one, of the sort key."""
+        return key_names(cls.table_name())
+
+    @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
         """Build a row from a DynamoDB item.
 
@@ -182,15 +196,28 @@ class Table(Model):
             return None
 
     @classmethod
-    def load_with_time(cls, hash_key: str) -> tuple[Self | None, datetime]:
-        """Load a row in one consistent request, and return the time of DynamoDB's response.
+    def changes(cls, **values: Any) -> list[Action]:
+        """Return the update actions that set these attributes. None removes an attribute."""
+        attributes = cls.get_attributes()
+        return [
+            attributes[name].remove() if value is None else attributes[name].set(value)
+            for name, value in values.items()
+        ]
 
-        The response states the time in full seconds.
+    @classmethod
+    def has(cls, **values: Any) -> Condition:
+        """Return a write condition: the attributes have these values.
+
+        None means that the row does not have the attribute.
         """
-        read = cls.get_operation_kwargs_from_class(hash_key)
-        response = connection().dispatch("GetItem", {**read, "ConsistentRead": True})
-        item = response.get("Item")
-        return cls.from_raw_data(item) if item else None, time_of(response)
+        attributes = cls.get_attributes()
+        return reduce(
+            and_,
+            (
+                attributes[name].does_not_exist() if value is None else attributes[name] == value
+                for name, value in values.items()
+            ),
+        )
 
     @classmethod
     def load_partition(cls, hash_key: str) -> list[Self]:
@@ -252,12 +279,9 @@ def read_with_response(
     while True:
         response = connection().dispatch("BatchGetItem", {"RequestItems": unread})
         for table_name, items in response["Responses"].items():
-            schema = connection().get_meta_table(table_name)
+            names = sorted(key_names(table_name))
             for item in items:
-                item_key = {
-                    name: item[name] for name in (schema.hash_keyname, schema.range_keyname) if name
-                }
-                index = indexes[table_name, repr(sorted(item_key.items()))]
+                index = indexes[table_name, repr([(name, item[name]) for name in names])]
                 rows[index] = keys[index][0].from_raw_data(item)
         unread = response.get("UnprocessedKeys") or {}
         if not unread:
@@ -271,8 +295,7 @@ def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
 
     The index is eventually consistent; the rows are read consistently. One request per 100 entries.
     """
-    schema = model._get_connection().get_meta_table()
-    names = [name for name in (schema.hash_keyname, schema.range_keyname) if name]
+    names = model.key_names()
     keys = ((model, *(getattr(entry, name) for name in names)) for entry in entries)
     for group in in_groups(keys, _MAX_BATCH_READS):
         yield from (row for row in read_together(*group) if row)

@@ -20,7 +20,7 @@ from chalicelib.domain.errors import Blocked, Unavailable
 from chalicelib.domain.work import MAX_WAIT
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import read_rows
-from chalicelib.storage.dynamodb.table import THROTTLING_REASONS, Table, connection
+from chalicelib.storage.dynamodb.table import THROTTLING_REASONS, Table, connection, key_names
 
 CONDITION_FAILED: Final = "ConditionalCheckFailed"
 """The reason code that DynamoDB returns for a write whose condition failed."""
@@ -127,9 +127,7 @@ def _key_of(write: Mapping[str, Any]) -> Mapping[str, Any]:
     if "Key" in write:
         key: Mapping[str, Any] = write["Key"]
         return key
-    schema = connection().get_meta_table(write["TableName"])
-    names = (schema.hash_keyname, schema.range_keyname)
-    return {name: write["Item"][name] for name in names if name}
+    return {name: write["Item"][name] for name in key_names(write["TableName"])}
 
 
 def put_new(write: TransactWrite, model: type[Table], values: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 The models of tables that contain work records derive from `WorkRow` and override its hooks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -38,6 +38,7 @@ from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 
 _READ_AT_ONCE: Final = 100
+_INTERRUPTED: Final = "interrupted"
 
 Pointer = TypeVar("Pointer")
 
@@ -84,7 +85,7 @@ class WorkRow(Table):
     @classmethod
     def is_pending(cls) -> Condition:
         """Return a write condition: the record is pending."""
-        return cls.state == PENDING
+        return cls.has(state=PENDING)
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
@@ -96,6 +97,31 @@ class WorkRow(Table):
         """Return a write condition: a worker can start the record. Default: it is pending."""
         return cls.is_pending()
 
+    @classmethod
+    def end(cls, state: str, now: datetime, **values: Any) -> list[Action]:
+        """Return the update actions that end a record and set these attributes."""
+        return cls.leave_attempt(state=state, ended_at=now, work_shard=None, due_at=None, **values)
+
+    @classmethod
+    def plan(cls, due_at: int, **values: Any) -> list[Action]:
+        """Return the update actions that make a record ready at a planned time.
+
+        Args:
+            due_at: the planned time in epoch seconds.
+        """
+        return cls.leave_attempt(due_at=due_at, ready_at=due_at, **values)
+
+    @classmethod
+    def park(cls, now: datetime, **values: Any) -> list[Action]:
+        """Return the update actions that park a record and set these attributes."""
+        parked = {"state": PARKED, "ended_at": now, "work_shard": PARKED_SHARD}
+        return cls.leave_attempt(**parked, due_at=int(now.timestamp()), **values)
+
+    @classmethod
+    def leave_attempt(cls, **values: Any) -> list[Action]:
+        """Return the update actions that end an attempt without interruption. See `changes`."""
+        return cls.changes(started_at=None, waits_since=None, **values)
+
     def pointer(self, now: datetime) -> Any:
         """Return the pointer to this record.
 
@@ -103,13 +129,13 @@ class WorkRow(Table):
         """
         raise NotImplementedError
 
-    def on_parking(self) -> list[Action]:
+    def on_parking(self) -> dict[str, Any]:
         """Return the changes that this kind of record needs when it is parked. Default: none."""
-        return []
+        return {}
 
-    def on_reopening(self) -> list[Action]:
+    def on_reopening(self) -> dict[str, Any]:
         """Return the changes that this kind of record needs when it is reopened. Default: none."""
-        return []
+        return {}
 
 
 def pending_attributes(
@@ -124,21 +150,6 @@ def pending_attributes(
     }
 
 
-def leave_index(row: type[WorkRow]) -> list[Action]:
-    """Return the update actions that remove an ended record from the index."""
-    return [row.work_shard.remove(), row.due_at.remove(), *leave_attempt(row)]
-
-
-def leave_attempt(row: type[WorkRow]) -> list[Action]:
-    """Return the update actions that end an attempt that was not interrupted."""
-    return [row.started_at.remove(), row.waits_since.remove()]
-
-
-def plan(row: type[WorkRow], due_at: int) -> list[Action]:
-    """Return the update actions that make a record ready at a planned time in epoch seconds."""
-    return [row.due_at.set(due_at), row.ready_at.set(due_at), *leave_attempt(row)]
-
-
 class Requeued(NamedTuple):
     """A rescheduled record.
 
@@ -149,17 +160,6 @@ class Requeued(NamedTuple):
 
     pointer: Any
     ready_at: int
-
-
-def park(row: type[WorkRow], now: datetime) -> list[Action]:
-    """Return the update actions that park a record."""
-    return [
-        row.state.set(PARKED),
-        row.ended_at.set(now),
-        row.work_shard.set(PARKED_SHARD),
-        row.due_at.set(int(now.timestamp())),
-        *leave_attempt(row),
-    ]
 
 
 class WorkRecords(Generic[Pointer]):
@@ -196,51 +196,22 @@ class WorkRecords(Generic[Pointer]):
         The caller queues the pointers. Records that have ended or were rescheduled in the meantime
         are skipped. Two requests; if the transaction fails, one more per record.
         """
-        rows = read_together(*((self._row, *self._key(due.owner_id, due.part)) for due in overdue))
-        current = [
-            (due, row)
-            for due, row in zip(overdue, rows, strict=True)
-            if row and row.state == PENDING and row.due_at == due.due_at
-        ]
-        if not current:
-            return
-        try:
-            with transaction() as write:
-                for due, row in current:
-                    write.update(row, *self._requeue(due, row.requeues or 0, now))
-        except (Contention, TransactWriteError):
-            # A record changed after it was read, or all records together are too large.
-            for due, row in current:
-                requeued = self.reschedule(due, now, row.requeues or 0)
-                if requeued:
-                    yield requeued
-            return
-        for due, row in current:
-            yield Requeued(self._pointer(row, now), row.ready_at or due.due_at)
-
-    def reschedule(self, due: DueWork, now: datetime, requeues: int = 0) -> Requeued | None:
-        """Reschedule an overdue record and return it. The caller queues the pointer.
-
-        Return None if the record has ended or was rescheduled in the meantime.
-
-        Args:
-            requeues: the number of times that the record was requeued since its last attempt.
-        """
-        row = self._at(due.owner_id, due.part)
-        if not _update(row, *self._requeue(due, requeues, now)):
-            return None
-        return Requeued(self._pointer(row, now), row.ready_at)
-
-    def _requeue(
-        self, due: DueWork, requeues: int, now: datetime
-    ) -> tuple[list[Action], Condition]:
-        unchanged = self._row.is_pending() & (self._row.due_at == due.due_at)
-        return [
-            self._row.due_at.set(due_after_requeue(now, requeues)),
-            self._row.requeues.set(requeues + 1),
-            # Records of an earlier version do not have this attribute.
-            self._row.ready_at.set(self._row.ready_at | due.due_at),
-        ], unchanged
+        rows = self._read((due.owner_id, due.part) for due in overdue)
+        updates = []
+        for due, row in zip(overdue, rows, strict=True):
+            if row and row.state == PENDING and row.due_at == due.due_at:
+                # Records of an earlier version do not have this attribute.
+                row.ready_at = row.ready_at or due.due_at
+                requeues = row.requeues or 0
+                actions = self._row.changes(
+                    due_at=due_after_requeue(now, requeues),
+                    requeues=requeues + 1,
+                    ready_at=row.ready_at,
+                )
+                unchanged = self._row.has(state=PENDING, due_at=due.due_at)
+                updates.append((row, actions, unchanged))
+        for row in _update_all(updates):
+            yield Requeued(row.pointer(now), row.ready_at)
 
     def interrupt(self, owner_id: str, part: str, error: Exception, now: datetime) -> Interruption:
         """Reschedule or park a record whose attempt raised an exception.
@@ -273,22 +244,17 @@ class WorkRecords(Generic[Pointer]):
             reason: the reason for waiting, if the record waits for a state to change.
         """
         row, free = self._at(owner_id, part), self._row.is_free(now)
-        since, seconds = self._row.waits_since, int(now.timestamp())
-        actions: list[Action] = [
-            self._row.deferrals.add(1),
-            self._row.due_at.set(due_after_deferral(now, 1)),
-            self._row.requeues.remove(),
-            self._row.started_at.remove(),
-            *(
-                [since.set(since | seconds), self._row.reason.set(reason)]
-                if reason
-                else [since.remove()]
-            ),
-        ]
+        waits: dict[str, Any] = {"waits_since": None}
+        if reason:
+            since = self._row.waits_since | int(now.timestamp())
+            waits = {"waits_since": since, "reason": reason}
+        due_at = due_after_deferral(now, 1)
+        deferred = self._row.changes(due_at=due_at, requeues=None, started_at=None, **waits)
+        actions = [self._row.deferrals.add(1), *deferred]
         if not _update(row, actions, free):
             return None
         if row.deferrals > 1:
-            _update(row, [self._row.due_at.set(due_after_deferral(now, row.deferrals))], free)
+            _update(row, self._row.changes(due_at=due_after_deferral(now, row.deferrals)), free)
         waits_since: int | None = row.waits_since
         return waits_since
 
@@ -300,18 +266,15 @@ class WorkRecords(Generic[Pointer]):
         after an earlier start.
         """
         row, startable = self._at(owner_id, part), self._row.can_start(now)
-        started_at = self._row.started_at
-        start = started_at.set(int(now.timestamp()))
-        interrupted = self._row.reason.set("interrupted")
-        is_first = _update(row, [start], startable & started_at.does_not_exist())
-        # A more recent start can belong to a worker that is still running.
-        is_interrupted = startable & (started_at <= int((now - MAX_RUN).timestamp()))
-        if not is_first and not _update(
-            row, [start, self._row.claims.add(1), interrupted], is_interrupted
-        ):
-            return False
+        start = self._row.changes(started_at=int(now.timestamp()))
+        if not _update(row, start, startable & self._row.has(started_at=None)):
+            # A more recent start can belong to a worker that is still running.
+            is_old = self._row.started_at <= int((now - MAX_RUN).timestamp())
+            actions = [*start, self._row.claims.add(1), *self._row.changes(reason=_INTERRUPTED)]
+            if not _update(row, actions, startable & is_old):
+                return False
         # Claims of an execution whose outcome was not stored have been counted before.
-        return self._park_if_exhausted(row, now, startable, interrupted)
+        return self._park_if_exhausted(row, now, startable, reason=_INTERRUPTED)
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
@@ -319,19 +282,13 @@ class WorkRecords(Generic[Pointer]):
         If this was the last allowed attempt, park the record. Return True if the record is now
         parked.
         """
-        row = self._at(owner_id, part)
-        free = self._row.is_free(now)
-        actions: list[Action] = [
-            self._row.claims.add(1),
-            self._row.reason.set(reason),
-            self._row.requeues.remove(),
-            self._row.started_at.remove(),
-        ]
-        if not _update(row, actions, free):
+        row, free = self._at(owner_id, part), self._row.is_free(now)
+        failed = self._row.changes(reason=reason, requeues=None, started_at=None)
+        if not _update(row, [self._row.claims.add(1), *failed], free):
             return False
         if self._park_if_exhausted(row, now, free):
             return True
-        _update(row, [self._row.due_at.set(due_after_failure(now, row.claims or 0))], free)
+        _update(row, self._row.changes(due_at=due_after_failure(now, row.claims or 0)), free)
         return False
 
     def parked(self, since: datetime | None = None) -> Iterator[ParkedWork]:
@@ -342,8 +299,7 @@ class WorkRecords(Generic[Pointer]):
         condition = self._row.due_at >= int(since.timestamp()) if since else None
         candidates = self._in_shard(PARKED_SHARD, condition, _READ_AT_ONCE)
         for keys in in_groups(candidates, _READ_AT_ONCE):
-            rows = read_together(*((self._row, *self._key(due.owner_id, due.part)) for due in keys))
-            for row in rows:
+            for row in self._read((due.owner_id, due.part) for due in keys):
                 if row and row.state == PARKED:
                     yield ParkedWork(
                         kind=self.kind,
@@ -365,90 +321,81 @@ class WorkRecords(Generic[Pointer]):
             owner_id,
             filter_condition=self._row.state == PARKED,
             consistent_read=True,
-            attributes_to_get=self._key_names,
+            attributes_to_get=self._row.key_names(),
         )
         return [row.part for row in rows]
 
-    def revive(self, keys: Sequence[tuple[str, str]], now: datetime) -> list[Pointer]:
-        """Make up to 100 records pending again if they are still parked. Return their pointers.
+    def reopen(
+        self, keys: Iterable[tuple[str, str]], now: datetime, condition: Condition | None = None
+    ) -> list[Pointer]:
+        """Read and reopen up to 100 records. See `reopen_all`; one more request.
 
         Args:
             keys: the owner and the part of each record.
+            condition: Default: the record is parked.
         """
-        return self.reopen(keys, now, condition=self._row.state == PARKED)
+        rows = [row for row in self._read(keys) if row]
+        if condition is None:
+            condition = self._row.has(state=PARKED)
+        return self.reopen_all(rows, now, condition)
 
-    def reopen(
-        self, keys: Sequence[tuple[str, str]], now: datetime, *, condition: Condition
-    ) -> list[Pointer]:
-        """Read and reopen up to 100 records. See `reopen_all`; one more request."""
-        rows = read_together(*((self._row, *self._key(*key)) for key in keys))
-        return self.reopen_all([row for row in rows if row], now, condition=condition)
-
-    def reopen_all(
-        self, rows: Sequence[Any], now: datetime, *, condition: Condition
-    ) -> list[Pointer]:
+    def reopen_all(self, rows: Sequence[Any], now: datetime, condition: Condition) -> list[Pointer]:
         """Make up to 100 records pending again, as they were read. Return their pointers.
 
         Records that do not satisfy ``condition`` stay as they are. One request; if the transaction
         fails, one more per record.
         """
-        changes = [(row, self._reopening(row, now)) for row in rows]
-        if len(changes) > 1:
-            try:
-                with transaction() as write:
-                    for row, actions in changes:
-                        write.update(row, actions, condition)
-                return [self._pointer(row, now) for row in rows]
-            except (Contention, TransactWriteError):
-                # A record changed after it was read, or all records together are too large.
-                pass
-        return [
-            self._pointer(row, now) for row, actions in changes if _update(row, actions, condition)
-        ]
+        updates = []
+        for row in rows:
+            pending = pending_attributes(row.account_id, self._owner_of(row), row.part, now)
+            reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues"))
+            actions = self._row.changes(**pending, **reset, **row.on_reopening())
+            updates.append((row, actions, condition))
+        return [row.pointer(now) for row in _update_all(updates)]
 
-    def _reopening(self, row: Any, now: datetime) -> list[Action]:
-        return [
-            self._row.state.set(PENDING),
-            self._row.work_shard.set(shard_of(row.account_id, self._owner_of(row), row.part)),
-            self._row.due_at.set(first_due(now)),
-            self._row.ready_at.set(int(now.timestamp())),
-            self._row.ended_at.remove(),
-            self._row.claims.remove(),
-            self._row.deferrals.remove(),
-            self._row.requeues.remove(),
-            *row.on_reopening(),
-        ]
-
-    @property
-    def _key_names(self) -> list[str]:
-        schema = self._row._get_connection().get_meta_table()
-        return [name for name in (schema.hash_keyname, schema.range_keyname) if name]
+    def _read(self, keys: Iterable[tuple[str, str]]) -> list[Any]:
+        return read_together(*((self._row, *self._key(*key)) for key in keys))
 
     def _key(self, owner_id: str, part: str) -> tuple[str, str] | tuple[str]:
-        return (owner_id, part) if len(self._key_names) > 1 else (owner_id,)
+        return (owner_id, part) if len(self._row.key_names()) > 1 else (owner_id,)
 
     def _at(self, owner_id: str, part: str) -> WorkRow:
         return self._row(*self._key(owner_id, part))
 
     def _owner_of(self, row: WorkRow) -> str:
-        return str(getattr(row, self._key_names[0]))
-
-    def _pointer(self, row: WorkRow, now: datetime) -> Pointer:
-        pointer: Pointer = row.pointer(now)
-        return pointer
+        return str(getattr(row, self._row.key_names()[0]))
 
     def _park_if_exhausted(
-        self, row: WorkRow, now: datetime, condition: Condition, *also: Action
+        self, row: WorkRow, now: datetime, condition: Condition, **values: Any
     ) -> bool:
         if (row.claims or 0) < MAX_CLAIMS:
             return False
-        return _update(row, [*park(self._row, now), *row.on_parking(), *also], condition)
+        return _update(row, self._row.park(now, **row.on_parking(), **values), condition)
 
     def _in_shard(
         self, shard: str, condition: Condition | None, page_size: int
     ) -> Iterator[DueWork]:
         for row in self._row.due.query(shard, condition, page_size=page_size):
             yield DueWork(self._owner_of(row), row.part, row.due_at)
+
+
+def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Iterator[Any]:
+    """Update up to 100 rows, and yield those that satisfy their condition.
+
+    One request; if the transaction fails, one more for each row.
+    """
+    if len(updates) > 1:
+        try:
+            with transaction() as write:
+                for row, actions, condition in updates:
+                    write.update(row, actions, condition)
+        except (Contention, TransactWriteError):
+            # A record changed after it was read, or all records together are too large.
+            pass
+        else:
+            yield from (row for row, _, _ in updates)
+            return
+    yield from (row for row, actions, condition in updates if _update(row, actions, condition))
 
 
 def _update(row: WorkRow, actions: list[Action], condition: Condition) -> bool:

@@ -1,7 +1,7 @@
 """Test that the result of an import does not change if any one of its AWS requests fails."""
 
 import contextlib
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.sweep import sweep
+from chalicelib.storage.dynamodb import work_records
 from chalicelib.storage.dynamodb.transactions import Contention
 from chalicelib.storage.imports import ImportRow
 from tests.services.customers.importing import (
@@ -311,20 +312,20 @@ def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(3)]})
     IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    reschedule = IMPORTS.records.reschedule
+    update = work_records._update
     seen: list[Any] = []
 
-    def fail_third_reschedule(due: Any, now: datetime, requeues: int) -> Any:
-        seen.append(due)
+    def fail_third_update(row: Any, *arguments: Any) -> bool:
+        seen.append(row)
         if len(seen) == 3:
             raise Unavailable("busy")
-        return reschedule(due, now, requeues)
+        return update(row, *arguments)
 
     def conflict() -> Any:
         raise Contention(condition_failed=False)
 
-    monkeypatch.setattr(IMPORTS.records, "reschedule", fail_third_reschedule)
-    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records.transaction", conflict)
+    monkeypatch.setattr(work_records, "_update", fail_third_update)
+    monkeypatch.setattr(work_records, "transaction", conflict)
     with pytest.raises(Unavailable):
         sweep(IMPORTS)
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2

@@ -34,7 +34,7 @@ EXPECTED = {
     "import_rows": 1,
 }
 REQUESTS = [
-    "GetItem",  # an earlier erasure
+    "BatchGetItem",  # an earlier erasure
     "GetItem",  # the customer
     "Query",  # other customers with the address
     "TransactWriteItems",  # the erasure and the suppressions
