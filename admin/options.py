@@ -116,8 +116,12 @@ def parse_time(text: str, zone: tzinfo, option: str | None = None) -> tuple[date
     Raises:
         BadParameter: the text is neither, or the year is not between the limits.
     """
-    entered, is_date = _parse_date_or_time(text)
-    if entered is None or entered.year not in _YEARS:
+    try:
+        entered, is_date = _parse_date_or_time(text)
+        is_valid = entered.year in _YEARS
+    except ValueError:
+        is_valid = False
+    if not is_valid:
         raise typer.BadParameter(
             f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
             " 2026-11-20 or 2026-11-20T10:00:00Z.",
@@ -126,19 +130,11 @@ def parse_time(text: str, zone: tzinfo, option: str | None = None) -> tuple[date
     return (entered if entered.tzinfo else entered.replace(tzinfo=zone)), is_date
 
 
-def _parse_date_or_time(text: str) -> tuple[datetime | None, bool]:
-    """Parse a date or a date-time in ISO 8601.
-
-    Return the time, or None if the text is invalid, and whether the text is a date.
-    """
+def _parse_date_or_time(text: str) -> tuple[datetime, bool]:
     try:
         return datetime.combine(date.fromisoformat(text), time()), True
     except ValueError:
-        pass
-    try:
         return datetime.fromisoformat(text), False
-    except ValueError:
-        return None, False
 
 
 AccountArgument = Annotated[str, id_of("The account's id.", "ACCOUNT")]

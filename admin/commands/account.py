@@ -36,10 +36,7 @@ from chalicelib.domain.accounts.settings import (
     Weekday,
 )
 from chalicelib.domain.errors import Conflict, InvalidInput
-from chalicelib.services.accounts.settings import (
-    change_account_settings,
-    current_settings,
-)
+from chalicelib.services.accounts.settings import change_account_settings, current_settings
 from chalicelib.services.feedback.retention import MAX_COUNTED, count_old_feedback
 
 app = typer.Typer(

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -107,13 +108,8 @@ def load(
     if webhook_url:
         _save_workflows(webhook_url)
     earlier = DemoDescription.read(output)
-    description = _describe(base_url.rstrip("/"), definitions, version, earlier)
-    description = description.model_copy(update={"mailbox": mailbox})
-    try:
-        description.write(output)
-    except OSError as error:
-        notices().print(f"Error: Cannot write {output}: {error.strerror}.")
-        raise typer.Exit(1) from None
+    description = _describe(base_url.rstrip("/"), mailbox, definitions, version, earlier)
+    description.write(output)
     if prints_json():
         show_json(description.model_dump(mode="json", by_alias=True))
         return
@@ -199,14 +195,14 @@ def _save_workflows(url: str) -> None:
 
 
 def _describe(
-    base_url: str, definitions: list[RawDefinition], version: str, earlier: DemoDescription | None
+    base_url: str,
+    mailbox: str | None,
+    definitions: list[RawDefinition],
+    version: str,
+    earlier: DemoDescription | None,
 ) -> DemoDescription:
-    key, secret = _credentials(
-        MAIN_ACCOUNT, (earlier.api_key, earlier.api_secret) if earlier else None
-    )
-    other_key, other_secret = _credentials(
-        OTHER_ACCOUNT, (earlier.other.api_key, earlier.other.api_secret) if earlier else None
-    )
+    key, secret = _credentials(MAIN_ACCOUNT, earlier)
+    other_key, other_secret = _credentials(OTHER_ACCOUNT, earlier and earlier.other)
     brand = demo_id("brand lumen")
     return DemoDescription(
         base_url=base_url,
@@ -225,6 +221,7 @@ def _describe(
         contact_form_page=f"{base_url}/public/contact-form/page?id={demo_id('contact-form lumen')}",
         survey_page=f"{base_url}/public/survey/page?survey={demo_id('survey visit')}",
         rtl_survey_page=f"{base_url}/public/survey/page?survey={demo_id('survey casablanca')}",
+        mailbox=mailbox,
         other=OtherAccount(
             api_key=other_key,
             api_secret=other_secret,
@@ -237,13 +234,13 @@ def _describe(
     )
 
 
-def _credentials(account_id: str, earlier: tuple[str, str] | None) -> tuple[str, str]:
+def _credentials(
+    account_id: str, earlier: DemoDescription | OtherAccount | None
+) -> tuple[str, str]:
     if earlier:
-        try:
-            if authenticate(*earlier).account_id == account_id:
-                return earlier
-        except NotAuthenticated:
-            pass
+        with suppress(NotAuthenticated):
+            if authenticate(earlier.api_key, earlier.api_secret).account_id == account_id:
+                return earlier.api_key, earlier.api_secret
     credential, secret = issue_key(account_id, operator_identity(), "Demo")
     return credential.api_key, secret
 

@@ -23,7 +23,6 @@ from admin.options import AccountArgument, example, id_of, id_option
 from admin.posters.poster import Poster
 from admin.services.accounts.manage import require_account
 from admin.services.forms.manage import (
-    archive_form,
     list_forms,
     page_base_url,
     require_form,
@@ -158,7 +157,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
         f" {word}.\n\nCost: two AWS requests.",
     )
     def archive(form: IdArgument) -> None:
-        archived = archive_form(form_kind, form)
+        archived = set_form_enabled(form_kind, form, is_enabled=False, archives=True)
         notices().print(f"Archived the {word} {archived.name}.")
         show_record({"id": archived.id, "archived": True})
 

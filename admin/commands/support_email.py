@@ -76,7 +76,7 @@ def list_addresses(account: AccountArgument) -> None:
     """
     show_table(
         ["Address", "DKIM", "Return path", "Sender", "Surveys"],
-        [_row(used) for used in service.list_support_emails(account)],
+        [_row(address, names) for address, names in service.list_support_emails(account)],
     )
 
 
@@ -95,15 +95,14 @@ def check_sender(email: EmailArgument) -> None:
     _show(service.require_mail_domain(email))
 
 
-def _row(used: service.UsedSupportEmail) -> list[str]:
-    address: SupportEmail = used.support_email
+def _row(address: SupportEmail, survey_names: list[str]) -> list[str]:
     verified = address.dkim_verified and address.return_path_verified
     return [
         address.email,
         "verified" if address.dkim_verified else "not verified",
         "verified" if address.return_path_verified else "not verified",
         address.email if verified else "the service's sender",
-        ", ".join(used.survey_names),
+        ", ".join(survey_names),
     ]
 
 

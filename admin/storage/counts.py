@@ -11,16 +11,12 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
-from chalicelib.domain.solicitation.solicitation import (
-    SolicitationState,
-)
+from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.table import account_key
-from chalicelib.storage.dynamodb.transactions import (
-    try_write,
-)
+from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import OUTCOMES, SolicitationRow

@@ -37,14 +37,11 @@ def list_for_account(
     at_most: int,
 ) -> Iterator[Solicitation]:
     """Yield up to ``at_most`` solicitations of the account, newest first."""
-    filters = [
-        condition
-        for condition, is_wanted in (
-            (SolicitationRow.state == (state.value if state else ""), state),
-            (SolicitationRow.reason == (reason or ""), reason),
-        )
-        if is_wanted
-    ]
+    filters = []
+    if state:
+        filters.append(SolicitationRow.state == state.value)
+    if reason:
+        filters.append(SolicitationRow.reason == reason)
     rows = SolicitationRow.by_account.query(
         account_id,
         SolicitationRow.created_at >= since if since else None,

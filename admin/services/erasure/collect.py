@@ -53,7 +53,10 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "feedback": [_json(stored.feedback) for stored in answered],
         "solicitations": [_json(solicitation) for solicitation in sent],
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
-        "messages": _messages([each for s in sent for each in s.message_ids]),
+        "messages": [
+            _json(message)
+            for message in messages.find_many([each for s in sent for each in s.message_ids])
+        ],
         "importRows": _import_rows(account_id, digests),
         "lastSurveys": _last_surveys(account_id, customer_id),
         "addresses": _addresses(account_id, customer),
@@ -65,10 +68,6 @@ def _json(record: Any) -> Any:
         return record.model_dump(mode="json", by_alias=True)
     fields = TypeAdapter(type(record)).dump_python(record, mode="json")
     return {to_camel(name): value for name, value in fields.items()}
-
-
-def _messages(message_ids: list[str]) -> list[Any]:
-    return [_json(message) for message in messages.find_many(message_ids)]
 
 
 def _import_rows(account_id: str, digests: Collection[str]) -> list[dict[str, Any]]:

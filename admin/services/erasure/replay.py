@@ -4,7 +4,7 @@ The table of erasures contains only keyed hashes. Therefore the replay reads all
 about persons, and computes the hash of each customer id in them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -106,7 +106,8 @@ def _find_restored(
         erased_at: the time of each recorded erasure by its id.
     """
     found: dict[str, tuple[str, str, datetime]] = {}
-    for account_id, customer_id, created_at in _references(on_read):
+    for account_id, customer_id, created_at in customer_ids.scan():
+        on_read(1)
         erasure_id = erasures.erasure_id(account_id, customer_id)
         if erasure_id in erased_at:
             # Only the first record of a customer counts. The table of customers is read first.
@@ -118,9 +119,3 @@ def _find_restored(
         )
         if created_at <= erased_at[erasure_id]
     ]
-
-
-def _references(on_read: Callable[[int], object]) -> Iterator[tuple[str, str, datetime]]:
-    for reference in customer_ids.scan():
-        on_read(1)
-        yield reference

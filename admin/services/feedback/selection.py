@@ -1,6 +1,6 @@
 """Check that the resources that a feedback filter names belong to the account."""
 
-from admin.services.forms.manage import AccountForm, require_form_of_account
+from admin.services.forms.manage import AccountForm, require_form
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import FormKind
@@ -15,9 +15,9 @@ def selected_form(account_id: str, wanted: FeedbackFilter) -> AccountForm | None
         NotFound: the account does not have the form.
     """
     if wanted.form_id:
-        return require_form_of_account(account_id, FormKind.CONTACT_FORM, wanted.form_id)
+        return require_form(FormKind.CONTACT_FORM, wanted.form_id, account_id)
     if wanted.survey_id:
-        return require_form_of_account(account_id, FormKind.SURVEY, wanted.survey_id)
+        return require_form(FormKind.SURVEY, wanted.survey_id, account_id)
     return None
 
 

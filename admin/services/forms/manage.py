@@ -46,26 +46,14 @@ def _form(kind: FormKind, stored: StoredForm) -> AccountForm:
     return AccountForm(stored.account_id, kind, saved, stored.submission_count)
 
 
-def require_form(kind: FormKind, form_id: str) -> AccountForm:
-    """Return a form of any account. One AWS request.
+def require_form(kind: FormKind, form_id: str, account_id: str | None = None) -> AccountForm:
+    """Return a form of an account, by default of any account. One AWS request.
 
     Raises:
-        NotFound: the form does not exist.
+        NotFound: the form does not exist, or belongs to another account.
     """
     form = find_form(kind, form_id)
-    if form is None:
-        raise NotFound(_RESOURCES[kind])
-    return form
-
-
-def require_form_of_account(account_id: str, kind: FormKind, form_id: str) -> AccountForm:
-    """Return a form of this account. One AWS request.
-
-    Raises:
-        NotFound: the account does not have the form.
-    """
-    form = require_form(kind, form_id)
-    if form.account_id != account_id:
+    if form is None or account_id not in (None, form.account_id):
         raise NotFound(_RESOURCES[kind])
     return form
 
@@ -76,31 +64,23 @@ def list_forms(account_id: str, kind: FormKind) -> Iterator[AccountForm]:
         yield from (_form(kind, stored) for stored in page)
 
 
-def set_form_enabled(kind: FormKind, form_id: str, *, is_enabled: bool) -> SavedForm:
+def set_form_enabled(
+    kind: FormKind, form_id: str, *, is_enabled: bool, archives: bool = False
+) -> SavedForm:
     """Enable or disable a form. The change takes effect within a minute. Two AWS requests.
 
     An enabled form is no longer archived.
 
+    Args:
+        archives: whether to hide the disabled form from the operators' lists.
+
     Raises:
         NotFound: the form does not exist.
     """
 
     def change(form: SavedForm) -> SavedForm:
-        archived = form.archived and not is_enabled
+        archived = archives or (form.archived and not is_enabled)
         return with_enabled(form, is_enabled).model_copy(update={"archived": archived})
-
-    return change_form(kind, form_id, change)
-
-
-def archive_form(kind: FormKind, form_id: str) -> SavedForm:
-    """Disable a form, and hide it from the operators' lists. Two AWS requests.
-
-    Raises:
-        NotFound: the form does not exist.
-    """
-
-    def change(form: SavedForm) -> SavedForm:
-        return with_enabled(form, False).model_copy(update={"archived": True})
 
     return change_form(kind, form_id, change)
 

@@ -81,24 +81,22 @@ def check_feedback(
         is_repaired = fix and TABLES[kind].correct_count(form_id, count, expected)
         subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
         yield Difference(subject, "submissions", count, expected, is_repaired)
-    yield from check_total(account_id, Counted.FEEDBACK, stored, counted.total(), fix)
+    yield from _check_total(account_id, Counted.FEEDBACK, stored, counted.total(), fix)
     yield from statistics.differences()
 
 
-def check_purchases(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
-    """Yield the account's purchase count if it is wrong."""
-    counted = records.count_purchases(account_id)
-    yield from check_total(account_id, Counted.PURCHASES, stored, counted, fix)
-
-
-def check_solicitations(account_id: str, stored: StoredCounts, fix: bool) -> Iterator[Difference]:
-    """Yield the numbers of solicitations by outcome that are wrong."""
-    counted = records.count_outcomes(account_id)
+def check_purchases_and_solicitations(
+    account_id: str, stored: StoredCounts, fix: bool
+) -> Iterator[Difference]:
+    """Yield the numbers of purchases, and of solicitations by outcome, that are wrong."""
+    purchases = records.count_purchases(account_id)
+    yield from _check_total(account_id, Counted.PURCHASES, stored, purchases, fix)
+    outcomes = records.count_outcomes(account_id)
     for kind in solicitations.OUTCOMES.values():
-        yield from check_total(account_id, kind, stored, counted[kind], fix)
+        yield from _check_total(account_id, kind, stored, outcomes[kind], fix)
 
 
-def check_total(
+def _check_total(
     account_id: str, kind: Counted, stored: StoredCounts, counted: int, fix: bool
 ) -> Iterator[Difference]:
     """Yield the difference if a counter does not equal the number of records."""

@@ -46,6 +46,5 @@ def recount(
         yield from check_positions(positions, total, fix, advance)
     statistics.add_surveys()
     yield from counts.check_feedback(account_id, stored, statistics, started_at, fix, advance)
-    yield from counts.check_purchases(account_id, stored, fix)
-    yield from counts.check_solicitations(account_id, stored, fix)
+    yield from counts.check_purchases_and_solicitations(account_id, stored, fix)
     yield from counts.check_customers(account_id, started_at, fix, advance)

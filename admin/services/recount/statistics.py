@@ -9,14 +9,7 @@ from typing import Final
 from admin.services.recount.difference import Difference
 from admin.storage import statistics as records
 from chalicelib.concurrency import map_concurrently
-from chalicelib.domain.feedback.daily import (
-    NAMES,
-    SENT,
-    DailyGroup,
-    Numbers,
-    day_of,
-    group_of,
-)
+from chalicelib.domain.feedback.daily import NAMES, SENT, DailyGroup, Numbers, day_of, group_of
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.solicitation.solicitation import Solicitation

@@ -4,36 +4,20 @@ A domain belongs to one account, and so do its subdomains. Otherwise, an account
 from a domain that another account has verified.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Collection, Iterator
 
 from admin.outbound import mail_domains
 from admin.services.accounts.manage import require_account
-from admin.services.forms.manage import SavedForm, change_form
+from admin.services.forms.manage import SavedForm, change_form, list_forms
 from admin.storage import mail_domains as owned_domains
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.paging import all_pages
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.mail_domain import (
-    MailDomain,
-    domain_of,
-    is_same_or_subdomain,
-)
+from chalicelib.domain.solicitation.mail_domain import MailDomain, domain_of, is_same_or_subdomain
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.forms import surveys
-
-
-@dataclass(frozen=True)
-class UsedSupportEmail:
-    """A support address and the names of the surveys that use it."""
-
-    support_email: SupportEmail
-    survey_names: tuple[str, ...]
 
 
 def register_mail_domain(email: str) -> MailDomain:
@@ -119,20 +103,18 @@ def release_mail_domain(account_id: str, email: str) -> tuple[str, list[str]]:
     return domain, names
 
 
-def list_support_emails(account_id: str) -> list[UsedSupportEmail]:
-    """Return the support addresses of the account's surveys, sorted by address.
+def list_support_emails(account_id: str) -> list[tuple[SupportEmail, list[str]]]:
+    """Return the support addresses of the account, sorted, with the names of their surveys.
 
     Raises:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    addresses: dict[str, SupportEmail] = {}
-    names: dict[str, list[str]] = {}
+    used: dict[str, tuple[SupportEmail, list[str]]] = {}
     for survey in _surveys(account_id):
-        if support_email := survey.support_email:
-            addresses.setdefault(support_email.email, support_email)
-            names.setdefault(support_email.email, []).append(survey.name)
-    return [UsedSupportEmail(addresses[email], tuple(names[email])) for email in sorted(addresses)]
+        if address := survey.support_email:
+            used.setdefault(address.email, (address, []))[1].append(survey.name)
+    return [used[email] for email in sorted(used)]
 
 
 def _claim(account_id: str, domain: str) -> None:
@@ -159,31 +141,25 @@ def _revoke(account_id: str, domain: str) -> list[str]:
 
     Return the names of the surveys that use these addresses.
     """
-    unverified = {"dkim_verified": False, "return_path_verified": False}
 
-    def change(survey: SavedForm) -> SavedForm:
-        if not isinstance(survey, SavedSurvey) or not _is_in_domain(survey, domain):
-            return survey
+    def is_in_domain(address: SupportEmail | None) -> bool:
+        return address is not None and domain_of(address.email) == domain
+
+    def revoked(survey: SavedSurvey) -> SupportEmail | None:
         address = survey.support_email
-        changed = address and address.model_copy(update=unverified)
-        if changed == address:
-            return survey
-        return survey.model_copy(update={"support_email": changed})
+        unverified = {"dkim_verified": False, "return_path_verified": False}
+        return (
+            address.model_copy(update=unverified) if address and is_in_domain(address) else address
+        )
 
-    chosen = [survey for survey in _surveys(account_id) if _is_in_domain(survey, domain)]
-    for survey in chosen:
-        change_form(FormKind.SURVEY, survey.id, change)
-    return [survey.name for survey in chosen]
-
-
-def _is_in_domain(survey: SavedSurvey, domain: str) -> bool:
-    address = survey.support_email
-    return address is not None and domain_of(address.email) == domain
+    chosen = [survey for survey in _surveys(account_id) if is_in_domain(survey.support_email)]
+    return _change_addresses(chosen, revoked)
 
 
 def _surveys(account_id: str) -> Iterator[SavedSurvey]:
-    for page, _ in all_pages(partial(surveys.page, account_id)):
-        yield from (SavedSurvey.model_validate_json(stored.document) for stored in page)
+    for form in list_forms(account_id, FormKind.SURVEY):
+        if isinstance(form.saved, SavedSurvey):
+            yield form.saved
 
 
 def _uses(survey: SavedSurvey, email: str) -> bool:
@@ -193,23 +169,35 @@ def _uses(survey: SavedSurvey, email: str) -> bool:
 def _store(
     chosen: list[SavedSurvey], email: str, domain: MailDomain, new: Collection[str] = ()
 ) -> list[str]:
-    def change(survey: SavedForm) -> SavedForm:
-        if not isinstance(survey, SavedSurvey) or not (survey.id in new or _uses(survey, email)):
-            return survey
-        now = format_timestamp(clock.now())
-        before = survey.support_email
-        if before is None or before.email != email:
-            before = SupportEmail(
-                id=derived_id(survey.id, "support email", email),
-                created_at=now,
-                updated_at=now,
-                email=email,
-            )
-        described = domain.describe(before)
-        if described == survey.support_email:
-            return survey
-        dated = described.model_copy(update={"updated_at": now})
-        return survey.model_copy(update={"support_email": dated})
+    """Store the state of the address in these surveys, and return their names.
+
+    Args:
+        new: the ids of surveys that use the address from now on.
+    """
+
+    def described(survey: SavedSurvey) -> SupportEmail | None:
+        stored, now = survey.support_email, format_timestamp(clock.now())
+        if not (survey.id in new or _uses(survey, email)):
+            return stored
+        if stored is None or stored.email != email:
+            id_ = derived_id(survey.id, "support email", email)
+            stored = SupportEmail(id=id_, created_at=now, updated_at=now, email=email)
+        address = domain.describe(stored)
+        is_same = address == survey.support_email
+        return address if is_same else address.model_copy(update={"updated_at": now})
+
+    return _change_addresses(chosen, described)
+
+
+def _change_addresses(
+    chosen: list[SavedSurvey], address_of: Callable[[SavedSurvey], SupportEmail | None]
+) -> list[str]:
+    """Replace the support addresses of surveys. Return the names of the surveys."""
+
+    def change(form: SavedForm) -> SavedForm:
+        if not isinstance(form, SavedSurvey):
+            return form
+        return form.model_copy(update={"support_email": address_of(form)})
 
     for survey in chosen:
         change_form(FormKind.SURVEY, survey.id, change)

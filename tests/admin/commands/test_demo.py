@@ -285,4 +285,4 @@ def test_unwritable_demo_file_is_reported_in_one_line(tmp_path: Path) -> None:
     result = run("demo-data", "load", "--base-url", BASE_URL, "--output", blocked / "demo.json")
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
-    assert "Cannot write" in result.stderr
+    assert "Cannot use" in result.stderr
