@@ -29,9 +29,7 @@ from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator
-from infrastructure.local_cloud.mail_sink import MailSink
 from infrastructure.local_cloud.private_files import hide_folder, hide_new_files
-from infrastructure.local_cloud.webhook_receiver import WebhookReceiver
 
 STAGE = code_stack.STAGE
 GATEWAY_TIMEOUT_S = 60
@@ -91,8 +89,6 @@ def up(emulator: Emulator) -> int:
                 f" set PORT={port}."
             )
         hide_folder(emulator.folder)
-        MailSink(emulator.folder).start()
-        WebhookReceiver(emulator.folder).start()
         deploy(emulator)
     else:
         _start(emulator)
@@ -103,10 +99,7 @@ def up(emulator: Emulator) -> int:
 
 def stop(emulator: Emulator) -> int:
     """Stop the local cloud and save its state for the next start."""
-    receiver_was_running = WebhookReceiver(emulator.folder).stop()
-    was_running = emulator.stop() or receiver_was_running
-    was_running = MailSink(emulator.folder).stop() or was_running
-    console.print("Stopped." if was_running else "No local cloud is running.")
+    console.print("Stopped." if emulator.stop() else "No local cloud is running.")
     return 0
 
 
@@ -190,30 +183,16 @@ def demo_file(emulator: Emulator) -> Path:
 
 def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
     hide_folder(emulator.folder)
-    sink, receiver = MailSink(emulator.folder), WebhookReceiver(emulator.folder)
-    with step("Mail sink") as shown:
-        sink_process = sink.start(printing=printing)
-        shown.outcome = sink.url
+    with step("Emulator") as shown:
+        process = emulator.start(printing=printing)
+        shown.outcome = f"on port {emulator.port}"
     try:
-        with step("Emulator") as shown:
-            process = emulator.start(sink.smtp_address)
-            shown.outcome = f"on port {emulator.port}"
-    except BaseException:
-        if sink_process:
-            sink.stop()
-        raise
-    try:
-        with step("Webhook receiver") as shown:
-            receiver.start(printing=printing)
-            shown.outcome = receiver.url
         deploy(emulator)
     except BaseException:
         # Kill the emulator instead of stopping it, so that it does not save a partial deployment.
         # The saved state of the previous run does not change.
         emulator.kill(process.pid)
         process.wait()
-        receiver.stop()
-        sink.stop()
         raise
     return process
 
@@ -228,25 +207,12 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
 
 
 def _load_demo(base_url: str, emulator: Emulator) -> None:
-    output, folder = demo_file(emulator), emulator.folder
-    servers = {
-        "DEMO_WEBHOOK_URL": WebhookReceiver(folder).url,
-        "DEMO_MAILBOX": MailSink(folder).url,
-    }
+    urls = {"DEMO_WEBHOOK_URL": emulator.webhook_receiver, "DEMO_MAILBOX": emulator.mailbox}
+    options = ("--base-url", base_url, "--output", demo_file(emulator))
     process = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "admin",
-            "demo-data",
-            "load",
-            "--base-url",
-            base_url,
-            "--output",
-            str(output),
-        ],
+        [sys.executable, "-m", "admin", "demo-data", "load", *options],
         cwd=PROJECT,
-        env=os.environ | servers,
+        env=os.environ | urls,
         stdin=subprocess.DEVNULL,
     )
     if process.returncode != 0:
@@ -273,8 +239,6 @@ def _stop_uninterrupted(emulator: Emulator) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     emulator.stop()
-    WebhookReceiver(emulator.folder).stop()
-    MailSink(emulator.folder).stop()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -79,8 +79,18 @@ class Emulator:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def mailbox(self) -> str:
+        """The URL that lists all sent messages as JSON."""
+        return f"{self.endpoint}/_local/messages"
+
+    @property
+    def webhook_receiver(self) -> str:
+        """The URL that receives webhooks of the demo."""
+        return f"{self.endpoint}/_local/webhooks"
+
+    @property
     def log(self) -> Path:
-        """The file with the output of the emulator and of the Lambda functions that it runs."""
+        """The file with the log of the emulator and of the Lambda functions that it runs."""
         return self.folder / "emulator.log"
 
     @property
@@ -114,12 +124,12 @@ class Emulator:
             ) from None
         return int(process_id), int(port)
 
-    def start(self, smtp_address: str = "") -> subprocess.Popen[bytes]:
+    def start(self, *, printing: bool = False) -> subprocess.Popen[bytes]:
         """Start the emulator, wait until it responds, and return its process.
 
         Args:
-            smtp_address: the host and port of the mail server that receives all e-mails. If it is
-                empty, the emulator relays no e-mails.
+            printing: whether the emulator prints a line about each message and webhook to this
+                process's standard output instead of the file ``messages.log``.
 
         Raises:
             DeploymentError: the folder or the port is in use, or the emulator did not start.
@@ -129,7 +139,7 @@ class Emulator:
             with self._lock() as lock:
                 self._require_free_port()
                 self._move_queues()
-                process = self._spawn(lock, smtp_address)
+                process = self._spawn(lock, printing=printing)
         except BlockingIOError:
             raise DeploymentError(
                 f"A local cloud is already running in {self.folder}. Stop it with make stop, or"
@@ -179,17 +189,17 @@ class Emulator:
                 moved.write_bytes(_QUEUE_URL.sub(b"%d" % self.port, saved.read_bytes()))
                 moved.replace(saved)
 
-    def _spawn(self, lock: int, smtp_address: str) -> subprocess.Popen[bytes]:
+    def _spawn(self, lock: int, *, printing: bool) -> subprocess.Popen[bytes]:
         shutil.rmtree(self.temporary, ignore_errors=True)
         self.temporary.mkdir()
-        with self.log.open("wb") as log:
+        with self.log.open("wb") as log, (self.folder / "messages.log").open("wb") as messages:
             return subprocess.Popen(
                 [PROGRAM, "-m", LAUNCHER],
                 cwd=PROJECT,
-                env=self._environment() | {"SMTP_HOST": smtp_address},
+                env=self._environment(),
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                stdout=None if printing else messages,
+                stderr=log,
                 start_new_session=True,
                 pass_fds=(lock,),
             )

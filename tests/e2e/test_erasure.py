@@ -22,10 +22,7 @@ from tests.e2e.receiver_process import ReceiverProcess
 from tests.services.erasure.personal_fields import customer_body
 from tests.services.erasure.stored import table_texts
 
-PROVIDER_LINE = " [ses] SMTP relay: "
-"""A part of the lines that the emulator logs about e-mails, in the place of SES."""
-
-MAILBOX = {"mail", "mail-sink.log"}
+MAILBOX = {"mail", "messages.log"}
 """The files that stand for the mailbox of the person."""
 
 FIELDS = {"note": "LONG_TEXT", "name": "TEXT", "mail": "EMAIL", "phone": "PHONE", "nps": "NPS"}
@@ -215,9 +212,7 @@ def contents(cloud: Cloud, started: float) -> Iterator[tuple[str, str]]:
     for path in cloud.folder.rglob("*"):
         if path.is_file() and path.stat().st_mtime >= started:
             relative = path.relative_to(cloud.folder)
-            lines = path.read_text(errors="replace").splitlines()
-            text = "\n".join(line for line in lines if PROVIDER_LINE not in line)
-            yield relative.parts[0], f"{relative} {text}"
+            yield relative.parts[0], f"{relative} {path.read_text(errors='replace')}"
 
 
 def queued(cloud: Cloud) -> Iterator[tuple[str, str]]:

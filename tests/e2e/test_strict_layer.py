@@ -9,7 +9,6 @@ import pytest
 from botocore.exceptions import ClientError
 
 from infrastructure.local_cloud.strict.layer import FAULTS_PATH
-from infrastructure.local_cloud.strict.limits import ASYNCHRONOUS_BYTES
 from tests.e2e.browser import open_page, serve
 from tests.e2e.cloud import TIMEOUT_S, Cloud
 
@@ -128,11 +127,11 @@ def test_request_with_event_larger_than_lambda_limit_is_rejected(cloud: Cloud) -
     assert response.status_code == 413
 
 
-def test_message_over_256_kb_is_rejected(cloud: Cloud) -> None:
+def test_message_over_1_mb_is_rejected(cloud: Cloud) -> None:
     sqs = cloud.client("sqs")
     url = sqs.get_queue_url(QueueName=cloud.resource_name("feedback"))["QueueUrl"]
-    with pytest.raises(ClientError, match="must be shorter than 262144 bytes"):
-        sqs.send_message(QueueUrl=url, MessageBody="x" * (ASYNCHRONOUS_BYTES + 1))
+    with pytest.raises(ClientError, match="must be shorter than 1048576 bytes"):
+        sqs.send_message(QueueUrl=url, MessageBody="x" * (1024 * 1024 + 1))
 
 
 def test_log_line_of_function_is_in_emulator_log(cloud: Cloud) -> None:

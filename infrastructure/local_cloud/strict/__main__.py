@@ -5,11 +5,14 @@ emulator's version is pinned.
 """
 
 import json
+import os
 import random
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,13 +23,16 @@ from ministack.services import (  # type: ignore[import-not-found]
     dynamodb,
     lambda_svc,
     ses,
+    sns,
 )
 
 from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexLag, items_of
 from infrastructure.local_cloud.strict.layer import StrictLayer
 from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
 from infrastructure.local_cloud.strict.mail_from import with_mail_from
+from infrastructure.local_cloud.strict.mailbox import Mailbox
 from infrastructure.local_cloud.strict.shared_code import SharedPackage
+from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
 
 class RequestTooLarge(Exception):
@@ -56,13 +62,13 @@ def limit_gateway() -> None:
 
 
 def limit_functions() -> None:
-    """Limit the size of responses of functions, and write their logs to standard output."""
+    """Limit the size of responses of functions, and write their logs to the emulator's log."""
     dispatch = lambda_svc._execute_function_dispatch
 
     def dispatch_limited(*arguments: Any) -> Any:
         result = dispatch(*arguments)
         if output := str(result.get("log") or "").strip():
-            print(output + "\n", end="", flush=True)
+            print(output + "\n", end="", file=sys.stderr)
         return limited_result(result)
 
     lambda_svc._execute_function_dispatch = dispatch_limited
@@ -127,6 +133,13 @@ def throttle_batches(faults: Faults) -> None:
     dynamodb._batch_write_item = throttled("BatchWriteItem", dynamodb._batch_write_item)
 
 
+def store_messages(mailbox: Mailbox) -> None:
+    """Store e-mails instead of relaying them, and text messages instead of listing them."""
+    texts = SimpleNamespace(append=mailbox.store_text_message)
+    ses._smtp_relay = lambda _source, _addresses, content: mailbox.store_mail(content)
+    sns._sms_log_for = lambda _number: texts
+
+
 def cache_syntax_checks() -> None:
     """Check the syntax of each condition once. The same conditions occur in many requests."""
     dynamodb._condition_syntax_error = lru_cache(maxsize=1000)(dynamodb._condition_syntax_error)
@@ -163,8 +176,12 @@ def main() -> None:
     throttle_batches(faults)
     delay_indexes(faults)
     cache_syntax_checks()
+    # The emulator keeps its state in a part of the folder of the local cloud.
+    folder = Path(os.environ["STATE_DIR"]).parent
+    mailbox = Mailbox(folder / "mail")
+    store_messages(mailbox)
     ses.handle_request = with_mail_from(ses.handle_request, {})
-    ministack.app.app = StrictLayer(ministack.app.app, faults)
+    ministack.app.app = StrictLayer(ministack.app.app, faults, mailbox, WebhookReceiver(folder))
     ministack.app.main()
 
 

@@ -1,4 +1,4 @@
-"""The strict layer: ASGI middleware around the emulator."""
+"""The strict layer: ASGI middleware around the emulator, with the servers of the local cloud."""
 
 import asyncio
 import json
@@ -11,8 +11,9 @@ from infrastructure.local_cloud.strict.limits import (
     INVOCATION_PATH,
     AwsError,
     invocation_error,
-    message_error,
 )
+from infrastructure.local_cloud.strict.mailbox import Mailbox
+from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -25,15 +26,23 @@ FAULTS_PATH: Final = "/_local/faults"
 
 ``PUT`` replaces the rates.
 """
+MAILBOX_PATH: Final = "/_local/messages"
+"""The path that lists all messages as JSON."""
+WEBHOOKS_PATH: Final = "/_local/webhooks"
+"""The path of the webhook receiver. It accepts ``POST``."""
 _AWS_JSON: Final = b"application/x-amz-json-1.0"
 
 
 class StrictLayer:
     """Reject foreign requests, enforce limits of AWS and inject faults."""
 
-    def __init__(self, app: App, faults: Faults) -> None:
+    def __init__(
+        self, app: App, faults: Faults, mailbox: Mailbox, webhooks: WebhookReceiver
+    ) -> None:
         self._app = app
         self._faults = faults
+        self._mailbox = mailbox
+        self._webhooks = webhooks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -50,35 +59,32 @@ class StrictLayer:
             await self._app(scope, receive, send)
         elif scope["path"] == FAULTS_PATH:
             await self._control(scope, receive, send)
+        elif scope["path"] == MAILBOX_PATH:
+            await _respond(send, 200, self._mailbox.all())
+        elif scope["path"] == WEBHOOKS_PATH and scope["method"] == "POST":
+            body = await _body(receive) or b""
+            status, text = self._webhooks.receive(scope["path"], scope["headers"], body)
+            await _respond(send, status, {"message": text})
         else:
             await self._serve(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         service, _, operation = _header(scope, b"x-amz-target").partition(".")
         is_dynamodb = service.startswith("DynamoDB_")
-        is_invocation = INVOCATION_PATH.fullmatch(scope["path"]) is not None
-        if not is_dynamodb and service != "AmazonSQS" and not is_invocation:
+        if not is_dynamodb and not INVOCATION_PATH.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
             return
         body = await _body(receive)
         if body is None:
             return
-        if is_invocation:
-            kind = _header(scope, b"x-amz-invocation-type") or "RequestResponse"
-            error = invocation_error(kind, len(body))
-        elif is_dynamodb:
+        if is_dynamodb:
             error = self._faults.error(operation, _parsed(body))
         else:
-            error = message_error(operation, _parsed(body))
+            error = invocation_error(len(body))
         if error:
             await _respond_with_error(send, error)
-        elif is_dynamodb:
-            await self._call_dynamodb(body, scope, receive, send)
-        else:
-            await self._app(scope, _replay(body, receive), send)
-
-    async def _call_dynamodb(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._faults.occurs("slow"):
+            return
+        if is_dynamodb and self._faults.occurs("slow"):
             send = _delayed(send, self._faults.rates.slow_s)
         await self._app(scope, _replay(body, receive), send)
 

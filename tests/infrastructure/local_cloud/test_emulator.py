@@ -126,7 +126,9 @@ def test_free_port_is_not_in_use_and_below_ports_of_outgoing_connections(
 def test_start_raises_error_if_emulator_exits_immediately(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_program("#!{python}\nprint('no luck')\n", tmp_path, monkeypatch)
+    use_program(
+        "#!{python}\nimport sys\nprint('no luck', file=sys.stderr)\n", tmp_path, monkeypatch
+    )
     with pytest.raises(DeploymentError, match=r"emulator\.log"):
         cloud.start()
     assert not cloud.is_running()
@@ -137,10 +139,11 @@ def test_caller_environment_is_not_passed_to_emulator(
     cloud: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the caller's own")
-    source = "#!{python}\nimport os\nprint(dict(os.environ))\n"
+    source = "#!{python}\nimport os, sys\nprint(dict(os.environ), file=sys.stderr)\n"
     use_program(source, tmp_path, monkeypatch)
     with pytest.raises(DeploymentError):
         cloud.start()
+    assert "PATH" in cloud.log.read_text()
     assert "the caller's own" not in cloud.log.read_text()
 
 

@@ -4,17 +4,24 @@ import asyncio
 import json
 import random
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infrastructure.local_cloud.strict.faults import FaultRates, Faults
-from infrastructure.local_cloud.strict.layer import FAULTS_PATH, StrictLayer
+from infrastructure.local_cloud.strict.layer import (
+    FAULTS_PATH,
+    MAILBOX_PATH,
+    WEBHOOKS_PATH,
+    StrictLayer,
+)
+from infrastructure.local_cloud.strict.mailbox import Mailbox
+from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
 HOST = "127.0.0.1:4566"
 INVOKE_PATH = "/restapis/abc/local/_user_request_/public/survey"
 FUNCTIONS_PATH = "/2015-03-31/functions"
-KIB = 1024
 
 
 @dataclass
@@ -51,6 +58,7 @@ class Client:
 
     app: Recorder
     faults: Faults
+    folder: Path
 
     def request(
         self,
@@ -79,7 +87,8 @@ class Client:
         async def send(message: Any) -> None:
             messages.append(message)
 
-        asyncio.run(StrictLayer(self.app, self.faults)(scope, receive, send))
+        mailbox, webhooks = Mailbox(self.folder / "mail"), WebhookReceiver(self.folder)
+        asyncio.run(StrictLayer(self.app, self.faults, mailbox, webhooks)(scope, receive, send))
         if messages[0]["type"] == "websocket.close":
             return Response(messages[0]["code"], None, {})
         return Response(
@@ -93,8 +102,8 @@ class Client:
 
 
 @pytest.fixture
-def client() -> Client:
-    return Client(Recorder(), Faults(random.Random(1)))
+def client(tmp_path: Path) -> Client:
+    return Client(Recorder(), Faults(random.Random(1)), tmp_path)
 
 
 @pytest.mark.parametrize("host", [HOST, "localhost:4566", "127.0.0.1", "[::1]:4566", "LOCALHOST:1"])
@@ -150,6 +159,8 @@ FOREIGN = [
         FUNCTIONS_PATH,
         "/_ministack/reset",
         FAULTS_PATH,
+        MAILBOX_PATH,
+        WEBHOOKS_PATH,
         "/restapis/abc/local/_user_request",
         "/restapis/abc/_user_request_/x",
         "/restapis/a/b/c/_user_request_/x",
@@ -190,31 +201,23 @@ def test_request_without_browser_headers_reaches_emulator_unchanged(client: Clie
     assert client.app.bodies == [body, b"object"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "limit"), [("RequestResponse", 6_291_556), ("Event", 256 * KIB), ("", 6_291_556)]
-)
-def test_invocation_payload_over_limit_is_rejected(client: Client, kind: str, limit: int) -> None:
+def test_invocation_payload_over_limit_is_rejected(client: Client) -> None:
     path = f"{FUNCTIONS_PATH}/feedback-local-sweep/invocations"
-    headers = {"x_amz_invocation_type": kind} if kind else {}
-    assert client.request("POST", path, body=b"x" * limit, **headers).status == 200
-    rejected = client.request("POST", path, body=b"x" * (limit + 1), **headers)
+    assert client.request("POST", path, body=b"x" * 6_291_556).status == 200
+    rejected = client.request("POST", path, body=b"x" * 6_291_557)
     assert rejected.status == 413
     assert rejected.headers[b"x-amzn-errortype"] == b"RequestEntityTooLargeException"
 
 
-def test_message_over_256_kb_is_rejected(client: Client) -> None:
-    longest = "é" * (128 * KIB)
-    assert client.aws("AmazonSQS.SendMessage", {"MessageBody": longest}).status == 200
-    rejected = client.aws("AmazonSQS.SendMessage", {"MessageBody": longest + "x"})
-    assert (rejected.status, rejected.body["__type"]) == (400, "InvalidParameterValue")
-
-
-def test_message_batch_over_256_kb_in_total_is_rejected(client: Client) -> None:
-    half = {"MessageBody": "x" * (128 * KIB)}
-    batch = "AmazonSQS.SendMessageBatch"
-    assert client.aws(batch, {"Entries": [half, half]}).status == 200
-    rejected = client.aws(batch, {"Entries": [half, half, {"MessageBody": "x"}]})
-    assert rejected.body["__type"] == "AWS.SimpleQueueService.BatchRequestTooLong"
+def test_mailbox_and_webhook_receiver_have_their_own_paths(client: Client) -> None:
+    assert client.request("GET", MAILBOX_PATH).body == []
+    received = client.request("POST", WEBHOOKS_PATH, body=b"{}")
+    assert (received.status, received.body["message"]) == (
+        401,
+        "demo.json contains no webhook secret yet.",
+    )
+    assert (client.folder / "webhooks.jsonl").exists()
+    assert not client.app.bodies
 
 
 def test_faults_endpoint_sets_rates_and_returns_injected_count(client: Client) -> None:

@@ -1,0 +1,134 @@
+"""The mailbox: store messages instead of sending them, and list them as JSON."""
+
+import contextlib
+import json
+import re
+import time
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from functools import lru_cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+_LINK = re.compile(r"https?://[^\s<>\"]+")
+_UNSAFE = re.compile(r"[^A-Za-z0-9@._-]")
+_MAIL = ".eml"
+_SMS = ".sms.json"
+
+
+class Mailbox:
+    """The messages in a folder, one file for each. Each file name starts with the time in ms."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def store_mail(self, content: str) -> None:
+        """Store an e-mail."""
+        encoded = content.encode()
+        self._store(_id_of(_parse(encoded)), _MAIL, encoded)
+
+    def store_text_message(self, message: dict[str, Any]) -> None:
+        """Store a text message in the format of the emulator."""
+        self._store(message["MessageId"], _SMS, json.dumps(message).encode())
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return all messages, the oldest first."""
+        files = sorted(self._folder.iterdir())
+        return [_read(file) for file in files if file.name.endswith((_MAIL, _SMS))]
+
+    def _store(self, message_id: str, suffix: str, content: bytes) -> None:
+        name = f"{time.time_ns() // 1_000_000:013d}-{_UNSAFE.sub('_', message_id)[:150]}{suffix}"
+        path = self._folder / name
+        path.write_bytes(content)
+        message = _read(path)
+        about = message["subject"] or message["text"]
+        link = next(iter(message["links"]), "no link")
+        print_line(f"✉ {message['channel']} to {message['to']}: {about} → {link}")
+
+
+def print_line(text: str) -> None:
+    """Print a line without control characters and line separators, which could control a terminal.
+
+    Do nothing if the terminal was closed.
+    """
+    with contextlib.suppress(OSError):
+        print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text), flush=True)
+
+
+class _Links(HTMLParser):
+    """Collect the targets of the links in a document."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.targets += [value for name, value in attrs if tag == "a" and name == "href" and value]
+
+
+@lru_cache(maxsize=10_000)
+def _read(path: Path) -> dict[str, Any]:
+    """Return a stored message as the mailbox lists it. The file of a message never changes."""
+    milliseconds, _, _ = path.name.partition("-")
+    sent_at = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+    content = path.read_bytes()
+    message = _mail(content) if path.name.endswith(_MAIL) else _text_message(json.loads(content))
+    return message | {
+        "sentAt": sent_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    }
+
+
+def _mail(content: bytes) -> dict[str, Any]:
+    message = _parse(content)
+    text, html = _part(message, "plain"), _part(message, "html")
+    return {
+        "id": _id_of(message),
+        "channel": "EMAIL",
+        "to": str(message["To"] or ""),
+        "from": str(message["From"] or ""),
+        "subject": str(message["Subject"] or ""),
+        "headers": [[name, str(value)] for name, value in message.items()],
+        "text": text,
+        "html": html,
+        "links": _unique([*_LINK.findall(text), *_Links(html).targets]),
+    }
+
+
+def _text_message(message: dict[str, Any]) -> dict[str, Any]:
+    attributes = message.get("MessageAttributes") or {}
+    sender = attributes.get("AWS.SNS.SMS.SenderID") or {}
+    return {
+        "id": message["MessageId"],
+        "channel": "SMS",
+        "to": message["PhoneNumber"],
+        "from": sender.get("StringValue") or sender.get("Value") or "",
+        "subject": "",
+        "headers": [],
+        "text": message["Message"],
+        "html": "",
+        "links": _unique(_LINK.findall(message["Message"])),
+    }
+
+
+def _parse(content: bytes) -> EmailMessage:
+    message = message_from_bytes(content, policy=default)
+    assert isinstance(message, EmailMessage)  # noqa: S101 - the policy creates this class
+    return message
+
+
+def _id_of(message: EmailMessage) -> str:
+    return str(message["Message-ID"] or "").strip("<> ")
+
+
+def _part(message: EmailMessage, kind: str) -> str:
+    part = message.get_body((kind,))
+    return str(part.get_content()) if part else ""
+
+
+def _unique(links: list[str]) -> list[str]:
+    return list(dict.fromkeys(links))
