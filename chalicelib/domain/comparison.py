@@ -8,14 +8,15 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from enum import StrEnum
 from typing import Final
+
+from chalicelib.domain.schema import Choice
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _MAX_NUMBER_LENGTH: Final = 100
 
 
-class Combination(StrEnum):
+class Combination(Choice):
     """Logical operator that combines the results of several conditions."""
 
     AND = "$and"
@@ -26,7 +27,7 @@ class Combination(StrEnum):
         return all(results) if self is Combination.AND else any(results)
 
 
-class Comparator(StrEnum):
+class Comparator(Choice):
     """Operator that compares actual values, such as those of an answer, with an expected value."""
 
     EQ = "$eq"

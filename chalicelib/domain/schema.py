@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import cache
 from itertools import islice
 from types import ModuleType
@@ -81,6 +83,16 @@ class Input(BaseModel):
     @classmethod
     def _is_set(cls, value: Any) -> bool:
         return value is not None
+
+
+class Choice(StrEnum):
+    """Base class of the enumerations in models. Strict models accept their values too."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        return {**handler(source), "strict": False}
 
 
 WHITE_SPACE: Final = (

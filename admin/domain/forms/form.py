@@ -12,7 +12,7 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination
 from chalicelib.domain.definitions import Key, NormalizedInput
-from chalicelib.domain.forms.fields import MAX_INDEX, CombinationName, ExpectedValue, FieldTraits
+from chalicelib.domain.forms.fields import MAX_INDEX, ExpectedValue, FieldTraits
 from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import (
     Body,
@@ -21,7 +21,6 @@ from chalicelib.domain.forms.presentation import (
     GeneralStyle,
     Header,
     Layout,
-    LayoutName,
     Submission,
     Thanks,
 )
@@ -60,7 +59,7 @@ class FieldDependencyDefinition(Input):
     id: Identifier | None = None
     field: str
     depends_on_field: str
-    operator: CombinationName = Combination.AND
+    operator: Combination = Combination.AND
     depends_on_field_values: list[ExpectedValue]
 
 
@@ -80,7 +79,7 @@ class FormDefinition(NormalizedInput):
     footer: Footer = Footer()
     external_link: ExternalLink = ExternalLink()
     submission: Submission = Submission()
-    layout: LayoutName = Layout.PAGE
+    layout: Layout = Layout.PAGE
     thanks: list[Thanks] = Field(default=[], max_length=11)
     logo: Image | None = None
     footer_logo: Image | None = None

@@ -19,18 +19,14 @@ from chalicelib.domain.forms.survey import (
     MAX_RESOLICITATION_DELAY_S,
     MAX_SOLICITATION_DELAY_S,
     REMINDER_DELAYS_S,
-    ChannelName,
     DelayStart,
-    DelayStartName,
     ExternalDnsConfig,
     PartnerSurvey,
     ResolicitationMode,
-    ResolicitationModeName,
     SavedSurvey,
     SendMode,
     SupportEmail,
     Target,
-    TargetType,
 )
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.ids import derived_id
@@ -52,7 +48,7 @@ class TargetDefinition(Input):
     """A target of a survey: a brand or a store of the account."""
 
     id: Identifier | None = None
-    type: TargetType
+    type: PlaceKind
     target_id: Identifier
     enabled: bool = True
     new_review_uri: str = ""
@@ -83,13 +79,13 @@ class SurveyDefinition(FormDefinition):
     targets: list[TargetDefinition] = []
     publicly_available: bool = False
     support_email: SupportEmailDefinition | None = None
-    sending_channels: list[ChannelName] = []
+    sending_channels: list[SendMode] = []
     solicitation_threshold: int = 0
     solicitation_delay: int = 0
-    solicitation_delay_from: DelayStartName = DelayStart.DATE
+    solicitation_delay_from: DelayStart = DelayStart.DATE
     reminder_delay: int = 0
     resolicitation_delay: int = 0
-    resolicitation_mode: ResolicitationModeName = ResolicitationMode.ACCOUNT
+    resolicitation_mode: ResolicitationMode = ResolicitationMode.ACCOUNT
     pre_redirect: bool = False
     pre_redirect_config: PreRedirectConfig | None = None
     post_redirect: bool = False

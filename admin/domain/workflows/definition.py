@@ -53,7 +53,7 @@ class ConditionDefinition(Input):
     """A comparison (`subject`, `operator`, `value`), or a group (`operator`, `conditions`)."""
 
     operator: Annotated[Operator, Field(strict=False)]
-    subject: Annotated[Subject | None, Field(strict=False)] = None
+    subject: Subject | None = None
     field: str | None = Field(default=None, min_length=1, max_length=100)
     value: str | None = None
     conditions: list["ConditionDefinition"] | None = Field(default=None, max_length=_MAX_CONDITIONS)
@@ -80,7 +80,7 @@ class WorkflowDefinition(NormalizedInput):
     id: Identifier
     name: str = Field(min_length=1, max_length=255)
     enabled: bool = True
-    operator: Annotated[Combination, Field(strict=False)] = Combination.AND
+    operator: Combination = Combination.AND
     conditions: list[ConditionDefinition] = Field(default=[], max_length=_MAX_CONDITIONS)
     actions: list[ActionDefinition] = Field(min_length=1, max_length=MAX_ACTIONS)
 

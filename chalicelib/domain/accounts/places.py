@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 
 from chalicelib.domain.accounts.tags import Tag
-from chalicelib.domain.schema import Resource
+from chalicelib.domain.schema import Choice, Resource
 
 
-class PlaceKind(StrEnum):
+class PlaceKind(Choice):
     """Kind of a place or of a survey target: brand or store."""
 
     BRAND = "BRAND"

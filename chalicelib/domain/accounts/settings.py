@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime, time
-from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
@@ -12,7 +11,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.regions import CountryCode, TimeZoneName
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Input
+from chalicelib.domain.schema import Choice, Input
 
 MAX_RETENTION_DAYS: Final = 3_650
 """Maximum value of `AccountSettings.retention_days`: about ten years."""
@@ -22,7 +21,7 @@ MAX_DAILY_TEXTS: Final = 1_000_000
 """Maximum value of `AccountSettings.sms_daily_limit`."""
 
 
-class Weekday(StrEnum):
+class Weekday(Choice):
     """A day of the week, in the order of `datetime.weekday`."""
 
     MONDAY = "MONDAY"
@@ -65,9 +64,7 @@ class SendingHours(Input):
 
     start: LocalTime
     end: LocalTime
-    weekdays: list[Annotated[Weekday, Field(strict=False)]] = Field(
-        default_factory=lambda: list(Weekday), min_length=1
-    )
+    weekdays: list[Weekday] = Field(default_factory=lambda: list(Weekday), min_length=1)
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:

@@ -1,16 +1,14 @@
 """Custom attribute values of customers and purchases."""
 
 from datetime import datetime
-from enum import StrEnum
-from typing import Annotated
 
 from pydantic import Field
 
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp
+from chalicelib.domain.schema import Choice, Identifier, Input, Resource, Timestamp
 
 
-class AttributeType(StrEnum):
+class AttributeType(Choice):
     """Type of a custom attribute."""
 
     SINGLE_SELECT = "SINGLE_SELECT"
@@ -43,9 +41,7 @@ class CustomAttributeDefinition(Input):
     """The value of a custom attribute in a definition."""
 
     attribute: str = Field(min_length=1, max_length=255, description="The attribute's name.")
-    type: Annotated[AttributeType, Field(strict=False)] = Field(
-        description="Type of the attribute's values."
-    )
+    type: AttributeType = Field(description="Type of the attribute's values.")
     auto_detected: bool = Field(
         default=False, description="Whether the value was detected automatically."
     )

@@ -9,8 +9,8 @@ from typing import Annotated, Final, NamedTuple, Self
 from pydantic import Field, StringConstraints
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.field_types import AnswerError
-from chalicelib.domain.forms.fields import FieldTypeName, SavedField
+from chalicelib.domain.forms.field_types import AnswerError, FieldType
+from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.visibility import Visibility
@@ -44,7 +44,7 @@ class Answer(Resource):
 
     field_id: str
     key: str
-    type: FieldTypeName
+    type: FieldType
     values: list[str]
 
 

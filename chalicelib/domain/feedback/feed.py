@@ -46,9 +46,7 @@ class FeedRequest(CursorRequest):
     store_ids: _Ids | None = Field(default=None, description="Only these stores.")
     customer_id: Identifier | None = Field(default=None, description="Only this customer.")
     purchase_id: Identifier | None = Field(default=None, description="Only this purchase.")
-    kind: Annotated[FormKind, Field(strict=False)] | None = Field(
-        default=None, description="Only this kind of form."
-    )
+    kind: FormKind | None = Field(default=None, description="Only this kind of form.")
     language: Annotated[Language, Field(strict=False)] | None = Field(
         default=None, description="Only this language."
     )

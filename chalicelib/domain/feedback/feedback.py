@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
-
-from pydantic import Field
 
 from chalicelib.domain import work
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
@@ -12,10 +9,10 @@ from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import RespondentIdentifier
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import MAX_TEXT, Resource, Timestamp
+from chalicelib.domain.schema import MAX_TEXT, Choice, Resource, Timestamp
 
 
-class FormKind(StrEnum):
+class FormKind(Choice):
     """Kind of the form that was submitted."""
 
     CONTACT_FORM = "CONTACT_FORM"
@@ -57,7 +54,7 @@ class Feedback(Resource):
 
     id: str
     account_id: str
-    kind: Annotated[FormKind, Field(strict=False)]
+    kind: FormKind
     form_id: str
     brand_id: str | None = None
     store_id: str | None = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
-from enum import StrEnum
 from math import sqrt
 from typing import Annotated, Any, Final
 
@@ -28,7 +27,7 @@ from chalicelib.domain.input_errors import (
     json_pointer,
     out_of_range,
 )
-from chalicelib.domain.schema import Identifier, Input, Resource, UuidText
+from chalicelib.domain.schema import Choice, Identifier, Input, Resource, UuidText
 
 MAX_DAYS: Final = 400
 MAX_GROUPS: Final = 10_000
@@ -58,7 +57,7 @@ _Date = Annotated[
 _Ids = Annotated[list[Identifier], Field(min_length=1, max_length=_MAX_IDS)]
 
 
-class Interval(StrEnum):
+class Interval(Choice):
     """The periods into which statistics are divided."""
 
     NONE = "NONE"
@@ -77,7 +76,7 @@ class Interval(StrEnum):
                 return day
 
 
-class GroupBy(StrEnum):
+class GroupBy(Choice):
     """A property by which statistics are grouped."""
 
     FORM = "FORM"
@@ -96,20 +95,18 @@ class StatisticsRequest(Input):
     until: _Date = Field(
         description=f"Last day (included). The period has at most {MAX_DAYS} days."
     )
-    interval: Annotated[Interval, Field(strict=False)] | None = Field(
+    interval: Interval | None = Field(
         default=None,
         description="Length of the periods, each with its own numbers. Without it, all days are one"
         " period. Weeks start on Monday.",
     )
-    group_by: (
-        Annotated[list[Annotated[GroupBy, Field(strict=False)]], Field(max_length=2)] | None
-    ) = Field(default=None, description="Up to two properties to group by.")
+    group_by: Annotated[list[GroupBy], Field(max_length=2)] | None = Field(
+        default=None, description="Up to two properties to group by."
+    )
     form_ids: _Ids | None = Field(default=None, description="Only these forms.")
     brand_ids: _Ids | None = Field(default=None, description="Only these brands.")
     store_ids: _Ids | None = Field(default=None, description="Only these stores.")
-    kind: Annotated[FormKind, Field(strict=False)] | None = Field(
-        default=None, description="Only this kind of form."
-    )
+    kind: FormKind | None = Field(default=None, description="Only this kind of form.")
 
     def rule_errors(self) -> Iterator[InputError]:
         """Yield the errors of fields that contradict each other."""

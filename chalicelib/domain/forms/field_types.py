@@ -14,7 +14,7 @@ from typing import Final, Literal, Self
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from chalicelib.domain.comparison import as_number
-from chalicelib.domain.schema import Email
+from chalicelib.domain.schema import Choice, Email
 
 RespondentIdentifier = Literal["email", "phone_number"]
 """The customer attributes that identify a respondent."""
@@ -192,7 +192,7 @@ _ONE_TO_FIVE: Final = {str(n): n * 2 for n in range(1, 6)}
 _SATISFACTION: Final = {"satisfied": 10, "unsatisfied": 0}
 
 
-class FieldType(StrEnum):
+class FieldType(Choice):
     """Type of a field, with the rules for its answers. Every answer is text."""
 
     rules: AnswerRules

@@ -1,7 +1,7 @@
 """Fields, field groups and field dependencies of a form."""
 
 from collections.abc import Collection
-from typing import Annotated, Final
+from typing import Final
 
 from pydantic import Field
 
@@ -10,19 +10,13 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.part import DatedPart, Part, text_field
 from chalicelib.domain.schema import UuidText
 
-# Definitions are validated in strict mode, which rejects an enum's string value unless it is
-# declared with `strict=False`.
-CombinationName = Annotated[Combination, Field(strict=False)]
-ComparatorName = Annotated[Comparator, Field(strict=False)]
-FieldTypeName = Annotated[FieldType, Field(strict=False)]
-
 MAX_INDEX: Final = 2**31 - 1
 
 
 class FieldTraits(Part):
     """The properties of a field that do not refer to other fields, groups or dependencies."""
 
-    type: FieldTypeName = Field(
+    type: FieldType = Field(
         description="Type of the field, which determines its valid answers.", examples=["TEXT"]
     )
     label: str = text_field("Label of the field.", "Tell us more")
@@ -65,7 +59,7 @@ class FieldTraits(Part):
         description="Maximum number of values in an answer.",
         examples=[3],
     )
-    operator: CombinationName = Field(
+    operator: Combination = Field(
         default=Combination.AND,
         description="Operator that combines the results of the field's dependencies.",
         examples=["$and"],
@@ -122,7 +116,7 @@ class SavedFieldGroup(PartnerFieldGroup):
 class ExpectedValue(Part):
     """A comparison of the answer to a field with an expected value."""
 
-    operator: ComparatorName = Field(
+    operator: Comparator = Field(
         default=Comparator.EQ,
         description="Operator that compares the answer with the value.",
         examples=["$eq"],
@@ -137,7 +131,7 @@ class FieldDependency(DatedPart):
     depends_on_field: UuidText = Field(
         description="Identifier of the field whose answer is evaluated."
     )
-    operator: CombinationName = Field(
+    operator: Combination = Field(
         default=Combination.AND,
         description="Operator that combines the results of the comparisons.",
         examples=["$and"],

@@ -23,7 +23,6 @@ from chalicelib.domain.forms.presentation import (
     Footer,
     Header,
     Layout,
-    LayoutName,
     Submission,
     Thanks,
 )
@@ -104,7 +103,7 @@ class SavedForm(Images, Form):
 
     key: str = ""
     archived: bool = False
-    layout: LayoutName = Layout.PAGE
+    layout: Layout = Layout.PAGE
     thanks: list[Thanks] = []
 
     fields: list[SavedField]

@@ -3,24 +3,19 @@
 Depending on the answer, the respondent is redirected to another site.
 """
 
-from enum import StrEnum
-from typing import Annotated
-
 from pydantic import Field
 
 from chalicelib.domain.forms.part import Part, text_field
+from chalicelib.domain.schema import Choice
 
 
-class PreRedirectType(StrEnum):
+class PreRedirectType(Choice):
     """Type of the pre-redirect question."""
 
     NPS = "NPS"
     CSAT_STAR = "CSAT_STAR"
     CSAT_SMILEY = "CSAT_SMILEY"
     BINARY = "BINARY"
-
-
-PreRedirectTypeName = Annotated[PreRedirectType, Field(strict=False)]
 
 
 class ColoredText(Part):
@@ -73,7 +68,7 @@ class BinaryTexts(Part):
 class PreRedirectConfig(Part):
     """The question before the survey, and the minimum rating to redirect the respondent."""
 
-    type: PreRedirectTypeName = Field(
+    type: PreRedirectType = Field(
         description="Type of the satisfaction question.", examples=["NPS"]
     )
     threshold: int = Field(

@@ -3,25 +3,20 @@
 A colour is ``#`` with 3, 4, 6 or 8 hexadecimal digits, or ``""`` if unset.
 """
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
 from chalicelib.domain.forms.part import Part, text_field
+from chalicelib.domain.schema import Choice
 
 
-class Radius(StrEnum):
+class Radius(Choice):
     """Shape of the corners of a box."""
 
     SHARP = "SHARP"
     ROUNDED = "ROUNDED"
     PILL = "PILL"
-
-
-# Definitions are validated in strict mode, which rejects an enum's string value unless it is
-# declared with `strict=False`.
-RadiusName = Annotated[Radius, Field(strict=False)]
 
 
 def _colour(of: str, example: str) -> Any:
@@ -48,8 +43,8 @@ class Font(Part):
 class GeneralStyle(Part):
     """Style of a form."""
 
-    field_radius: RadiusName = _radius("input fields")
-    button_radius: RadiusName = _radius("buttons")
+    field_radius: Radius = _radius("input fields")
+    button_radius: Radius = _radius("buttons")
     font: Font = Field(default_factory=Font, description="Font of all texts.")
     title_color: str = _colour("the title", "#1f2933")
     subtitle_color: str = _colour("the subtitle", "#52606d")
@@ -80,7 +75,7 @@ class SurveyStyle(GeneralStyle):
     star_border_color: str = _colour("star borders", "#f0b429")
     card_border_color: str = _colour("card borders", "#e4e7eb")
     card_background_color: str = _colour("cards", "#ffffff")
-    card_border_radius: RadiusName = _radius("cards")
+    card_border_radius: Radius = _radius("cards")
 
 
 class Header(Part):
@@ -126,14 +121,11 @@ class Thanks(Part):
     subtitle: str = text_field("Line below the title.", "See you soon.")
 
 
-class Layout(StrEnum):
+class Layout(Choice):
     """Whether a page shows all questions, or one after the other."""
 
     PAGE = "PAGE"
     STEPS = "STEPS"
-
-
-LayoutName = Annotated[Layout, Field(strict=False)]
 
 
 class ExternalLink(Part):

@@ -1,7 +1,6 @@
 """Surveys: the saved survey and its partner view."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
@@ -14,7 +13,7 @@ from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import UuidText
+from chalicelib.domain.schema import Choice, UuidText
 
 MAX_RESOLICITATION_DELAY_S: Final = 366 * 24 * 3600
 MAX_SOLICITATION_DELAY_S: Final = 90 * 24 * 3600
@@ -22,7 +21,7 @@ REMINDER_DELAYS_S: Final = range(24 * 3600, 30 * 24 * 3600 + 1)
 """The possible times between a survey and its reminder."""
 
 
-class SendMode(StrEnum):
+class SendMode(Choice):
     """The channel through which a survey is sent; ``LINK`` for a public survey."""
 
     EMAIL = "EMAIL"
@@ -30,14 +29,14 @@ class SendMode(StrEnum):
     LINK = "LINK"
 
 
-class DelayStart(StrEnum):
+class DelayStart(Choice):
     """The date of a purchase from which `solicitationDelay` counts."""
 
     DATE = "DATE"
     END_DATE = "END_DATE"
 
 
-class ResolicitationMode(StrEnum):
+class ResolicitationMode(Choice):
     """The scope in which `resolicitationDelay` applies: account, or one brand, store or survey."""
 
     ACCOUNT = "ACCOUNT"
@@ -46,18 +45,10 @@ class ResolicitationMode(StrEnum):
     SURVEY = "SURVEY"
 
 
-# Definitions are validated in strict mode, which rejects an enum's string value unless it is
-# declared with `strict=False`.
-ChannelName = Annotated[SendMode, Field(strict=False)]
-DelayStartName = Annotated[DelayStart, Field(strict=False)]
-ResolicitationModeName = Annotated[ResolicitationMode, Field(strict=False)]
-TargetType = Annotated[PlaceKind, Field(strict=False)]
-
-
 class Target(DatedPart):
     """A brand or store that a survey targets, as saved."""
 
-    type: TargetType = Field(
+    type: PlaceKind = Field(
         description="Whether the target is a brand or a store.", examples=[PlaceKind.BRAND]
     )
     enabled: bool = Field(description="Whether surveys are sent for this target.")
@@ -137,7 +128,7 @@ class _Sending(Part):
     support_email: SupportEmail | None = Field(
         default=None, description="Support address of the survey; null if there is none."
     )
-    sending_channels: list[ChannelName] = Field(
+    sending_channels: list[SendMode] = Field(
         default=[],
         description="Channels for sending the survey, preferred channel first.",
         examples=[["SMS"]],
@@ -153,7 +144,7 @@ class _Sending(Part):
         description="Seconds to wait before sending a new survey to the same customer.",
         examples=[2592000],
     )
-    resolicitation_mode: ResolicitationModeName = Field(
+    resolicitation_mode: ResolicitationMode = Field(
         default=ResolicitationMode.ACCOUNT,
         description="Scope in which `resolicitationDelay` applies.",
         examples=["ACCOUNT"],
@@ -209,7 +200,7 @@ class SavedSurvey(_Sending, SavedForm):
     """
 
     solicitation_delay: int = 0
-    solicitation_delay_from: DelayStartName = DelayStart.DATE
+    solicitation_delay_from: DelayStart = DelayStart.DATE
     reminder_delay: int = 0
     targets: list[Target]
     email_logo: Image | None = None

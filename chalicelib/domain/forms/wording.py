@@ -11,7 +11,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, StringConstraints
 
-from chalicelib.domain.forms.fields import FieldTypeName
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.language import Language
@@ -38,7 +38,7 @@ class Question(QuestionTexts):
 
     id: str
     key: str
-    type: FieldTypeName
+    type: FieldType
     translations: dict[Language, QuestionTexts] = {}
 
     def label_in(self, language: Language) -> str:

@@ -1,9 +1,9 @@
 """The channels through which the service sends surveys."""
 
-from enum import StrEnum
+from chalicelib.domain.schema import Choice
 
 
-class Channel(StrEnum):
+class Channel(Choice):
     """A channel of a message to a customer. A survey's sending channels have the same names."""
 
     EMAIL = "EMAIL"

@@ -1,6 +1,6 @@
 """The request to respect a person's wish to receive no messages."""
 
-from typing import Annotated, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,7 +13,7 @@ from chalicelib.domain.solicitation.channel import Channel
 class OptOut(CustomerAddress):
     """An address that receives no more messages: an e-mail address or a phone number."""
 
-    channels: list[Annotated[Channel, Field(strict=False)]] | None = Field(
+    channels: list[Channel] | None = Field(
         default=None,
         min_length=1,
         max_length=len(Channel),

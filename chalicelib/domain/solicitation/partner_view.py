@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated
 
 from pydantic import Field
 
 from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText
+from chalicelib.domain.schema import Choice, Identifier, Input, Resource, Timestamp, UuidText
 from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 
 
-class TrackerState(StrEnum):
+class TrackerState(Choice):
     """The state of the survey about a purchase."""
 
     PENDING = "PENDING"
@@ -92,9 +91,7 @@ class SurveyTrackerList(Resource):
 class SurveyTrackerListRequest(CursorRequest):
     """The requested page of survey trackers."""
 
-    state: Annotated[TrackerState, Field(strict=False)] | None = Field(
-        default=None, description="Only surveys in this state."
-    )
+    state: TrackerState | None = Field(default=None, description="Only surveys in this state.")
     customer_id: Identifier | None = Field(
         default=None, description="Only surveys of this customer."
     )

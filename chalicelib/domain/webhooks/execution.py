@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain import work
+from chalicelib.domain.schema import Choice
 from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure
 
 INTERRUPTED: Final = "the attempt was interrupted before its outcome was stored"
@@ -13,7 +14,7 @@ TEST_FEEDBACK_ID: Final = "00000000-0000-0000-0000-000000000000"
 """The feedback id in test webhooks, which have no feedback."""
 
 
-class ExecutionState(StrEnum):
+class ExecutionState(Choice):
     """State of a webhook delivery."""
 
     PENDING = work.PENDING

@@ -30,7 +30,6 @@ def _check_replayable(state: ExecutionState) -> ExecutionState:
 
 _Replayable = Annotated[
     ExecutionState,
-    Field(strict=False),
     AfterValidator(_check_replayable),
     WithJsonSchema({"type": "string", "enum": ["PENDING", "FAILED", "STOPPED", "PARKED"]}),
 ]
@@ -39,9 +38,7 @@ _Replayable = Annotated[
 class DeliveryListRequest(CursorRequest):
     """The requested page of webhook deliveries."""
 
-    state: Annotated[ExecutionState, Field(strict=False)] | None = Field(
-        default=None, description="Only deliveries in this state."
-    )
+    state: ExecutionState | None = Field(default=None, description="Only deliveries in this state.")
     created_since: Timestamp | None = Field(
         default=None, description="Only deliveries created at this time or later."
     )

@@ -4,14 +4,12 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final
-
-from pydantic import Field
+from typing import Any, Final
 
 from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.schema import Resource, TimestampText
+from chalicelib.domain.schema import Choice, Resource, TimestampText
 from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID, Execution, ExecutionState
 
 EVENT: Final = "workflow.action.webhook"
@@ -19,7 +17,7 @@ MAX_BODY_BYTES: Final = 200_000
 MAX_ATTEMPTS: Final = 8
 
 
-class Subject(StrEnum):
+class Subject(Choice):
     """The property of a feedback record that a condition compares."""
 
     RATING = "rating"
@@ -54,8 +52,8 @@ class Condition(Resource):
         field: the id or key of the form field whose answer is compared.
     """
 
-    operator: Annotated[Operator, Field(strict=False)]
-    subject: Annotated[Subject | None, Field(strict=False)] = None
+    operator: Operator
+    subject: Subject | None = None
     field: str = ""
     value: str = ""
     conditions: tuple["Condition", ...] = ()
@@ -114,7 +112,7 @@ class Workflow(Resource):
     id: str
     name: str
     enabled: bool = True
-    operator: Annotated[Combination, Field(strict=False)] = Combination.AND
+    operator: Combination = Combination.AND
     conditions: tuple[Condition, ...] = ()
     actions: tuple[Action, ...]
     created_at: TimestampText

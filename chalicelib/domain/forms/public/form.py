@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Place
+from chalicelib.domain.comparison import Combination
 from chalicelib.domain.forms.fields import (
     MAX_INDEX,
-    CombinationName,
     ExpectedValue,
     FieldDependency,
     FieldTraits,
@@ -47,7 +47,7 @@ class PublicFieldDependency(Part):
     depends_on_field: UuidText = Field(
         description="Identifier of the field whose answer the condition evaluates."
     )
-    operator: CombinationName = Field(
+    operator: Combination = Field(
         description="Operator that combines the results of the comparisons.", examples=["$and"]
     )
     depends_on_field_values: list[ExpectedValue] = Field(

@@ -10,7 +10,7 @@ from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import SurveyStyle
 from chalicelib.domain.forms.public.form import PublicForm, PublicPlace, public_parts, translate
 from chalicelib.domain.forms.redirect import external_url
-from chalicelib.domain.forms.survey import ChannelName, SavedSurvey
+from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.forms.translation import PreRedirectTranslation
 from chalicelib.domain.language import Language
@@ -30,9 +30,7 @@ class PublicSurvey(PublicForm):
         description="URL of the external site that the pre-redirect question redirects to.",
         examples=["https://reviews.example.com/new?place=1"],
     )
-    send_mode: ChannelName = Field(
-        description="Channel of the survey invitation.", examples=["SMS"]
-    )
+    send_mode: SendMode = Field(description="Channel of the survey invitation.", examples=["SMS"])
     store: PublicPlace | None = Field(
         description="Store that the survey is about; null if unknown."
     )
