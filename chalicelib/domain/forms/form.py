@@ -5,8 +5,9 @@ directly from this document and ignores the properties that only the public view
 """
 
 from collections.abc import Mapping
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_serializer
 
 from chalicelib.domain.forms.fields import (
     FieldDependency,
@@ -109,3 +110,12 @@ class SavedForm(Images, Form):
     fields: list[SavedField]
     field_groups: list[SavedFieldGroup]
     translations: Mapping[Language, FormTranslation]
+
+    @field_serializer("translations")
+    def _without_empty_texts(
+        self, translations: Mapping[Language, FormTranslation]
+    ) -> dict[Language, Any]:
+        return {
+            language: texts.model_dump(mode="json", exclude_defaults=True)
+            for language, texts in translations.items()
+        }

@@ -12,71 +12,62 @@ translated texts:
 absent or empty, respondents see the original text.
 """
 
-from typing import Any
-
 from pydantic import Field
 
 from chalicelib.domain.forms.part import Part
-
-
-def _is_empty(value: Any) -> bool:
-    return value == "" or value == [] or value == {} or value is None
-
-
-def _text() -> Any:
-    return Field(default="", exclude_if=_is_empty)
+from chalicelib.domain.forms.pre_redirect import (
+    BinaryTexts,
+    CsatSmileyTexts,
+    CsatStarTexts,
+    NpsTexts,
+)
+from chalicelib.domain.forms.presentation import Body
 
 
 class TitlesTranslation(Part):
     """The title and subtitle of the header or of the thank-you view."""
 
-    title: str = _text()
-    subtitle: str = _text()
-
-
-class BodyTranslation(Part):
-    """The texts of the form's body."""
-
-    button_text: str = _text()
+    title: str = ""
+    subtitle: str = ""
 
 
 class FooterTranslation(Part):
     """The texts of the footer."""
 
-    title: str = _text()
-    text: str = _text()
+    title: str = ""
+    text: str = ""
 
 
 class FieldTranslation(Part):
     """The texts of one field."""
 
-    label: str = _text()
-    placeholder: str = _text()
-    values: list[str] = Field(default=[], exclude_if=_is_empty)
+    label: str = ""
+    placeholder: str = ""
+    values: list[str] = []
 
 
 class GroupTranslation(Part):
     """The texts of one field group."""
 
-    name: str = _text()
+    name: str = ""
 
 
 class FormTranslation(Part):
     """All texts of a form in one language."""
 
     header: TitlesTranslation = Field(default_factory=TitlesTranslation)
-    body: BodyTranslation = Field(default_factory=BodyTranslation)
+    body: Body = Field(default_factory=Body)
     footer: FooterTranslation = Field(default_factory=FooterTranslation)
     submission: TitlesTranslation = Field(default_factory=TitlesTranslation)
-    thanks: list[TitlesTranslation] = Field(default=[], exclude_if=_is_empty)
-    fields: dict[str, FieldTranslation] = Field(default={}, exclude_if=_is_empty)
-    groups: dict[str, GroupTranslation] = Field(default={}, exclude_if=_is_empty)
+    thanks: list[TitlesTranslation] = []
+    fields: dict[str, FieldTranslation] = {}
+    groups: dict[str, GroupTranslation] = {}
 
 
 class TextTranslation(Part):
     """The translation of a `ColoredText`. The colour is the same in every language."""
 
-    text: str = _text()
+    text: str = ""
 
 
 class ButtonTranslation(TextTranslation):
@@ -85,51 +76,18 @@ class ButtonTranslation(TextTranslation):
     topic: TextTranslation = Field(default_factory=TextTranslation)
 
 
-class NpsTranslation(Part):
-    """The texts of a question with a scale from 0 to 10."""
-
-    start_text: str = _text()
-    end_text: str = _text()
-    topic: str = _text()
-
-
-class CsatStarTranslation(Part):
-    """The texts of a question with a five-star scale."""
-
-    topic: str = _text()
-
-
-class CsatSmileyTranslation(Part):
-    """The texts of a question with a five-smiley scale."""
-
-    one: str = _text()
-    two: str = _text()
-    three: str = _text()
-    four: str = _text()
-    five: str = _text()
-    topic: str = _text()
-
-
-class BinaryTranslation(Part):
-    """The texts of a question with two options."""
-
-    satisfied: str = _text()
-    unsatisfied: str = _text()
-    topic: str = _text()
-
-
 class PreRedirectTranslation(Part):
     """The texts of the pre-redirect question."""
 
     text: TextTranslation = Field(default_factory=TextTranslation)
     button: ButtonTranslation = Field(default_factory=ButtonTranslation)
-    nps: NpsTranslation = Field(default_factory=NpsTranslation)
-    csat_star: CsatStarTranslation = Field(default_factory=CsatStarTranslation)
-    csat_smiley: CsatSmileyTranslation = Field(default_factory=CsatSmileyTranslation)
-    binary: BinaryTranslation = Field(default_factory=BinaryTranslation)
+    nps: NpsTexts = Field(default_factory=NpsTexts)
+    csat_star: CsatStarTexts = Field(default_factory=CsatStarTexts)
+    csat_smiley: CsatSmileyTexts = Field(default_factory=CsatSmileyTexts)
+    binary: BinaryTexts = Field(default_factory=BinaryTexts)
 
 
 class SurveyTranslation(FormTranslation):
     """All texts of a survey in one language."""
 
-    pre_redirect_config: PreRedirectTranslation | None = Field(default=None, exclude_if=_is_empty)
+    pre_redirect_config: PreRedirectTranslation | None = None
