@@ -39,54 +39,30 @@ CODES: Final = {
 }
 """The meaning of each code of an input error in a response."""
 
-_CODES: Final = {
-    "missing": "required",
-    "extra_forbidden": "unknown_key",
-    "string_too_long": "too_long",
-    "string_too_short": "too_short",
-    "too_long": "too_many",
-    "too_short": "too_few",
-    "string_unicode": "not_unicode",
-    "string_type": "wrong_type",
-    "bool_type": "wrong_type",
-    "int_type": "wrong_type",
-    "float_type": "wrong_type",
-    "dict_type": "wrong_type",
-    "list_type": "wrong_type",
-    "model_type": "wrong_type",
-    "model_attributes_type": "wrong_type",
-    "enum": "not_allowed",
-    "literal_error": "not_allowed",
-    "greater_than_equal": "out_of_range",
-    "less_than_equal": "out_of_range",
-    "finite_number": "out_of_range",
-    "string_pattern_mismatch": "invalid",
+_PYDANTIC: Final = {
+    "missing": ("required", "Required."),
+    "extra_forbidden": ("unknown_key", "Unknown field."),
+    "string_too_long": ("too_long", "Must be at most {max_length} characters."),
+    "string_too_short": ("too_short", "Must be at least {min_length} characters."),
+    "too_long": ("too_many", "Must have at most {max_length} items."),
+    "too_short": ("too_few", "Must have at least {min_length} items."),
+    "string_unicode": ("not_unicode", "Invalid Unicode: the text contains a lone surrogate."),
+    "string_type": ("wrong_type", "Must be a string."),
+    "bool_type": ("wrong_type", "Must be true or false."),
+    "int_type": ("wrong_type", "Must be an integer."),
+    "float_type": ("wrong_type", "Must be a number."),
+    "dict_type": ("wrong_type", "Must be an object."),
+    "list_type": ("wrong_type", "Must be an array."),
+    "model_type": ("wrong_type", "Must be an object."),
+    "model_attributes_type": ("wrong_type", "Must be an object."),
+    "enum": ("not_allowed", "Must be {expected}."),
+    "literal_error": ("not_allowed", "Must be {expected}."),
+    "greater_than_equal": ("out_of_range", "Must be at least {ge}."),
+    "less_than_equal": ("out_of_range", "Must be at most {le}."),
+    "finite_number": ("out_of_range", "Must be a finite number."),
+    "recursion_loop": ("invalid", "Nested too deeply."),
 }
-
-_DETAILS: Final = {
-    "missing": "Required.",
-    "extra_forbidden": "Unknown field.",
-    "string_too_long": "Must be at most {max_length} characters.",
-    "string_too_short": "Must be at least {min_length} characters.",
-    "too_long": "Must have at most {max_length} items.",
-    "too_short": "Must have at least {min_length} items.",
-    "string_unicode": "Invalid Unicode: the text contains a lone surrogate.",
-    "string_type": "Must be a string.",
-    "bool_type": "Must be true or false.",
-    "int_type": "Must be an integer.",
-    "float_type": "Must be a number.",
-    "dict_type": "Must be an object.",
-    "list_type": "Must be an array.",
-    "model_type": "Must be an object.",
-    "model_attributes_type": "Must be an object.",
-    "enum": "Must be {expected}.",
-    "literal_error": "Must be {expected}.",
-    "greater_than_equal": "Must be at least {ge}.",
-    "less_than_equal": "Must be at most {le}.",
-    "finite_number": "Must be a finite number.",
-    "recursion_loop": "Nested too deeply.",
-}
-"""Error messages by pydantic's error type.
+"""Error codes and messages by pydantic's error type.
 
 The values of the placeholders, such as ``{min_length}``, come from the context of pydantic's error.
 """
@@ -117,7 +93,7 @@ def json_pointer(*path: str | int) -> str:
 
 def required(*path: str | int) -> InputError:
     """Create the error for a missing value."""
-    return InputError(json_pointer(*path), "required", _DETAILS["missing"])
+    return InputError(json_pointer(*path), "required", "Required.")
 
 
 def not_allowed(detail: str, *path: str | int) -> InputError:
@@ -164,9 +140,8 @@ def errors_of(
     """
     return [
         InputError(
-            pointer=json_pointer(*prefix, *_path(details["loc"])),
-            code=_code(details["type"], details.get("ctx", {})),
-            detail=_detail(details["type"], details["msg"], details.get("ctx", {})),
+            json_pointer(*prefix, *_path(details["loc"])),
+            *_code_and_detail(details["type"], details["msg"], details.get("ctx", {})),
         )
         for details in error.errors(include_url=False, include_input=False)[:at_most]
     ]
@@ -177,19 +152,15 @@ def _path(location: Sequence[str | int]) -> Sequence[str | int]:
     return location[:-1] if location and location[-1] == "[key]" else location
 
 
-def _code(kind: str, context: dict[str, Any]) -> str:
-    if kind == "string_too_short" and context.get("min_length") == 1:
-        return "required"
-    return _CODES.get(kind, kind if kind in _DOMAIN_CODES else "invalid")
-
-
-def _detail(kind: str, message: str, context: dict[str, Any]) -> str:
+def _code_and_detail(kind: str, message: str, context: dict[str, Any]) -> tuple[str, str]:
+    code, detail = _PYDANTIC.get(kind, (kind if kind in _DOMAIN_CODES else "invalid", message))
     if kind in ("string_too_short", "too_short") and context.get("min_length") == 1:
-        return "Must not be empty."
-    detail = _DETAILS[kind].format(**context) if kind in _DETAILS else message
+        return "required" if kind == "string_too_short" else code, "Must not be empty."
+    if kind in _PYDANTIC:
+        detail = detail.format(**context)
     if len(detail) > _MAX_DETAIL_LENGTH:  # a long list of allowed values
-        return "Must be one of the documented values."
-    return detail if detail.endswith(".") else f"{detail}."
+        return code, "Must be one of the documented values."
+    return code, detail if detail.endswith(".") else f"{detail}."
 
 
 def _printable(key: str) -> str:
