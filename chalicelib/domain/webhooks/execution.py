@@ -1,13 +1,15 @@
 """Executions: an execution delivers one webhook for one feedback record and one action."""
 
+import random
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Final
 
 from chalicelib.domain import work
 from chalicelib.domain.schema import Choice
-from chalicelib.domain.webhooks.retry_schedule import Verdict, after_failure
+from chalicelib.domain.webhooks.retry_schedule import backoff_delay, retry_after_delay
 
 INTERRUPTED: Final = "the attempt was interrupted before its outcome was stored"
 TEST_FEEDBACK_ID: Final = "00000000-0000-0000-0000-000000000000"
@@ -168,14 +170,10 @@ def outcome_of(
     if status is not None and 200 <= status <= 299:
         return Outcome(ExecutionState.SUCCEEDED)
     reason = attempt.error if status is None else f"response status {status}"
-    decision = after_failure(
-        attempt=used, attempts_allowed=allowed, now=now, status=status, retry_after=retry_after
-    )
-    return Outcome(_STATES[decision.verdict], reason, attempt.ambiguous, decision.retry_at)
-
-
-_STATES: Final = {
-    Verdict.RETRY: ExecutionState.PENDING,
-    Verdict.FAILED: ExecutionState.FAILED,
-    Verdict.STOPPED: ExecutionState.STOPPED,
-}
+    if status == HTTPStatus.GONE:
+        return Outcome(ExecutionState.STOPPED, reason, attempt.ambiguous)
+    if used >= allowed:
+        return Outcome(ExecutionState.FAILED, reason, attempt.ambiguous)
+    chance = random.random()  # noqa: S311 - jitter
+    delay = retry_after_delay(retry_after, now) or backoff_delay(used, chance)
+    return Outcome(ExecutionState.PENDING, reason, attempt.ambiguous, now + delay)

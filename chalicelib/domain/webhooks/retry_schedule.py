@@ -4,14 +4,9 @@ The delays between attempts are 1, 6, 36 and 216 minutes and then six hours each
 jitter. Eight attempts take about 24 hours.
 """
 
-import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from enum import StrEnum
-from http import HTTPStatus
 from typing import Final
 
 BASE_DELAY: Final = timedelta(minutes=1)
@@ -21,52 +16,6 @@ _FACTOR: Final = 6
 _JITTER: Final = 0.15
 _STEPS_TO_LONGEST: Final = 4
 _SECONDS: Final = re.compile(r"[0-9]+")
-
-
-class Verdict(StrEnum):
-    """The decision about an execution after a failed attempt: retry it or give up."""
-
-    RETRY = "RETRY"
-    FAILED = "FAILED"
-    """The last allowed attempt failed."""
-    STOPPED = "STOPPED"
-    """The receiver responded 410 Gone."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The verdict and, if the execution is retried, the time of the next attempt."""
-
-    verdict: Verdict
-    retry_at: datetime | None = None
-
-
-def after_failure(
-    *,
-    attempt: int,
-    attempts_allowed: int,
-    now: datetime,
-    status: int | None = None,
-    retry_after: str | None = None,
-    chance: Callable[[], float] = random.random,
-) -> Decision:
-    """Decide whether and when to retry after a failed attempt.
-
-    Args:
-        attempt: the number of the attempt, from 1.
-        attempts_allowed: the maximum number of attempts.
-        status: the response status, if there was a response.
-        retry_after: the ``Retry-After`` header (RFC 9110, section 10.2.3), if present. An invalid
-            value is ignored.
-        chance: returns a random number from 0 (inclusive) to 1 (exclusive).
-    """
-    if status == HTTPStatus.GONE:
-        return Decision(Verdict.STOPPED)
-    if attempt >= attempts_allowed:
-        return Decision(Verdict.FAILED)
-    requested = retry_after_delay(retry_after, now)
-    delay = backoff_delay(attempt, chance()) if requested is None else requested
-    return Decision(Verdict.RETRY, now + delay)
 
 
 def backoff_delay(attempt: int, chance: float) -> timedelta:
@@ -83,7 +32,7 @@ def backoff_delay(attempt: int, chance: float) -> timedelta:
 def retry_after_delay(retry_after: str | None, now: datetime) -> timedelta | None:
     """Return the delay that a ``Retry-After`` header requests, or None if it is missing or invalid.
 
-    The delay is limited to the range from one minute to six hours.
+    See RFC 9110, section 10.2.3. The delay is limited to the range from one minute to six hours.
     """
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):

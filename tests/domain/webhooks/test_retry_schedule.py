@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.webhooks.retry_schedule import (
-    Verdict,
-    after_failure,
-    backoff_delay,
-    retry_after_delay,
-)
+from chalicelib.domain.webhooks.retry_schedule import backoff_delay, retry_after_delay
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -20,12 +15,7 @@ SIX_HOURS = timedelta(hours=6)
 
 
 def retry_delay(retry_after: str | None, attempt: int = 1) -> timedelta:
-    decision = after_failure(
-        attempt=attempt, attempts_allowed=8, now=NOW, retry_after=retry_after, chance=lambda: 0.0
-    )
-    assert decision.verdict is Verdict.RETRY
-    assert decision.retry_at
-    return decision.retry_at - NOW
+    return retry_after_delay(retry_after, NOW) or backoff_delay(attempt, 0.0)
 
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=7, max_size=7))
@@ -43,21 +33,6 @@ def test_retry_delay_includes_jitter() -> None:
 @given(st.integers(1, 10**6), st.floats(0, 1, exclude_max=True))
 def test_retry_delay_is_at_least_one_minute(attempt: int, chance: float) -> None:
     assert MINUTE <= backoff_delay(attempt, chance) <= SIX_HOURS * 1.15
-
-
-@pytest.mark.parametrize(("attempt", "allowed"), [(1, 1), (8, 8), (9, 8)])
-def test_failed_last_attempt_ends_execution(attempt: int, allowed: int) -> None:
-    decision = after_failure(
-        attempt=attempt, attempts_allowed=allowed, now=NOW, status=503, retry_after="60"
-    )
-    assert decision.verdict is Verdict.FAILED
-    assert decision.retry_at is None
-
-
-def test_status_410_stops_execution_at_first_attempt() -> None:
-    decision = after_failure(attempt=1, attempts_allowed=8, now=NOW, status=410, retry_after="60")
-    assert decision.verdict is Verdict.STOPPED
-    assert decision.retry_at is None
 
 
 @pytest.mark.parametrize(
