@@ -13,7 +13,7 @@ from chalicelib.domain.forms.field_types import AnswerError, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
-from chalicelib.domain.forms.visibility import Visibility
+from chalicelib.domain.forms.visibility import Conditions, conditions_of, visible_fields
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.language import Language, uses_decimal_comma
 from chalicelib.domain.schema import Identifier, Input, Resource
@@ -76,13 +76,13 @@ class Questionnaire:
 
     Attributes:
         fields: the form's fields by id, in display order.
-        visibility: the conditions under which the fields are visible.
+        conditions: the conditions under which the fields are visible.
         canonical_values: for each select field, a map from each translated value to the value in
             the form's original language.
     """
 
     fields: Mapping[str, SavedField]
-    visibility: Visibility
+    conditions: Conditions
     canonical_values: Mapping[str, Mapping[str, str]]
 
     @classmethod
@@ -90,7 +90,7 @@ class Questionnaire:
         """Build the questionnaire of a form."""
         return cls(
             fields={field.id: field for field in fields_in_order(form)},
-            visibility=Visibility.of(form.fields, form.field_dependencies),
+            conditions=conditions_of(form.fields, form.field_dependencies),
             canonical_values={
                 field.id: _canonical_values(form, field)
                 for field in form.fields
@@ -112,7 +112,10 @@ class Questionnaire:
         """
         errors = [*other_errors, *islice(self._field_id_errors(submitted), MAX_ERRORS)]
         positions = self._first_positions(submitted)
-        values = {field: self._values(submitted[position]) for field, position in positions.items()}
+        values = {
+            field: self._values_of(field, submitted[position].values)
+            for field, position in positions.items()
+        }
         visible = self._visible_fields(values)
         answers = []
         for field in self.fields.values():
@@ -173,9 +176,8 @@ class Questionnaire:
         return [value.text for value in self._values_of(field_id, texts)]
 
     def _visible_fields(self, values: Mapping[str, Sequence[_Value]]) -> set[str]:
-        return self.visibility.visible_fields(
-            {field: self._compared_values(field, items) for field, items in values.items()}
-        )
+        compared = {field: self._compared_values(field, items) for field, items in values.items()}
+        return visible_fields(self.conditions, compared)
 
     def _field_id_errors(self, submitted: Sequence[SubmittedAnswer]) -> Iterator[InputError]:
         seen: set[str] = set()
@@ -195,9 +197,6 @@ class Questionnaire:
             if answer.id in self.fields:
                 positions.setdefault(answer.id, position)
         return positions
-
-    def _values(self, answer: SubmittedAnswer) -> list[_Value]:
-        return self._values_of(answer.id, answer.values)
 
     def _values_of(self, field_id: str, texts: Sequence[str]) -> list[_Value]:
         canonical = self.canonical_values.get(field_id, {})

@@ -10,71 +10,46 @@ the fields that it depends on (topological order).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import Self
 
-from chalicelib.domain.comparison import Combination, evaluate
+from chalicelib.domain.comparison import evaluate
 from chalicelib.domain.forms.fields import FieldDependency, SavedField
 
-
-@dataclass(frozen=True)
-class Condition:
-    """The condition under which one field is visible."""
-
-    field_id: str
-    combination: Combination
-    dependencies: Sequence[FieldDependency]
+Conditions = Sequence[tuple[SavedField, Sequence[FieldDependency]]]
+"""The fields of a form in topological order, each with its dependencies."""
 
 
-@dataclass(frozen=True)
-class Visibility:
-    """The visibility conditions of one form.
+def conditions_of(
+    fields: Iterable[SavedField], dependencies: Iterable[FieldDependency]
+) -> Conditions:
+    """Return the conditions under which the fields are visible.
 
-    Attributes:
-        always_visible: ids of the fields without dependencies.
-        conditions: the conditions of the other fields, in topological order.
+    Raises:
+        graphlib.CycleError: the dependencies contain a cycle.
     """
+    by_id = {field.id: field for field in fields}
+    by_field: dict[str, list[FieldDependency]] = {field_id: [] for field_id in by_id}
+    for dependency in dependencies:
+        by_field[dependency.field].append(dependency)
+    order = TopologicalSorter(
+        {field: [item.depends_on_field for item in items] for field, items in by_field.items()}
+    ).static_order()
+    return [(by_id[field_id], by_field[field_id]) for field_id in order]
 
-    always_visible: frozenset[str]
-    conditions: Sequence[Condition]
 
-    @classmethod
-    def of(cls, fields: Sequence[SavedField], dependencies: Iterable[FieldDependency]) -> Self:
-        """Build the conditions of the fields.
+def visible_fields(conditions: Conditions, answers: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the ids of the visible fields.
 
-        Raises:
-            graphlib.CycleError: the dependencies contain a cycle.
-        """
-        by_field: dict[str, list[FieldDependency]] = {field.id: [] for field in fields}
-        for dependency in dependencies:
-            by_field[dependency.field].append(dependency)
-        order = TopologicalSorter(
-            {field: [item.depends_on_field for item in items] for field, items in by_field.items()}
-        ).static_order()
-        combinations = {field.id: field.operator for field in fields}
-        return cls(
-            always_visible=frozenset(field for field, items in by_field.items() if not items),
-            conditions=[
-                Condition(field, combinations[field], by_field[field])
-                for field in order
-                if by_field[field]
-            ],
-        )
-
-    def visible_fields(self, answers: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the ids of the visible fields.
-
-        Args:
-            answers: the values of each answer, by field id.
-        """
-        visible = set(self.always_visible)
-        for condition in self.conditions:
-            if condition.combination.of(
-                _is_true(dependency, answers, visible) for dependency in condition.dependencies
-            ):
-                visible.add(condition.field_id)
-        return visible
+    Args:
+        answers: the values of each answer, by field id.
+    """
+    visible: set[str] = set()
+    for field, dependencies in conditions:
+        if not dependencies or field.operator.of(
+            _is_true(dependency, answers, visible) for dependency in dependencies
+        ):
+            visible.add(field.id)
+    return visible
 
 
 def _is_true(

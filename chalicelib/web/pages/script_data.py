@@ -11,6 +11,7 @@ from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire
 from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import ExpectedValue, FieldTraits, SavedField
+from chalicelib.domain.forms.visibility import Conditions
 from chalicelib.domain.language import uses_decimal_comma
 from chalicelib.web.pages.fields import control_of, error_text, yes_or_no_fields
 from chalicelib.web.pages.words import Words
@@ -23,9 +24,9 @@ def script_data(
 ) -> dict[str, Any]:
     """Return the data as JSON values. Fields are identified by their numbers."""
     fields = questionnaire.fields
-    conditions = questionnaire.visibility.conditions
+    conditions = [(field, items) for field, items in questionnaire.conditions if items]
     conditional = len(conditions)
-    yes_or_no = yes_or_no_fields(item for each in conditions for item in each.dependencies)
+    yes_or_no = yes_or_no_fields(item for _, items in conditions for item in items)
     return {
         "fields": {
             str(number): _field(
@@ -33,7 +34,7 @@ def script_data(
             )
             for field_id, number in numbers.items()
         },
-        "conditions": _conditions(questionnaire, numbers),
+        "conditions": _conditions(conditions, numbers),
         "maxLength": MAX_VALUE,
         "revealed": [words.revealed(n + 1) for n in range(min(conditional, _MAX_ANNOUNCED))],
         "back": words.back,
@@ -82,22 +83,22 @@ def _codes(field: FieldTraits) -> list[str]:
     return codes if rules.options else [*codes, "too_long"]
 
 
-def _conditions(questionnaire: Questionnaire, numbers: Mapping[str, int]) -> list[Any]:
+def _conditions(conditions: Conditions, numbers: Mapping[str, int]) -> list[Any]:
     """Return the conditions in the order in which the script evaluates them."""
     return [
         [
-            numbers[condition.field_id],
-            condition.combination,
+            numbers[field.id],
+            field.operator,
             [
                 [
                     numbers[dependency.depends_on_field],
                     dependency.operator,
                     [_comparison(expected) for expected in dependency.depends_on_field_values],
                 ]
-                for dependency in condition.dependencies
+                for dependency in dependencies
             ],
         ]
-        for condition in questionnaire.visibility.conditions
+        for field, dependencies in conditions
     ]
 
 
