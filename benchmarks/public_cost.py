@@ -31,7 +31,7 @@ from chalicelib.domain.forms.fields import SavedField
 from chalicelib.services import caching
 from chalicelib.services.forms.cached_forms import get_contact_form
 from chalicelib.settings import settings
-from chalicelib.web.pages.assets import MEDIA_TYPES, STYLE_SHEET, asset_text
+from chalicelib.web.pages.assets import SCRIPTS, STYLE_SHEET, asset_text
 
 ROUNDS: Final = 300
 _SUBMIT: Final = "/public/contact-form/submit"
@@ -59,7 +59,7 @@ def measure() -> Section:
             _compare("submit a contact form", submit, _BareSubmit()),
         ]
     texts = {"JSON view": view_body, "page": page_body}
-    texts |= {name: asset_text(name) for name in (*MEDIA_TYPES, STYLE_SHEET)}
+    texts |= {name: asset_text(name) for name in (*SCRIPTS, STYLE_SHEET)}
     return Section(
         "Public forms",
         [

@@ -1,6 +1,7 @@
 """Return cacheable responses and evaluate the condition `If-None-Match` (RFC 9110)."""
 
 import hashlib
+from collections.abc import Mapping
 from functools import lru_cache
 
 from chalice import Response
@@ -19,7 +20,7 @@ def cacheable(
     media_type: str,
     *,
     max_age_s: int,
-    headers: dict[str, str | list[str]] | None = None,
+    headers: Mapping[str, str | list[str]] = {},
 ) -> Response:
     """Return a cacheable response with the body, or with status 304 if the client has the body."""
     tag = entity_tag(body)
@@ -28,7 +29,7 @@ def cacheable(
         "Content-Type": media_type,
         "ETag": tag,
         "Cache-Control": f"public, max-age={max_age_s}",
-        **(headers or {}),
+        **headers,
     }
     if _matches(request.headers.get("if-none-match", ""), tag):
         return Response(body="", status_code=304, headers=described)

@@ -3,8 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -71,17 +70,14 @@ _IDS: Final = {
 """The variable of the parameter or field ``id``, by operation."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row of a field table; `depth` is the number of objects that enclose the field."""
 
     name: str
     depth: int
-    kind: Markup
     required: bool
+    schema: Schema
     description: str
-    limits: tuple[str, ...]
-    values: tuple[str, ...]
 
 
 def render(document: Schema) -> str:
@@ -101,6 +97,7 @@ def render(document: Schema) -> str:
         document=document,
         page=page,
         kind_of=kind_of,
+        limits=limits,
         guides=guides(),
         languages=LANGUAGES,
         sources=SOURCES,
@@ -140,15 +137,8 @@ class DocsPage:
         target = self.resolve(schema)
         for name, value in target.get("properties", {}).items():
             resolved = self.resolve(value)
-            yield Row(
-                name,
-                depth,
-                kind_of(value),
-                name in target.get("required", ()),
-                value.get("description") or resolved.get("description", ""),
-                tuple(_limits(value)),
-                tuple(value.get("enum", ())),
-            )
+            description = value.get("description") or resolved.get("description", "")
+            yield Row(name, depth, name in target.get("required", ()), value, description)
             inner = self._object_within(value)
             if inner and (depth < deepest or "properties" in value):
                 yield from self.rows(inner, depth + 1, deepest)
@@ -236,7 +226,8 @@ def inline(text: str) -> Markup:
     return marked
 
 
-def _limits(schema: Schema) -> Iterator[str]:
+def limits(schema: Schema) -> Iterator[str]:
+    """Yield the limits and the default of a value in words."""
     if "minimum" in schema and "maximum" in schema:
         yield f"{schema['minimum']:,} to {schema['maximum']:,}"
     else:

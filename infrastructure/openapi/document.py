@@ -28,7 +28,7 @@ from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation
-from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash
+from chalicelib.web.pages.assets import SCRIPTS, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.examples import (
     EXAMPLE_KEY,
@@ -85,7 +85,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "code": ({"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}, short_tracker(TRACKER)),
     "token": ({"type": "string"}, "TOKEN"),
     "digest": ({"type": "string"}, asset_hash("page.js")),
-    "name": ({"type": "string", "enum": list(MEDIA_TYPES)}, "page.js"),
+    "name": ({"type": "string", "enum": list(SCRIPTS)}, "page.js"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, EXAMPLE_KEY),

@@ -111,11 +111,6 @@ _PAGES: Final = {
     "The second page with a limit of one record": {"limit": 1, "page": 2},
 }
 _BODIES: Final[dict[str, dict[str, Any]]] = {
-    "listContactForms": _PAGES,
-    "listSurveys": _PAGES,
-    "listCustomers": _PAGES,
-    "listPlaces": _PAGES,
-    "listWorkflows": _PAGES,
     "listFeedback": {
         "The start of the feed": {},
         "High ratings of surveys": {"kind": "SURVEY", "minRating": 8},
@@ -190,15 +185,13 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
     "submitContactForm": {"A message": {"id": _FORM, "store": _STORE, "fields": _MESSAGE}},
     "submitSurvey": {"A rating": {"id": _SURVEY, "store": _STORE, "fields": _RATING}},
 }
-"""Request bodies by operation and title. In submissions, ``fields`` maps field keys to answers."""
+"""Request bodies by operation and title. In submissions, ``fields`` maps field keys to answers.
+
+Other POST requests have the bodies `_PAGES`.
+"""
 
 _BAD_PAGE: Final = {"limit": 101, "offset": 0}
 _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
-    ("listContactForms", 400): _BAD_PAGE,
-    ("listSurveys", 400): _BAD_PAGE,
-    ("listCustomers", 400): _BAD_PAGE,
-    ("listPlaces", 400): _BAD_PAGE,
-    ("listWorkflows", 400): _BAD_PAGE,
     ("listFeedback", 400): {"cursor": "x"},
     ("getStatistics", 400): {"since": "2026-11-30", "until": "30 November"},
     ("createCustomer", 400): {"emial": "tom@example.com", "language": "french"},
@@ -264,7 +257,7 @@ class Recorder:
         """Record the examples of an operation: one success and one error per status."""
         bodies = {
             title: self._with_field_ids(path, body) if "/submit" in path else body
-            for title, body in _BODIES.get(name, {}).items()
+            for title, body in _BODIES.get(name, _PAGES if method == "POST" else {}).items()
         }
         query = QUERIES.get(name, self._queries.get(name, {}))
         body = list(bodies.values())[-1] if bodies else None
@@ -421,7 +414,8 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
         if required in query or body is None:
             return {**query, required: _UNKNOWN}, body
         return query, {**body, "id": _UNKNOWN}
-    return _BAD_QUERIES.get((name, status), {}), _BAD_BODIES.get((name, status))
+    bad_body = None if body is None else _BAD_BODIES.get((name, status), _BAD_PAGE)
+    return _BAD_QUERIES.get((name, status), {}), bad_body
 
 
 def _import_queued_rows() -> None:

@@ -6,21 +6,23 @@ address and changes nothing else.
 
 import html
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from chalice import Blueprint, Response
+from chalice.app import Request
 
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.server_address import base_url, server_address
 
 routes = Blueprint(__name__)
 
 DOCUMENT: Final = Path(__file__).with_name("openapi.json")
 PAGE: Final = Path(__file__).with_name("docs.html")
 _MAX_AGE_S: Final = 300
+_LOOPBACK: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 _TAG: Final = "Documentation"
 _IF_NONE_MATCH: Final = {
     "If-None-Match": "The `ETag` of an earlier response. If nothing has changed, the status is 304."
@@ -75,3 +77,33 @@ def _document(address: str) -> str:
 def _page(address: str) -> str:
     page = PAGE.read_text(encoding="utf-8")
     return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(address)}'")
+
+
+def base_url(request: Request) -> str:
+    """Return the base URL for the commands of the documentation page.
+
+    If the gateway reports no host, use the host of the `Host` header, but only if it is a loopback
+    address. Callers can forge this header, so return "…" for any other host.
+    """
+    address = server_address(request)
+    if "://" in address:
+        return address
+    host = request.headers.get("host", "")
+    origin = f"http://{host}" if _LOOPBACK.fullmatch(host) else "…"
+    return origin + address.rstrip("/")
+
+
+def server_address(request: Request) -> str:
+    """Return the base URL of this deployment, or only its path if the gateway reports no host.
+
+    The URL comes from the gateway's request context, never from a header that callers can set.
+    """
+    context = request.context
+    # The path consists of the gateway's stage or the base path of a custom domain, then the route.
+    prefix = str(context["path"]).removesuffix(str(context["resourcePath"]))
+    if domain := context.get("domainName"):
+        return f"https://{domain}{prefix}"
+    if api := context.get("apiId"):
+        # Emulators report no domain, because their gateways share a host and differ by path.
+        return f"/restapis/{api}{prefix}/_user_request_"
+    return prefix or "/"

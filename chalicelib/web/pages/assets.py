@@ -5,8 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-MEDIA_TYPES: Final = dict.fromkeys(("page.js", "docs.js"), "text/javascript; charset=utf-8")
-"""The media type of each asset, by name."""
+SCRIPTS: Final = ("page.js", "docs.js")
+"""The scripts whose paths contain a hash."""
+SCRIPT_TYPE: Final = "text/javascript; charset=utf-8"
+"""The media type of all scripts."""
 
 STYLE_SHEET: Final = "page.css"
 """The style sheet. Pages contain it, because most respondents open one page and never return: a

@@ -1,40 +1,14 @@
 """Return the page that reports why a form cannot be displayed or submitted."""
 
-from typing import Final
-
 from chalice import Response
 
-from chalicelib.domain.errors import (
-    FeedbackError,
-    InputTooLarge,
-    InvalidInput,
-    NotFound,
-    TooManyRequests,
-    Unavailable,
-)
-from chalicelib.domain.forms.access import (
-    FormClosed,
-    FormDisabled,
-    TrackerRequired,
-    TrackerUsed,
-)
+from chalicelib.domain.errors import FeedbackError
+from chalicelib.domain.forms.access import FormClosed, TrackerUsed
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.forms.public import get_closed_form
 from chalicelib.web.pages.html import page_response
 from chalicelib.web.pages.words import page_language, words_in
 from chalicelib.web.problems import retry_headers, status_of
-
-_FAILURES: Final[dict[type[FeedbackError], str]] = {
-    FormDisabled: "disabled",
-    TrackerUsed: "used",
-    TrackerRequired: "private",
-    NotFound: "unknown",
-    InvalidInput: "invalid",
-    InputTooLarge: "too_large",
-    TooManyRequests: "later",
-    Unavailable: "later",
-}
-"""The words for each error; see `Words.failures`."""
 
 
 def error_page(
@@ -51,7 +25,8 @@ def error_page(
     form = get_closed_form(error.form, respondent) if isinstance(error, FormClosed) else None
     requested = respondent.language, respondent.accept_language
     language = form.language if form else page_language(*requested)
-    title, text = words_in(language).failures[_FAILURES.get(type(error), "failed")]  # type: ignore[arg-type]
+    failures = words_in(language).failures
+    title, text = failures.get(error.code if error else "", failures["error"])
     return page_response(
         "error.html",
         language,

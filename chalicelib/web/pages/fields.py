@@ -1,13 +1,13 @@
 """Build the fields that the templates display: names, options, hints and errors."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Final
 
 from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import FieldDependency, SavedField
-from chalicelib.domain.forms.public.form import PublicField, PublicFieldDependency
+from chalicelib.domain.forms.public.form import PublicField, PublicFieldDependency, PublicForm
 from chalicelib.web.pages.words import Words
 
 Answers = Mapping[str, Sequence[str]]
@@ -78,56 +78,50 @@ class DisplayedField:
         return f"{self.label}{'' if self.label.endswith(_END_MARKS) else ':'} {self.error}"
 
 
-@dataclass(frozen=True)
-class FieldBuilder:
-    """Builds the fields of one page.
+def displayed_fields(
+    form: PublicForm,
+    words: Words,
+    answers: Answers,
+    visible: Set[str],
+    errors: Mapping[str, str],
+) -> dict[str, DisplayedField]:
+    """Return the fields of a form with the respondent's answers and their errors, by id.
 
-    Attributes:
-        numbers: the number of each field by id.
+    Args:
         visible: the ids of the visible fields.
-        yes_or_no: the ids of the checkboxes that are displayed as two options; see
-            `yes_or_no_fields`.
         errors: the code of the error of each invalid answer, by field id.
     """
-
-    words: Words
-    numbers: Mapping[str, int]
-    answers: Answers
-    visible: frozenset[str]
-    yes_or_no: frozenset[str] = frozenset()
-    errors: Mapping[str, str] = field(default_factory=dict)
-
-    def build(self, shown: PublicField) -> DisplayedField:
-        """Return the field with the respondent's answer and its error."""
+    yes_or_no = yes_or_no_fields(form.field_dependencies)
+    displayed: dict[str, DisplayedField] = {}
+    for number, shown in enumerate(form.fields):
         display = shown.type.rules.display
-        values = self.answers.get(shown.id, ())
-        options = _options(shown, values, self.words)
-        is_choice = display.control is Control.OPTIONS
-        control = control_of(shown, self.yes_or_no)
+        values = answers.get(shown.id, ())
+        options = _options(shown, values, words)
+        control = control_of(shown, yes_or_no)
         known = {option.value for option in options}
-        number = self.numbers[shown.id]
-        code = self.errors.get(shown.id)
-        return DisplayedField(
+        code = errors.get(shown.id)
+        displayed[shown.id] = DisplayedField(
             number=number,
             name=f"fields[{number}][values][]",
             id=shown.id,
             control="list" if _is_list(shown) else control,
             label=shown.label,
-            hint=_hint(shown, self.words),
+            hint=_hint(shown, words),
             placeholder=shown.placeholder,
             input_type=display.input_type,
             input_mode=display.input_mode,
             autocomplete=display.autocomplete,
             is_required=shown.required,
-            is_visible=shown.id in self.visible,
+            is_visible=shown.id in visible,
             accepts_several=shown.type.rules.accepts_several_values,
-            accepts_own_value=is_choice and shown.allow_custom_value,
+            accepts_own_value=display.control is Control.OPTIONS and shown.allow_custom_value,
             value=values[0] if values and not options else "",
             own_value=next((value for value in values if value not in known), ""),
             options=options,
-            ends=_ends(shown, self.words),
-            error=error_text(shown, control, code, self.words) if code else "",
+            ends=_ends(shown, words),
+            error=error_text(shown, control, code, words) if code else "",
         )
+    return displayed
 
 
 def yes_or_no_fields(

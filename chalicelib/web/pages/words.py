@@ -86,31 +86,31 @@ class Words:
             "invalid_date": _("Enter a date."),
             "invalid": _("Check this answer."),
         }
+        later = (_("The service is busy"), _("Please try again in a few moments."))
         self.failures = {
-            "disabled": (_("This form is closed"), _("It no longer accepts answers.")),
-            "used": (
+            "form_disabled": (_("This form is closed"), _("It no longer accepts answers.")),
+            "tracker_used": (
                 _("You have already answered"),
                 _("We have received your answers to this survey. Thank you!"),
             ),
-            "private": (
+            "tracker_required": (
                 _("This survey needs a personal link"),
                 _("Open the link in your invitation."),
             ),
-            "unknown": (
+            "not_found": (
                 _("This page does not exist"),
                 _("Check the link, or ask the person who sent it to you."),
             ),
-            "invalid": (
+            "invalid_input": (
                 _("This link is not complete"),
                 _("Check the link, or ask the person who sent it to you."),
             ),
             "too_large": (_("Your answers are too long"), _("Shorten them and send them again.")),
-            "later": (
-                _("The service is busy"),
-                _("Please try again in a few moments."),
-            ),
-            "failed": (_("Something went wrong"), _("Please try again later.")),
+            "too_many_requests": later,
+            "unavailable": later,
+            "error": (_("Something went wrong"), _("Please try again later.")),
         }
+        """The title and the text of the page for an error, by the code of the error."""
 
     def at_least(self, n: int) -> str:
         """Return the error for too few values."""

@@ -23,7 +23,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.displayed import DisplayedForm
 from chalicelib.services.forms.public import SubmittedForm
-from chalicelib.web.pages.fields import Answers, FieldBuilder, yes_or_no_fields
+from chalicelib.web.pages.fields import Answers, displayed_fields
 from chalicelib.web.pages.html import View, page_response
 from chalicelib.web.pages.pre_redirect import (
     ASKED,
@@ -133,12 +133,10 @@ def show_form(
     """Return the page with the form in this state; see `page_response`."""
     view, questionnaire = form.view, form.questionnaire
     words = words_in(view.language)
-    numbers = {shown.id: number for number, shown in enumerate(view.fields)}
-    visible = frozenset(questionnaire.visible_fields(state.answers))
-    yes_or_no = yes_or_no_fields(view.field_dependencies)
-    builder = FieldBuilder(words, numbers, state.answers, visible, yes_or_no, state.errors)
+    visible = questionnaire.visible_fields(state.answers)
+    displayed = displayed_fields(view, words, state.answers, visible, state.errors)
     sections = [
-        (section.name, [[builder.build(shown) for shown in row] for row in section.rows])
+        (section.name, [[displayed[shown.id] for shown in row] for row in section.rows])
         for section in sections_of(view.fields, view.field_groups)
     ]
     fields = [shown for _, rows in sections for row in rows for shown in row]
@@ -164,7 +162,9 @@ def show_form(
         has_required=any(shown.is_required for shown in fields),
         message=state.message,
         summary=[shown for shown in fields if shown.error and shown.is_visible],
-        data=script_data(questionnaire, numbers, words),
+        data=script_data(
+            questionnaire, {shown.id: shown.number for shown in displayed.values()}, words
+        ),
     )
 
 

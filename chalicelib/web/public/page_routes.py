@@ -12,7 +12,6 @@ routes = Blueprint(__name__)
 
 _TAG: Final = "Pages"
 _HTML: Final = "text/html"
-_EMBED_MAX_AGE_S: Final = 3600
 _PARAMETERS: Final = {
     "store": "The store that the respondent gives feedback on.",
     "brand": "The brand that the respondent gives feedback on.",
@@ -77,17 +76,13 @@ def open_survey_page(request: PublicRequest) -> Response:
 )
 def get_page_asset(request: PublicRequest) -> Response:
     """Get the script of pages."""
-    from chalicelib.web.pages.assets import MEDIA_TYPES, asset_hash, asset_text
+    from chalicelib.web.pages.assets import SCRIPTS, asset_hash
 
     path = request.http.uri_params or {}
     name = path.get("name", "")
-    if name not in MEDIA_TYPES or path.get("digest") != asset_hash(name):
+    if name not in SCRIPTS or path.get("digest") != asset_hash(name):
         raise NotFound("file")
-    headers: dict[str, str | list[str]] = {
-        "Content-Type": MEDIA_TYPES[name],
-        "Cache-Control": "public, max-age=31536000, immutable",
-    }
-    return Response(asset_text(name), status_code=200, headers=headers)
+    return _script(name, "public, max-age=31536000, immutable")
 
 
 @public_route(routes, "GET", "/public/embed.js")
@@ -108,10 +103,12 @@ def get_page_asset(request: PublicRequest) -> Response:
 )
 def get_embed_script(request: PublicRequest) -> Response:
     """Get the script that embeds a form."""
-    from chalicelib.web.pages.assets import EMBED, MEDIA_TYPES, asset_text
+    from chalicelib.web.pages.assets import EMBED
 
-    headers: dict[str, str | list[str]] = {
-        "Content-Type": MEDIA_TYPES["page.js"],
-        "Cache-Control": f"public, max-age={_EMBED_MAX_AGE_S}",
-    }
-    return Response(asset_text(EMBED), status_code=200, headers=headers)
+    return _script(EMBED, "public, max-age=3600")
+
+
+def _script(name: str, cache_control: str) -> Response:
+    from chalicelib.web.pages.assets import SCRIPT_TYPE, asset_text
+
+    return Response(asset_text(name), {"Content-Type": SCRIPT_TYPE, "Cache-Control": cache_control})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.services.caching import cached
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
 from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 routes = Blueprint(__name__)
 
 _JSON: Final = "application/json"
+_MAX_CACHED_TEXTS: Final = 256
 
 _TAG: Final = "Public forms"
 _LANGUAGE: Final = {
@@ -148,8 +150,13 @@ def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
 
 
 def _cacheable(request: PublicRequest, view: "PublicForm") -> Response:
-    from chalicelib.web.public.view_text import view_text
-
     # `Accept-Language` may determine the language of the view.
-    vary: dict[str, str | list[str]] = {"Vary": "Accept-Language"}
-    return cacheable(request.http, view_text(view), _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)
+    vary = {"Vary": "Accept-Language"}
+    _, text = _view_and_text(view)
+    return cacheable(request.http, text, _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)
+
+
+@cached(at_most=_MAX_CACHED_TEXTS, key=id)
+def _view_and_text(view: "PublicForm") -> tuple["PublicForm", str]:
+    """Return the view, so that no other object gets its `id` while it is cached, and its JSON."""
+    return view, view.model_dump_json()

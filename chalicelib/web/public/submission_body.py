@@ -117,17 +117,11 @@ def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
 
     If the parts encode no valid array, return no answers. The caller reports the error.
     """
-    field_parts = _FieldParts()
-    for name, value in parts:
-        if leaf := _LEAF.fullmatch(name):
-            field_parts.add_leaf(leaf, value)
-        elif name in JSON_PARTS:
-            field_parts.items.append(value)
+    _, field_parts, _ = _sort_parts(parts, SurveySubmission)
     try:
-        listed = field_parts.as_array()
+        return [_posted_answer(item) for item in field_parts.as_array()]
     except InvalidInput:
         return []
-    return [_posted_answer(item) for item in listed]
 
 
 def _posted_answer(item: Any) -> tuple[str, list[str]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from chalice.app import Request
 
-from chalicelib.web.server_address import server_address
+from chalicelib.web.openapi.routes import server_address
 
 EVENT: dict[str, Any] = {
     "headers": {"Host": "elsewhere.example.com"},
