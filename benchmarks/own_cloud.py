@@ -9,7 +9,7 @@ from unittest.mock import patch
 from chalicelib import aws_calls
 from chalicelib.outbound.queues import forget_urls
 from chalicelib.storage.dynamodb.table import forget_connection
-from chalicelib.storage.stage_secret import forget_stage_secret
+from chalicelib.storage.stage_values import forget_stage_secret
 from infrastructure.deployment import code_stack, data_stack
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator, free_port

@@ -132,7 +132,7 @@ def cloud(fast_moto: None) -> Iterator[None]:
     """
     from chalicelib.outbound.queues import forget_urls
     from chalicelib.storage.dynamodb.table import forget_connection
-    from chalicelib.storage.stage_secret import forget_stage_secret
+    from chalicelib.storage.stage_values import forget_stage_secret
     from tests.data_stack import create_data_stack
     from tests.moto_ses import accept_headers_in_notifications
     from tests.policies import check_requests
@@ -150,7 +150,7 @@ def cloud(fast_moto: None) -> Iterator[None]:
         )
         # A deployment stores this URL.
         base_url = "https://api.example.com/test"
-        patch.setattr("chalicelib.storage.public_base_url._stored", lambda: base_url)
+        patch.setattr("chalicelib.storage.stage_values._stored_url", lambda: base_url)
         forget_connection()
         forget_urls()
         forget_stage_secret()

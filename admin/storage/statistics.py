@@ -27,12 +27,12 @@ def sent_surveys(account_id: str) -> Iterator[list[tuple[Solicitation, str]]]:
     entries = SolicitationRow.by_account.query(
         account_id, filter_condition=SolicitationRow.survey_id.exists()
     )
-    found = map(build_solicitation, read_indexed(SolicitationRow, entries))
-    sent = (each for each in found if each.counted_as or each.state in _SENT)
+    rows = map(build_solicitation, read_indexed(SolicitationRow, entries))
+    sent = (each for each in rows if each.counted_as or each.state in _SENT)
     for group in in_groups(sent, MAX_LIMIT):
         new = [each.id for each in group if not each.counted_as]
-        stores = purchases.find_stores(account_id, new)
-        yield [(each, stores.get(each.id, "")) for each in group]
+        found = purchases.find_many(account_id, new)
+        yield [(each, found[each.id].store_id if each.id in found else "") for each in group]
 
 
 def assign_survey(solicitation: Solicitation, key: str) -> bool:
@@ -43,12 +43,10 @@ def assign_survey(solicitation: Solicitation, key: str) -> bool:
     if solicitation.tracker_id:
         tracker = TrackerRow(solicitation.tracker_id)
         is_known = TrackerRow.tracker_id.exists()
-        try_write(lambda: tracker.update([TrackerRow.counted_as.set(key)], condition=is_known))
+        try_write(lambda: tracker.update(TrackerRow.changes(counted_as=key), is_known))
     row = SolicitationRow(solicitation.id)
-    is_new = SolicitationRow.counted_as.does_not_exist() & (
-        SolicitationRow.state == solicitation.state.value
-    )
-    return try_write(lambda: row.update([SolicitationRow.counted_as.set(key)], condition=is_new))
+    is_new = SolicitationRow.has(counted_as=None, state=solicitation.state)
+    return try_write(lambda: row.update(SolicitationRow.changes(counted_as=key), is_new))
 
 
 def groups_of_trackers(tracker_ids: Collection[str | None]) -> dict[str, str]:
@@ -67,11 +65,7 @@ def assign_feedback(stored: StoredFeedback) -> bool:
         stored: the record with its groups.
     """
     row = FeedbackRow(stored.feedback.id)
-    is_new = (
-        FeedbackRow.counted_as.does_not_exist()
-        & (FeedbackRow.state == stored.state.value)
-        & FeedbackRow.is_test.does_not_exist()
-    )
+    is_new = FeedbackRow.has(counted_as=None, state=stored.state, is_test=None)
     return try_write(lambda: row.update(count_in(stored), condition=is_new))
 
 

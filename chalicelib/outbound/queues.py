@@ -1,9 +1,9 @@
 """Send messages to the queues. Messages only trigger work; the records are authoritative."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -69,19 +69,9 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
 
     AWS errors are logged and not raised. One AWS request per ten messages.
     """
-    for handles in in_groups(receipt_handles, _MESSAGES_PER_REQUEST):
-        if not has_time_for_call():
-            return
-        try:
-            aws_client("sqs").change_message_visibility_batch(
-                QueueUrl=_url(queue.name),
-                Entries=[
-                    {"Id": str(n), "ReceiptHandle": handle, "VisibilityTimeout": timeout_s}
-                    for n, handle in enumerate(handles)
-                ],
-            )
-        except (ClientError, BotoCoreError) as error:
-            logger.warning("visibility not changed", queue=queue.name, error=type(error).__name__)
+    change = aws_client("sqs").change_message_visibility_batch
+    entries = [{"ReceiptHandle": h, "VisibilityTimeout": timeout_s} for h in receipt_handles]
+    _send_in_tens(queue, change, entries, "visibility not changed")
 
 
 def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
@@ -89,18 +79,21 @@ def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
 
     One AWS request per ten messages.
     """
-    for handles in in_groups(receipt_handles, _MESSAGES_PER_REQUEST):
+    entries = [{"ReceiptHandle": handle} for handle in receipt_handles]
+    _send_in_tens(queue, aws_client("sqs").delete_message_batch, entries, "messages not deleted")
+
+
+def _send_in_tens(
+    queue: Queue, send_batch: Callable[..., Any], entries: Sequence[Any], failure: str
+) -> None:
+    for group in in_groups(entries, _MESSAGES_PER_REQUEST):
         if not has_time_for_call():
             return
+        numbered = [{"Id": str(number), **entry} for number, entry in enumerate(group)]
         try:
-            aws_client("sqs").delete_message_batch(
-                QueueUrl=_url(queue.name),
-                Entries=[
-                    {"Id": str(n), "ReceiptHandle": handle} for n, handle in enumerate(handles)
-                ],
-            )
+            send_batch(QueueUrl=_url(queue.name), Entries=numbered)
         except (ClientError, BotoCoreError) as error:
-            logger.warning("messages not deleted", queue=queue.name, error=type(error).__name__)
+            logger.warning(failure, queue=queue.name, error=type(error).__name__)
 
 
 def forget_urls() -> None:

@@ -29,7 +29,7 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
 from chalicelib.storage.rate_limits import RateLimitRow
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
 """The time after which contacts expire: longer than the maximum resolicitation delay, 366 days."""

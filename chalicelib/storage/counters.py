@@ -94,7 +94,7 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
         Unavailable: the database throttles, or contention on the counter persists.
     """
     counter = CounterRow(account_id, kind.value)
-    counter.update([CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))])
+    counter.update(CounterRow.changes(reserved_until=int((now + _RESERVED_FOR).timestamp())))
     return total_of(counter)
 
 
@@ -120,8 +120,8 @@ def increment_total(
         unchanged &= is_number(CounterRow.erasures, erasures)
     transaction.update(
         CounterRow(account_id, kind.value),
-        actions=[CounterRow.total.set(read + by)],
-        condition=unchanged,
+        CounterRow.changes(total=read + by),
+        unchanged,
     )
 
 
@@ -140,7 +140,7 @@ def mark_erasure(write: TransactWrite, account_id: str, at: datetime) -> None:
     """Store in this transaction that a customer is erased. Concurrent imports read again."""
     write.update(
         CounterRow(account_id, Listed.CUSTOMERS.value),
-        actions=[CounterRow.erasures.add(1), CounterRow.erased_at.set(at)],
+        [CounterRow.erasures.add(1), *CounterRow.changes(erased_at=at)],
     )
 
 

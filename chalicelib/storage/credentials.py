@@ -53,13 +53,9 @@ def revoke(credential: Credential, change: AccountChange) -> None:
     Raises:
         Contention: the credential was revoked in the meantime.
     """
-    revoked = CredentialRow.revoked_at
+    revoked = CredentialRow.changes(revoked_at=change.changed_at)
     with transaction() as write:
-        write.update(
-            CredentialRow(credential.api_key),
-            actions=[revoked.set(change.changed_at)],
-            condition=revoked.does_not_exist(),
-        )
+        write.update(CredentialRow(credential.api_key), revoked, CredentialRow.has(revoked_at=None))
         account_changes.add(write, credential.account_id, [change])
 
 

@@ -1,15 +1,95 @@
-"""Change a customer, and keep the rows of its old and new pair consistent."""
+"""Change a customer, and pass the rows of pairs from one customer to another.
+
+The row of a pair contains the oldest customer with the pair. If this customer is deleted or gets
+another pair, the row passes to the next oldest customer with the pair.
+"""
 
 from dataclasses import dataclass
+from typing import Any
 
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.storage import customers
-from chalicelib.storage.customer_pairs import Release, Take, plan_release, plan_take
-from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+
+
+@dataclass(frozen=True)
+class Release:
+    """The rows of a pair that a customer gives up.
+
+    Attributes:
+        owned: the digests of the pair whose rows contain the customer.
+        holder: the id of the oldest customer with the pair, unless it is this customer.
+        next_holder: the next oldest customer with the pair. None if this customer owns no row.
+    """
+
+    account_id: str
+    customer_id: str
+    owned: tuple[str, ...] = ()
+    holder: str | None = None
+    next_holder: Customer | None = None
+
+    @property
+    def holder_afterwards(self) -> str | None:
+        """The id of the customer in the row of the pair afterwards; None without a row."""
+        return self.next_holder.id if self.next_holder else self.holder
+
+    def add_to(self, write: TransactWrite, *, checks_holder: bool = True) -> None:
+        """Add the writes of the rows to a transaction. The transaction fails if a row has changed.
+
+        Args:
+            checks_holder: whether to check that the next holder still has the pair. If False, the
+                transaction must check this in another write of the next holder.
+        """
+        is_owned = CustomerPairRow.customer_id == self.customer_id
+        for digest in self.owned:
+            pair = CustomerPairRow(account_key(self.account_id, digest))
+            if self.next_holder:
+                passed_on = CustomerPairRow.changes(customer_id=self.next_holder.id)
+                write.update(pair, passed_on, is_owned)
+            else:
+                write.delete(pair, condition=is_owned)
+        if self.next_holder and checks_holder:
+            key = account_key(self.account_id, self.next_holder.id)
+            has_pair = customers.has_same_addresses(self.next_holder)
+            write.condition_check(CustomerRow, key, condition=has_pair)
+
+
+def plan_release(account_id: str, customer: Any) -> Release:
+    """Return the rows of the pair that this customer gives up. Up to three AWS requests.
+
+    Args:
+        customer: the customer, or its table row.
+    """
+    pair = pair_of(customer.email, customer.phone_number)
+    holders = customers.find_holders(account_id, pair.digests) if pair else {}
+    owned = tuple(digest for digest, holder in holders.items() if holder == customer.id)
+    return Release(
+        account_id,
+        customer.id,
+        owned,
+        next((holder for holder in holders.values() if holder != customer.id), None),
+        _next_holder(account_id, customer, pair) if pair and owned else None,
+    )
+
+
+def _next_holder(account_id: str, customer: Any, pair: CustomerPair) -> Customer | None:
+    with_address = (
+        customers.find_by_email(account_id, customer.email)
+        if customer.email
+        else customers.find_by_phone_numbers(account_id, {customer.phone_number, pair.phone_number})
+    )
+    return next(
+        (
+            other
+            for other in with_address
+            if other.id != customer.id and pair_of(other.email, other.phone_number) == pair
+        ),
+        None,
+    )
 
 
 @dataclass(frozen=True)
@@ -18,22 +98,31 @@ class Change:
 
     Attributes:
         earlier: the customer as it was loaded.
-        pairs: the rows of the old and of the new pair; None if the pair stays the same.
+        release: the rows of the old pair; None if the pair stays the same.
+        taken: the digest of the new pair, and the id of the newer customer in its row or None. None
+            if the pair stays the same or an older customer has the new pair.
     """
 
     account_id: str
     earlier: Customer
     changed: Customer
-    pairs: tuple[Release, Take] | None
+    release: Release | None = None
+    taken: tuple[str, str | None] | None = None
 
 
 def plan(account_id: str, earlier: Customer, changed: Customer) -> Change:
     """Read the rows that a change writes. No AWS request, or up to five if the pair changes."""
     old, new = (pair_of(each.email, each.phone_number) for each in (earlier, changed))
-    pairs = None
-    if old != new:
-        pairs = plan_release(account_id, earlier), plan_take(account_id, changed)
-    return Change(account_id, earlier, changed, pairs)
+    if old == new:
+        return Change(account_id, earlier, changed)
+    release, taken = plan_release(account_id, earlier), None
+    if new:
+        holders = customers.find_holders(account_id, new.digests)
+        digest, holder_id = next(iter(holders.items()), (new.digest, None))
+        holder = customers.find(account_id, holder_id) if holder_id else None
+        if not holder or (holder.created_at, holder.id) > (changed.created_at, changed.id):
+            taken = digest, holder_id
+    return Change(account_id, earlier, changed, release, taken)
 
 
 def save(write: TransactWrite, change: Change) -> None:
@@ -42,11 +131,12 @@ def save(write: TransactWrite, change: Change) -> None:
     The transaction fails if the customer or a row of a pair has changed since it was loaded.
     """
     customers.change(write, change.account_id, change.earlier, change.changed)
-    if change.pairs is None:
-        return
-    release, take = change.pairs
-    release.add_to(write)
-    take.add_to(write)
-    if holder := release.next_holder:
-        key = account_key(change.account_id, holder.id)
-        write.condition_check(CustomerRow, key, condition=customers.has_same_addresses(holder))
+    if change.release:
+        change.release.add_to(write)
+    if change.taken:
+        digest, holder_id = change.taken
+        write.update(
+            CustomerPairRow(account_key(change.account_id, digest)),
+            CustomerPairRow.changes(customer_id=change.changed.id),
+            CustomerPairRow.has(customer_id=holder_id),
+        )

@@ -17,7 +17,7 @@ from chalicelib.domain.paging import block_of
 from chalicelib.domain.work import MAX_WAIT
 from chalicelib.storage import counters, customers, lists
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customer_pairs import Release, plan_release
+from chalicelib.storage.customer_changes import Release, plan_release
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import Contention
@@ -72,7 +72,8 @@ def delete(write: TransactWrite, deletion: Deletion) -> None:
     The transaction fails if one of the rows has changed since `plan` read it.
     """
     _remove(write, deletion)
-    _hand_over_pair(write, deletion)
+    # A transaction can contain only one action per row.
+    deletion.release.add_to(write, checks_holder=not _is_last(deletion))
 
 
 def _load_at(account_id: str, position: int) -> Any:
@@ -93,7 +94,7 @@ def _remove(write: TransactWrite, deletion: Deletion) -> None:
         return
     write.update(
         CounterRow(account_id, Listed.CUSTOMERS.value),
-        actions=[CounterRow.total.set(total - 1), CounterRow.erasures.add(1)],
+        actions=[*CounterRow.changes(total=total - 1), CounterRow.erasures.add(1)],
         condition=CounterRow.total == total,
     )
     if deletion.last is not None:
@@ -103,15 +104,6 @@ def _remove(write: TransactWrite, deletion: Deletion) -> None:
             actions=CustomerRow.changes(**placed),
             condition=(CustomerRow.position == total) & _holds_pair_if_next(deletion),
         )
-
-
-def _hand_over_pair(write: TransactWrite, deletion: Deletion) -> None:
-    deletion.release.add_to(write)
-    holder = deletion.release.next_holder
-    if holder and not _is_last(deletion):
-        # A transaction can contain only one action per row.
-        key = account_key(deletion.account_id, holder.id)
-        write.condition_check(CustomerRow, key, condition=customers.has_same_addresses(holder))
 
 
 def _is_last(deletion: Deletion) -> bool:

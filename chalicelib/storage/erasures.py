@@ -28,7 +28,7 @@ from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import read_together, read_with_response, time_of
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 
 PART: Final = "erasure"
 """The value of the attribute ``part`` of all rows. It is constant: the table has no sort key."""

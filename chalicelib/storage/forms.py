@@ -9,6 +9,7 @@ Each version of the form's wording has a row with a partition key of its own.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
@@ -115,8 +116,8 @@ class FormTable:
         Args:
             read: the count when it was loaded.
         """
-        row, stored = self.row(form_id, SUMMARY), self.row.submission_count
-        return try_write(lambda: row.update([stored.set(count)], condition=stored == read))
+        row, actions = self.row(form_id, SUMMARY), self.row.changes(submission_count=count)
+        return try_write(lambda: row.update(actions, self.row.has(submission_count=read)))
 
     def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
         """Add ``by`` to the submission count of a form in this transaction.
@@ -164,39 +165,19 @@ class FormTable:
         )
         if summary and summary.account_id != account_id:
             raise Conflict("This id is already used by another account's form.")
+        row, is_new = partial(self.row, account_id=account_id), self.row.has(form_id=None)
         with transaction() as write:
             if not summary:
                 total = counters.total_of(counter)
                 counters.increment_total(write, account_id, self.listed, read=total)
-                write.save(
-                    self.row(
-                        form_id,
-                        SUMMARY,
-                        account_id=account_id,
-                        submission_count=0,
-                        **lists.place(account_id, total + 1),
-                    ),
-                    self.row.form_id.does_not_exist(),
-                )
+                placed = lists.place(account_id, total + 1)
+                write.save(row(form_id, SUMMARY, submission_count=0, **placed), is_new)
             write.save(
-                self.row(
-                    form_id,
-                    DOCUMENT,
-                    account_id=account_id,
-                    document=document,
-                    version=new_id(),
-                ),
-                self._is_unchanged(read) if read else self.row.form_id.does_not_exist(),
+                row(form_id, DOCUMENT, document=document, version=new_id()),
+                self._is_unchanged(read) if read else is_new,
             )
             for version, wording in versions.items():
-                write.save(
-                    self.row(
-                        account_key(form_id, version),
-                        _VERSION,
-                        account_id=account_id,
-                        document=wording,
-                    )
-                )
+                write.save(row(account_key(form_id, version), _VERSION, document=wording))
             account_changes.add(write, account_id, changes)
 
     def replace_document(self, read: StoredForm, document: bytes) -> bool:

@@ -17,7 +17,7 @@ from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
-from chalicelib.storage.index_pages import read_index_page
+from chalicelib.storage.lists import read_index_page
 
 
 class PurchaseRow(Table):
@@ -68,15 +68,6 @@ def find_with_customer(
         build_purchase_from(purchase) if purchase else None,
         build_customer(customer) if customer else None,
     )
-
-
-def find_stores(account_id: str, purchase_ids: Collection[str]) -> dict[str, str]:
-    """Return the store ids of up to 100 purchases by purchase id. Omit missing purchases.
-
-    One consistent request.
-    """
-    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
-    return {row.id: row.store_id for row in rows if row}
 
 
 def find_input_hashes(account_id: str, purchase_ids: Collection[str]) -> dict[str, str | None]:

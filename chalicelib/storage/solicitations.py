@@ -49,7 +49,7 @@ from chalicelib.storage.dynamodb.transactions import (
     try_write,
 )
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
-from chalicelib.storage.index_pages import read_index_page
+from chalicelib.storage.lists import read_index_page
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
 

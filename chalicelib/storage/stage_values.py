@@ -1,4 +1,8 @@
-"""Values of the stage that are read from AWS and cached. The TTL is measured in wall-clock time."""
+"""Values of the stage that are read from AWS and cached. The TTL is measured in wall-clock time.
+
+The secret of the stage is the key of contact hashes and link signatures. The deployment stores the
+public base URL of the API; links in messages use it.
+"""
 
 import time
 from collections.abc import Callable
@@ -10,6 +14,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.aws_calls import aws_client
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
+from chalicelib.settings import settings
+
+SECRET_NAME: Final = "stage-secret"  # noqa: S105 - a name
+PARAMETER_NAME: Final = "public-base-url"
+"""The name of the parameter with the public base URL."""
 
 RETRY_AFTER_S: Final = 60
 """The seconds until an expired value is read again after a failed read."""
@@ -64,3 +73,42 @@ class StageValue:
             return self._load(aws_client(self._service))
         except (BotoCoreError, ClientError) as error:
             raise Unavailable(f"A value of the stage cannot be read ({self._service}).") from error
+
+
+def stage_secret() -> bytes:
+    """Return the secret of the stage, cached for an hour. One AWS request if it is not cached.
+
+    Raises:
+        Unavailable: this process never read the secret, and it cannot be read.
+    """
+    return _secret().encode()
+
+
+def forget_stage_secret() -> None:
+    """Discard the cached secret. Tests use this to replace the AWS endpoint."""
+    _secret.forget()
+
+
+def public_base_url() -> str:
+    """Return the base URL without a trailing slash. The setting for a custom domain overrides it.
+
+    One AWS request if it is not cached.
+
+    Raises:
+        Unavailable: this process never read the URL, and it cannot be read.
+    """
+    return settings().public_base_url or _stored_url()
+
+
+def _load_secret(client: Any) -> str:
+    response = client.get_secret_value(SecretId=settings().resource_name(SECRET_NAME))
+    return str(response["SecretString"])
+
+
+def _load_url(client: Any) -> str:
+    response = client.get_parameter(Name=settings().resource_name(PARAMETER_NAME))
+    return str(response["Parameter"]["Value"])
+
+
+_secret: Final = StageValue("secretsmanager", _load_secret, ttl_s=3600)
+_stored_url: Final = StageValue("ssm", _load_url, ttl_s=60)

@@ -2,7 +2,7 @@
 
 import boto3
 
-from chalicelib.storage.public_base_url import PARAMETER_NAME
+from chalicelib.storage.stage_values import PARAMETER_NAME
 
 
 def load(stage: str) -> str | None:

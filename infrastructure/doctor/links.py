@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from chalicelib.storage.public_base_url import PARAMETER_NAME
+from chalicelib.storage.stage_values import PARAMETER_NAME
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped
 

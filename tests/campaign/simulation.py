@@ -36,7 +36,7 @@ from chalicelib.outbound import providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.work.partial_batch import MessagesFailed
 from chalicelib.storage.dynamodb.table import forget_connection
-from chalicelib.storage.stage_secret import forget_stage_secret
+from chalicelib.storage.stage_values import forget_stage_secret
 from tests.campaign.tables import Item, Key, Tables, cancelled, error
 
 START: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)

@@ -47,7 +47,7 @@ from chalicelib.services.solicitation.link_survey import link_survey
 from chalicelib.services.solicitation.suppressions import unsubscribe
 from chalicelib.services.solicitation.survey_trackers import cancel_survey
 from chalicelib.storage.erasures import erasure_id
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from chalicelib.time_limits import invocation as time_limits
 from chalicelib.web.partner.batch_body import validate_batch
 from tests.campaign.simulation import NO_FAULTS, Invocation, Killed, Mail, Simulation

@@ -87,6 +87,19 @@ def test_replacing_customer_does_not_change_position_and_total() -> None:
     assert customers.find_by_pair(account, new) == first.id
 
 
+def test_pair_of_replaced_customer_passes_to_newer_customer() -> None:
+    account = new_id()
+    first, second = (
+        customer_creation.create(account, build_customer(email="a@example.test"))[0]
+        for _ in range(2)
+    )
+    replaced = build_customer(id=first.id, email="b@example.test")
+    customer_creation.replace(account, replaced, lambda _: replaced)
+    pair = pair_of("a@example.test", None)
+    assert pair
+    assert customers.find_by_pair(account, pair) == second.id
+
+
 def test_page_over_one_megabyte_returns_all_customers() -> None:
     account = new_id()
     large = {"import": {"note": "x" * 350_000}}

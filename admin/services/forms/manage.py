@@ -13,7 +13,7 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import all_pages
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 from chalicelib.storage.forms import TABLES, StoredForm
-from chalicelib.storage.public_base_url import public_base_url
+from chalicelib.storage.stage_values import public_base_url
 
 SavedForm = SavedContactForm | SavedSurvey
 

@@ -2,7 +2,7 @@
 
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_link, survey_link
 from chalicelib.settings import settings
-from chalicelib.storage.public_base_url import public_base_url
+from chalicelib.storage.stage_values import public_base_url
 
 
 def page_link(survey_id: str, tracker_id: str, prefilled: tuple[str, str] | None = None) -> str:

@@ -11,7 +11,7 @@ from chalicelib.queues import MESSAGE_EVENTS
 from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage.messages import find_message
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 
 
 def process_message_event(event: MessageEvent) -> MailReference | None:

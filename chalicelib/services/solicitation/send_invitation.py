@@ -31,8 +31,7 @@ from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.contact_keys import valid_number
 from chalicelib.services.solicitation.links import page_link, shortest_link
 from chalicelib.settings import settings
-from chalicelib.storage.public_base_url import public_base_url
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import public_base_url, stage_secret
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -52,7 +52,7 @@ from chalicelib.storage.dynamodb.transactions import (
     retry_on_contention,
     transaction,
 )
-from chalicelib.storage.public_base_url import public_base_url
+from chalicelib.storage.stage_values import public_base_url
 from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s
 

@@ -12,7 +12,7 @@ from chalicelib.domain.solicitation.opt_out import OptedOut, OptOut
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.storage import contacts, customer_consent, suppressions
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 
 
 def suppress_contact(

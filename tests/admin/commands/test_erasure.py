@@ -14,7 +14,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.request import list_erasures
-from chalicelib.storage.stage_secret import forget_stage_secret
+from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import new_account, run
 from tests.services.erasure.erasing import OPERATOR, erase, finish
 from tests.services.moved_time import Time

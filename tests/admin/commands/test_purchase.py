@@ -23,7 +23,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.solicitation import links, send_survey
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.stage_secret import forget_stage_secret
+from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import run
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider

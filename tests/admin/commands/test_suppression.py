@@ -16,7 +16,7 @@ from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.contacts import ContactRow
-from chalicelib.storage.stage_secret import forget_stage_secret
+from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import run
 from tests.services.erasure.erasing import erase
 from tests.services.moved_time import Time

@@ -13,7 +13,7 @@ from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.storage import erasures
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.erasure.stored import stored_texts

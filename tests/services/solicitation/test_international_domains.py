@@ -32,7 +32,7 @@ from chalicelib.services.solicitation.suppressions import (
 )
 from chalicelib.storage import customer_creation
 from chalicelib.storage.customers import CustomerPairRow
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR, erase
 from tests.services.moved_time import Time

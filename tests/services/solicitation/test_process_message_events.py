@@ -18,7 +18,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.policies import allowed
 from tests.services.queues import accept_partial_responses
 from tests.services.solicitation.provider import Provider

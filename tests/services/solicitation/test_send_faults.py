@@ -170,7 +170,7 @@ def test_survey_is_not_claimed_while_url_of_links_is_unavailable(
     def fail() -> str:
         raise Unavailable("throttled")
 
-    monkeypatch.setattr("chalicelib.storage.public_base_url._stored", fail)
+    monkeypatch.setattr("chalicelib.storage.stage_values._stored_url", fail)
     sent_before = len(provider.sent)
     purchase = warm.record()
     SOLICITATION_QUEUE.deliver(

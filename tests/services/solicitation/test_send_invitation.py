@@ -32,7 +32,7 @@ from chalicelib.services.solicitation.send_invitation import (
     send_invitation,
 )
 from chalicelib.settings import Settings
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.domain.forms.factories import STORE
 from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER, invitation
 

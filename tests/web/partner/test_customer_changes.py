@@ -17,7 +17,7 @@ from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.storage import contacts, customer_changes, customer_consent, customers
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.services.solicitation.soliciting import open_shop, outcome
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
 

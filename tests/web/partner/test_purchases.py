@@ -17,7 +17,7 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.purchases import read
 from chalicelib.services.solicitation import send_survey
 from chalicelib.storage import solicitations
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider

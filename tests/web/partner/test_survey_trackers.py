@@ -20,7 +20,7 @@ from chalicelib.domain.solicitation.sending_errors import MessageRejected, Outco
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import trackers
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch
 from tests.services.erasure.erasing import erase, finish
 from tests.services.faults import before_request

@@ -14,7 +14,7 @@ from chalicelib.domain.solicitation.links import short_form_link, short_tracker
 from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, customers
-from chalicelib.storage.stage_secret import stage_secret
+from chalicelib.storage.stage_values import stage_secret
 from tests.policies import allowed
 from tests.web.definitions import customer_definition
 from tests.web.partner_client import Partner
