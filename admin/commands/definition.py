@@ -4,9 +4,8 @@ The commands of forms and workflows check, compare and print definitions with th
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,57 +17,17 @@ from admin.definitions.definition import Definition, Kind, Problem, RawDefinitio
 from admin.definitions.files import read_files
 from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.definitions.previous import previous_definition
+from admin.definitions.references import StoredResources
 from admin.definitions.save import write
 from admin.definitions.templates import Template, new_definition
 from admin.identity import operator_identity
 from admin.options import AccountArgument, YesOption, example, id_of, id_option, time_option
-from admin.services.accounts.manage import add_change, find_account, require_account
-from admin.services.forms.manage import list_forms
-from admin.services.workflows.manage import list_workflows
+from admin.services.accounts.manage import add_change, require_account
 from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
-from chalicelib.services.customers.read import find_customer
 
-
-class StoredResources:
-    """Look up stored resources to which definitions refer, and cache the results."""
-
-    @cache  # noqa: B019 - the process ends with the command
-    def has_account(self, account_id: str) -> bool:
-        """Return whether the account exists."""
-        return find_account(account_id) is not None
-
-    @cache  # noqa: B019
-    def directory(self, account_id: str) -> Directory:
-        """Return the account's brands and stores."""
-        return current_directory(account_id)
-
-    @cache  # noqa: B019
-    def ids_by_key(self, account_id: str, kind: Kind) -> Mapping[str, str]:
-        """Return the ids of the account's resources of a kind that have a key, by key."""
-        if kind in _FORM_KINDS:
-            saved = (form.saved for form in list_forms(account_id, _FORM_KINDS[kind]))
-            return {form.key: form.id for form in saved if form.key}
-        places = self.directory(account_id).places
-        return {p.key: p.id for p in places if p.key and p.kind.value == kind.upper()}
-
-    @cache  # noqa: B019
-    def has_customer(self, account_id: str, customer_id: str) -> bool:
-        """Return whether the account has a customer with this id."""
-        return find_customer(account_id, customer_id) is not None
-
-    @cache  # noqa: B019
-    def workflows(self, account_id: str) -> Sequence[Workflow]:
-        """Return the account's workflows."""
-        return list_workflows(account_id)
-
-
-_FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
 _SHOWN_CHANGES: Final = 20
 """The maximum number of changed resources of a kind whose changes are shown."""
 

@@ -18,9 +18,10 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.definition import StoredResources, count_list
+from admin.commands.definition import count_list
 from admin.definitions.check import check
 from admin.definitions.definition import Definition, Kind, RawDefinition
+from admin.definitions.references import StoredResources
 from admin.definitions.save import write
 from admin.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from admin.demo.customers import SHOWN_CUSTOMER

@@ -9,12 +9,12 @@ have.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
-from admin.definitions.identify import KnownAccounts, identify_definition
-from admin.definitions.keys import KnownKeys, resolve_keys
-from admin.definitions.references import KnownResources, RunReferences
+from admin.definitions.identify import identify_definition
+from admin.definitions.keys import resolve_keys
+from admin.definitions.references import RunReferences, StoredResources
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.forms.appearance import appearance_warnings
 from admin.domain.forms.contact_form import ContactFormDefinition, define_contact_form
@@ -33,14 +33,10 @@ from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.settings import settings
 
 
-class Known(KnownAccounts, KnownKeys, KnownResources, Protocol):
-    """Look up stored accounts and their resources."""
-
-
 def check(
     raw_definitions: Sequence[RawDefinition],
     default_account: str | None,
-    known: Known,
+    known: StoredResources,
     unreadable: Sequence[Problem] = (),
 ) -> tuple[list[Definition], list[Problem]]:
     """Return the valid definitions in their original order, and all problems.
@@ -83,8 +79,8 @@ def warnings(definitions: Sequence[Definition]) -> list[Problem]:
     ]
 
 
-def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[Problem]:
-    rules = _Rules(RunReferences(definitions, known), known)
+def _rule_problems(definitions: Sequence[Definition], known: StoredResources) -> Iterator[Problem]:
+    rules = _Rules(RunReferences(definitions, known))
     origins: dict[tuple[str, Kind, str], str] = {}
     for definition in definitions:
         origin = definition.origin
@@ -105,9 +101,8 @@ def _rule_problems(definitions: Sequence[Definition], known: Known) -> Iterator[
 class _Rules:
     """The rules that valid definitions must satisfy, checked in the order of the definitions."""
 
-    def __init__(self, references: RunReferences, known: Known) -> None:
+    def __init__(self, references: RunReferences) -> None:
         self._references = references
-        self._known = known
         self._now = clock.now()
         self._workflows: dict[str, dict[str, Workflow]] = {}
 
@@ -141,7 +136,7 @@ class _Rules:
     def _check_workflow(self, account_id: str, content: Any, directory: Directory) -> None:
         """Check a workflow against the workflows that exist when this run saves it."""
         if account_id not in self._workflows:
-            stored = self._known.workflows(account_id)
+            stored = self._references.stored.workflows(account_id)
             self._workflows[account_id] = {workflow.id: workflow for workflow in stored}
         workflows = self._workflows[account_id]
         parsed = parse_workflow_definition(

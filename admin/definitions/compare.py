@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from difflib import unified_diff
 from enum import StrEnum
 from typing import Any, Final
 
-from admin.definitions.check import Known
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.export import (
     PLACE_MODELS,
@@ -16,7 +14,7 @@ from admin.definitions.export import (
     workflow_definition,
 )
 from admin.definitions.plain_yaml import write_yaml
-from admin.definitions.references import RunReferences
+from admin.definitions.references import FORM_KINDS, RunReferences, StoredResources
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
 from admin.domain.forms.contact_form import define_contact_form
@@ -27,12 +25,10 @@ from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.stored import is_stored
 from admin.services.workflows.manage import find_workflow
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import Conflict, InputTooLarge, NotFound
-from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.workflows.workflow import Workflow
@@ -66,7 +62,7 @@ class Effect:
     refusals: tuple[Problem, ...] = ()
 
 
-def effects(definitions: Sequence[Definition], known: Known) -> list[Effect]:
+def effects(definitions: Sequence[Definition], known: StoredResources) -> list[Effect]:
     """Return the effect of each definition, in the order of the definitions.
 
     AWS requests: one per contact form, survey, workflow and customer, one per 100 purchases, and
@@ -77,12 +73,14 @@ def effects(definitions: Sequence[Definition], known: Known) -> list[Effect]:
     return [
         Effect(definition, purchases[number])
         if definition.kind is Kind.PURCHASE
-        else _effect(definition, references.directory(definition.account_id), known)
+        else _effect(definition, references)
         for number, definition in enumerate(definitions)
     ]
 
 
-def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> Iterator[str]:
+def differences(
+    kind: Kind, definitions: Sequence[Definition], known: StoredResources
+) -> Iterator[str]:
     """Yield the lines of a unified diff from the saved definitions to these definitions.
 
     Only definitions of this kind are compared. The other definitions are used to resolve
@@ -94,8 +92,7 @@ def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> 
     references = RunReferences(definitions, known)
     for definition in definitions:
         if definition.kind is kind:
-            directory = references.directory(definition.account_id)
-            saved, new = _COMPARE[kind](definition, directory, known)
+            saved, new = _COMPARE[kind](definition, references)
             name = f"{kind.value} {definition.resource_id}"
             yield from unified_diff(
                 write_yaml(saved).splitlines() if saved else [],
@@ -106,9 +103,9 @@ def differences(kind: Kind, definitions: Sequence[Definition], known: Known) -> 
             )
 
 
-def _effect(definition: Definition, directory: Directory, known: Known) -> Effect:
+def _effect(definition: Definition, references: RunReferences) -> Effect:
     try:
-        saved, new = _COMPARE[definition.kind](definition, directory, known)
+        saved, new = _COMPARE[definition.kind](definition, references)
     except (Conflict, InputTooLarge):
         # Saving reports the error.
         return Effect(definition, Outcome.NEW)
@@ -117,7 +114,7 @@ def _effect(definition: Definition, directory: Directory, known: Known) -> Effec
         return Effect(definition, Outcome.NEW, name)
     if saved == new:
         return Effect(definition, Outcome.UNCHANGED, name)
-    warnings, refusals = _field_problems(definition, directory)
+    warnings, refusals = _field_problems(definition, references)
     return Effect(
         definition,
         Outcome.CHANGED,
@@ -162,16 +159,13 @@ def _without_secrets(content: dict[str, Any], saved: dict[str, Any]) -> dict[str
 
 
 def _field_problems(
-    definition: Definition, directory: Directory
+    definition: Definition, references: RunReferences
 ) -> tuple[list[Problem], list[Problem]]:
     """Return warnings about removed fields and options, and the changed types with responses."""
-    form_kind = _FORM_KINDS.get(definition.kind)
-    if form_kind is None:
-        return [], []
-    form = _own_form(form_kind, definition)
+    form = _own_form(definition) if definition.kind in FORM_KINDS else None
     if form is None:
         return [], []
-    new = _DEFINE[form_kind](definition.content, directory, clock.now(), form.saved)
+    new = _define(definition, references, form)
     by_key = {field.key: field for field in new.fields}
     by_id = {field.id: field for field in new.fields}
     warnings, refusals = [], []
@@ -203,26 +197,30 @@ def _problem(definition: Definition, code: str, detail: str) -> Problem:
 _Compared = tuple[dict[str, Any] | None, dict[str, Any]]
 
 
-def _own_form(kind: FormKind, definition: Definition) -> AccountForm | None:
-    form = find_form(kind, definition.resource_id or "")
+def _own_form(definition: Definition) -> AccountForm | None:
+    form = find_form(FORM_KINDS[definition.kind], definition.resource_id or "")
     if form and form.account_id != definition.account_id:
         raise Conflict("This id is already used by another account's form.")
     return form
 
 
-def _compare_form(kind: FormKind) -> Callable[[Definition, Directory, Known], _Compared]:
-    def compare(definition: Definition, directory: Directory, _known: Known) -> _Compared:
-        form = _own_form(kind, definition)
-        earlier = form.saved if form else None
-        new = _DEFINE[kind](definition.content, directory, clock.now(), earlier)
-        account_id = definition.account_id
-        saved = form_definition(account_id, earlier) if earlier else None
-        return saved, form_definition(account_id, new)
-
-    return compare
+def _define(
+    definition: Definition, references: RunReferences, stored: AccountForm | None
+) -> SavedForm:
+    define: Callable[..., SavedForm] = (
+        define_survey if definition.kind is Kind.SURVEY else define_contact_form
+    )
+    directory = references.directory(definition.account_id)
+    return define(definition.content, directory, clock.now(), stored.saved if stored else None)
 
 
-def _compare_workflow(definition: Definition, directory: Directory, _known: Known) -> _Compared:
+def _compare_form(definition: Definition, references: RunReferences) -> _Compared:
+    stored, account_id = _own_form(definition), definition.account_id
+    new = form_definition(account_id, _define(definition, references, stored))
+    return form_definition(account_id, stored.saved) if stored else None, new
+
+
+def _compare_workflow(definition: Definition, references: RunReferences) -> _Compared:
     account_id = definition.account_id
     earlier: Workflow | None
     try:
@@ -230,25 +228,28 @@ def _compare_workflow(definition: Definition, directory: Directory, _known: Know
     except NotFound:
         earlier = None
     parsed = parse_workflow_definition(
-        definition.content, directory, allow_private=settings().private_webhooks
+        definition.content,
+        references.directory(account_id),
+        allow_private=settings().private_webhooks,
     )
     new = workflow_definition(account_id, build_workflow(parsed, clock.now(), earlier))
     return workflow_definition(account_id, earlier) if earlier else None, new
 
 
-def _compare_place(definition: Definition, _directory: Directory, known: Known) -> _Compared:
-    stored = known.directory(definition.account_id).by_id.get(definition.resource_id or "")
+def _compare_place(definition: Definition, references: RunReferences) -> _Compared:
+    directory = references.stored.directory(definition.account_id)
+    stored = directory.by_id.get(definition.resource_id or "")
     new = parse_definition(definition.content, PLACE_MODELS[definition.kind])
     return place_definition(definition.kind, stored) if stored else None, new.model_dump(
         mode="json", by_alias=True, exclude_defaults=True
     )
 
 
-def _compare_customer(definition: Definition, _directory: Directory, known: Known) -> _Compared:
+def _compare_customer(definition: Definition, references: RunReferences) -> _Compared:
     account_id, content = definition.account_id, definition.content
     parsed = parse_definition(content, CustomerDefinition)
     now = clock.now()
-    tags = merge_tags(account_id, parsed.tags, known.directory(account_id).tags, now)
+    tags = merge_tags(account_id, parsed.tags, references.stored.directory(account_id).tags, now)
     defined = build_customer(parsed, tags, now)
     stored = find_customer(account_id, definition.resource_id or "")
     if stored is None:
@@ -295,16 +296,11 @@ _NOT_LOADED: Final = {
     "data_sources",
     "average_feedback_rating",
 }
-_FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
-_DEFINE: Final[Mapping[FormKind, Callable[[Any, Directory, datetime, Any], SavedForm]]] = {
-    FormKind.CONTACT_FORM: define_contact_form,
-    FormKind.SURVEY: define_survey,
-}
-_COMPARE: Final[Mapping[Kind, Callable[[Definition, Directory, Known], _Compared]]] = {
+_COMPARE: Final[Mapping[Kind, Callable[[Definition, RunReferences], _Compared]]] = {
     Kind.BRAND: _compare_place,
     Kind.STORE: _compare_place,
     Kind.CUSTOMER: _compare_customer,
-    Kind.CONTACT_FORM: _compare_form(FormKind.CONTACT_FORM),
-    Kind.SURVEY: _compare_form(FormKind.SURVEY),
+    Kind.CONTACT_FORM: _compare_form,
+    Kind.SURVEY: _compare_form,
     Kind.WORKFLOW: _compare_workflow,
 }

@@ -1,9 +1,10 @@
 """Determine the kind and account of a raw definition, and validate the definition's schema."""
 
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from admin.definitions.definition import Definition, Kind, RawDefinition
+from admin.definitions.references import StoredResources
 from admin.definitions.suggest import with_suggestion
 from admin.domain.customers.definition import CustomerDefinition
 from admin.domain.forms.contact_form import ContactFormDefinition
@@ -28,15 +29,8 @@ MODELS: Final[dict[Kind, type[Input]]] = {
 }
 
 
-class KnownAccounts(Protocol):
-    """Look up stored accounts."""
-
-    def has_account(self, account_id: str) -> bool:
-        """Return whether the account exists."""
-
-
 def identify_definition(
-    raw: RawDefinition, default_account: str | None, known: KnownAccounts
+    raw: RawDefinition, default_account: str | None, known: StoredResources
 ) -> Definition:
     """Return the validated definition with its kind and account.
 
@@ -70,7 +64,7 @@ def _kind_errors(kind: Any) -> Iterator[InputError]:
 
 
 def _account_errors(
-    account: Any, default_account: str | None, known: KnownAccounts
+    account: Any, default_account: str | None, known: StoredResources
 ) -> Iterator[InputError]:
     account_id = parse_id(account) if isinstance(account, str) else None
     if account is None:

@@ -4,11 +4,12 @@ The operator chooses the key of a resource. A definition with a key and without 
 the stored resource with this key, or an id derived from the key.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from admin.definitions.definition import Kind, Problem, RawDefinition
+from admin.definitions.references import StoredResources
 from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.ids import derived_id, parse_id
 from chalicelib.domain.input_errors import InputError, unknown_reference
@@ -30,13 +31,6 @@ _SUBJECTS: Final = {
 _LISTS: Final = (Comparator.IN.value, Comparator.NIN.value)
 
 
-class KnownKeys(Protocol):
-    """Look up the stored resources of accounts by key."""
-
-    def ids_by_key(self, account_id: str, kind: Kind) -> Mapping[str, str]:
-        """Return the ids of the account's resources of a kind that have a key, by key."""
-
-
 @dataclass(frozen=True)
 class _Reference:
     """A property of a definition that contains the id or the key of a resource."""
@@ -49,7 +43,7 @@ class _Reference:
 
 
 def resolve_keys(
-    raw_definitions: Sequence[RawDefinition], default_account: str | None, known: KnownKeys
+    raw_definitions: Sequence[RawDefinition], default_account: str | None, known: StoredResources
 ) -> list[Problem]:
     """Replace keys with ids in the definitions. Return a problem for each unknown or repeated key.
 
@@ -73,7 +67,7 @@ def resolve_keys(
 
 @dataclass
 class _Keys:
-    known: KnownKeys
+    known: StoredResources
     problems: list[Problem] = field(default_factory=list)
     defined: dict[tuple[str, Kind, str], str] = field(default_factory=dict)
 

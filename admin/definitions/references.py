@@ -1,40 +1,67 @@
 """Look up the resources to which the definitions of one ``load`` command can refer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Final, Protocol
+from typing import Final
 
 from admin.definitions.definition import Definition, Kind
+from admin.services.accounts.manage import find_account
+from admin.services.forms.manage import list_forms
+from admin.services.workflows.manage import list_workflows
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.workflows.workflow import Workflow
+from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.customers.read import find_customer
 
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
+FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
 
 
-class KnownResources(Protocol):
-    """Look up stored resources of accounts."""
+class StoredResources:
+    """Look up stored resources to which definitions refer, and cache the results."""
 
+    @cache  # noqa: B019 - the process ends with the command
+    def has_account(self, account_id: str) -> bool:
+        """Return whether the account exists."""
+        return find_account(account_id) is not None
+
+    @cache  # noqa: B019
     def directory(self, account_id: str) -> Directory:
         """Return the account's brands and stores."""
+        return current_directory(account_id)
 
+    @cache  # noqa: B019
+    def ids_by_key(self, account_id: str, kind: Kind) -> Mapping[str, str]:
+        """Return the ids of the account's resources of a kind that have a key, by key."""
+        if kind in FORM_KINDS:
+            saved = (form.saved for form in list_forms(account_id, FORM_KINDS[kind]))
+            return {form.key: form.id for form in saved if form.key}
+        places = self.directory(account_id).places
+        return {p.key: p.id for p in places if p.key and p.kind is _PLACE_KINDS[kind]}
+
+    @cache  # noqa: B019
     def has_customer(self, account_id: str, customer_id: str) -> bool:
-        """Return whether the account has this customer."""
+        """Return whether the account has a customer with this id."""
+        return find_customer(account_id, customer_id) is not None
 
+    @cache  # noqa: B019
     def workflows(self, account_id: str) -> Sequence[Workflow]:
         """Return the account's workflows."""
+        return list_workflows(account_id)
 
 
 class RunReferences:
     """Look up resources that are stored, or defined in the same run of ``load``."""
 
-    def __init__(self, definitions: Iterable[Definition], known: KnownResources) -> None:
-        self._known = known
+    def __init__(self, definitions: Iterable[Definition], stored: StoredResources) -> None:
+        self.stored = stored
         self._defined = {(d.account_id, d.kind, d.resource_id): d for d in definitions}
 
     def has_customer(self, account_id: str, customer_id: str) -> bool:
         """Return whether the customer is stored in the account or defined in the run."""
         return (account_id, Kind.CUSTOMER, customer_id) in self._defined or (
-            self._known.has_customer(account_id, customer_id)
+            self.stored.has_customer(account_id, customer_id)
         )
 
     @cache  # noqa: B019 - the process ends with the command
@@ -48,4 +75,4 @@ class RunReferences:
             for (account, kind, resource_id), definition in self._defined.items()
             if account == account_id and resource_id and kind in _PLACE_KINDS
         ]
-        return Directory.of((*self._known.directory(account_id).places, *defined))
+        return Directory.of((*self.stored.directory(account_id).places, *defined))

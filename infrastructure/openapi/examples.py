@@ -20,9 +20,9 @@ import httpx
 from chalice.test import Client
 from moto import mock_aws
 
-from admin.commands.definition import StoredResources
 from admin.definitions.check import check
 from admin.definitions.definition import Kind, RawDefinition
+from admin.definitions.references import StoredResources
 from admin.definitions.save import write
 from admin.demo.contents import ACCOUNTS, demo_definitions
 from admin.demo.customers import SHOWN_CUSTOMER

@@ -1,17 +1,17 @@
 """Parse the definition of a workflow and build the workflow to save."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from admin.domain.workflows.condition_values import SUBJECTS_WITH_ID, condition_value_errors
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.comparison import Combination, Comparator
+from chalicelib.domain.comparison import Combination, Comparator, as_number, parse_list
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import NormalizedInput, parse_and_validate
 from chalicelib.domain.errors import InputTooLarge
-from chalicelib.domain.ids import derived_id
+from chalicelib.domain.ids import derived_id, parse_id
 from chalicelib.domain.input_errors import (
     InputError,
     duplicate,
@@ -19,7 +19,9 @@ from chalicelib.domain.input_errors import (
     json_pointer,
     not_allowed,
     required,
+    unknown_reference,
 )
+from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
 from chalicelib.domain.webhooks.headers import (
     InvalidHeader,
@@ -43,6 +45,15 @@ MAX_ACTIONS: Final = 20
 MAX_WORKFLOW_BYTES: Final = 350_000
 """Size limit of a workflow as JSON. The DynamoDB limit is 400 KB per item."""
 
+_SUBJECTS_WITH_ID: Final = frozenset({Subject.FORM, Subject.SURVEY, Subject.BRAND, Subject.STORE})
+_ALLOWED_VALUES: Final[Mapping[Subject, tuple[str, ...]]] = {
+    Subject.LANGUAGE: tuple(Language),
+    Subject.SOURCE: tuple(DataSource),
+}
+_PLACES: Final[Mapping[Subject, Callable[[Directory, str], object]]] = {
+    Subject.BRAND: Directory.brand,
+    Subject.STORE: Directory.store,
+}
 _MAX_CONDITIONS: Final = 50
 _MAX_DEPTH: Final = 5
 _MAX_HEADERS: Final = 50
@@ -150,21 +161,13 @@ def _condition(definition: ConditionDefinition) -> Condition:
         operator=definition.operator,
         subject=definition.subject,
         field=definition.field or "",
-        value=value.lower() if definition.subject in SUBJECTS_WITH_ID else value,
+        value=value.lower() if definition.subject in _SUBJECTS_WITH_ID else value,
         conditions=tuple(_condition(nested) for nested in definition.conditions or ()),
     )
 
 
 def _action(workflow: WorkflowDefinition, definition: ActionDefinition) -> Action:
-    return Action(
-        id=_action_id(workflow, definition),
-        key=definition.key,
-        description=definition.description,
-        url=definition.url,
-        headers=definition.headers,
-        metadata=definition.metadata,
-        attempts=definition.attempts,
-    )
+    return Action(**dict(definition) | {"id": _action_id(workflow, definition)})
 
 
 def _action_id(workflow: WorkflowDefinition, action: ActionDefinition) -> str:
@@ -182,7 +185,6 @@ def _conditions_errors(
             yield from _group_errors(condition, directory, depth, *path, position)
         else:
             yield from _comparison_errors(condition, *path, position)
-            yield from _field_errors(condition, *path, position)
             yield from _value_errors(condition, directory, *path, position, "value")
 
 
@@ -208,9 +210,6 @@ def _comparison_errors(condition: ConditionDefinition, *path: str | int) -> Iter
         yield not_allowed("Allowed only if the operator is $and or $or.", *path, "conditions")
     if condition.subject is None:
         yield required(*path, "subject")
-
-
-def _field_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[InputError]:
     if condition.subject is Subject.ANSWER and not condition.field:
         yield InputError(
             json_pointer(*path, "field"), "required", "Set the id or the key of the field."
@@ -222,16 +221,34 @@ def _field_errors(condition: ConditionDefinition, *path: str | int) -> Iterator[
 def _value_errors(
     condition: ConditionDefinition, directory: Directory | None, *path: str | int
 ) -> Iterator[InputError]:
-    if condition.operator.value == Comparator.EXISTS:
-        if condition.value not in ("true", "false"):
+    operator, value = condition.operator.value, condition.value
+    if operator == Comparator.EXISTS:
+        if value not in ("true", "false"):
             yield not_allowed("Must be true or false.", *path)
-    elif not condition.value:
+    elif not value:
         yield required(*path)
-    elif condition.subject:
-        comparator = Comparator(condition.operator.value)
-        yield from condition_value_errors(
-            condition.subject, comparator, condition.value, directory, *path
-        )
+    elif condition.subject and operator != Comparator.CONTAINS:
+        is_list = operator in (Comparator.IN, Comparator.NIN)
+        for item in parse_list(value) if is_list else [value]:
+            yield from _item_errors(condition.subject, item, directory, *path)
+
+
+def _item_errors(
+    subject: Subject, value: str, directory: Directory | None, *path: str | int
+) -> Iterator[InputError]:
+    """Yield the error in a value that a subject is compared with."""
+    allowed = _ALLOWED_VALUES.get(subject, (value,))
+    look_up = _PLACES.get(subject)
+    place_id = parse_id(value)
+    if subject in _SUBJECTS_WITH_ID and place_id is None:
+        detail = f"{value!r} is not a valid id of a {subject}."
+        yield InputError(json_pointer(*path), "invalid_uuid", detail)
+    elif subject is Subject.RATING and as_number(value) is None:
+        yield not_allowed(f"{value!r} is not a number.", *path)
+    elif value not in allowed:
+        yield not_allowed(f"{value!r} is not one of {', '.join(allowed)}.", *path)
+    elif look_up and directory and not look_up(directory, place_id or ""):
+        yield unknown_reference(subject.value, *path)
 
 
 def _uniqueness_errors(

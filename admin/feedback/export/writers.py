@@ -11,8 +11,6 @@ from io import TextIOWrapper
 from typing import Any, BinaryIO, Final
 
 from admin.feedback.export.columns import Cell
-from admin.feedback.export.csv_cells import encode_cell
-from admin.feedback.export.values import join_values
 from chalicelib.domain.errors import Conflict
 
 WriteRow = Callable[[Sequence[Cell]], None]
@@ -28,6 +26,8 @@ _FIRST_EXCEL_DATE: Final = date(1900, 3, 1)
 Excel treats 1900 as a leap year, so the numbers by which Excel stores earlier dates are wrong.
 """
 
+_HARMLESS: Final = re.compile(r"[+-][0-9][0-9 ().\-/]*", re.ASCII)
+_UNSAFE_STARTS: Final = re.compile(r"(\A|[;\t\r\n])(?=['\"]|[\s\x00-\x20\ufeff]*[=+\-@|%＝＋－＠])")
 _AMBIGUOUS_ESCAPE: Final = re.compile(r"(?<=_x[0-9a-fA-F]{4}_)(?=x[0-9a-fA-F]{4}_)")
 """The position between two escape sequences that share an underscore: ``_x0041_x0042_``.
 
@@ -144,6 +144,25 @@ def _workbook(file: BinaryIO) -> Iterator[Any]:
             yield book
     except FileCreateError as error:
         raise error.args[0] from None  # The OSError that closing the workbook raised.
+
+
+def encode_cell(text: str) -> str:
+    """Return the text as a CSV cell that no spreadsheet evaluates as a formula.
+
+    A spreadsheet evaluates a cell as a formula if the cell starts with certain characters, such as
+    ``=``. Some spreadsheets also start a new cell after a semicolon, a tab or a line break in a
+    text. An apostrophe at each place where a formula could start makes the spreadsheet treat the
+    cell as text. Numbers and phone numbers cannot call functions or refer to other cells, so they
+    stay unchanged.
+    """
+    if _HARMLESS.fullmatch(text):
+        return text
+    return _UNSAFE_STARTS.sub(r"\1'", text)
+
+
+def join_values(values: Sequence[str]) -> str:
+    """Join values with ``; ``. A backslash precedes each backslash and semicolon of a value."""
+    return "; ".join(re.sub(r"([\\;])", r"\\\1", value) for value in values)
 
 
 def plain_text(cell: Cell) -> str:

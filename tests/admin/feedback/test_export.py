@@ -16,9 +16,14 @@ from hypothesis import strategies as st
 
 from admin.feedback.export import writers
 from admin.feedback.export.columns import Cell, _number, build_columns
-from admin.feedback.export.csv_cells import decode_cell, encode_cell
-from admin.feedback.export.values import join_values, split_values
-from admin.feedback.export.writers import WRITERS, Format, plain_text, xlsx_writer
+from admin.feedback.export.writers import (
+    WRITERS,
+    Format,
+    encode_cell,
+    join_values,
+    plain_text,
+    xlsx_writer,
+)
 from admin.services.forms.manage import AccountForm
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict
@@ -26,11 +31,19 @@ from chalicelib.domain.feedback.feedback import FeedbackState, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.wording import FormWording
 from tests.admin.feedback.xlsx_reader import read_sheet
+from tests.docs.blocks import block
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 from tests.domain.forms.factories import FORM, field, saved_contact_form, select
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text("=+-@'\"; \t\r\n1a\\_x0041")
 PARIS = ZoneInfo("Europe/Paris")
+DOCUMENTED: dict[str, Any] = {}
+"""The functions with which the documentation decodes an exported file."""
+
+exec(  # noqa: S102 - the program is part of this repository
+    block("docs/operating.md", "def decode_cell").text.partition("\nwith open")[0], DOCUMENTED
+)
+decode_cell, split_values = DOCUMENTED["decode_cell"], DOCUMENTED["split_values"]
 
 
 @pytest.mark.parametrize(
