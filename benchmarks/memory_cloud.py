@@ -19,20 +19,21 @@ from zlib import crc32
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
+from botocore.exceptions import ClientError
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.memory_tables import MemoryTables, Request, RequestFailed
 from benchmarks.processes import SPAWN, STAGE
+from tests.campaign.tables import Request, Tables
 
 _LENGTH_BYTES: Final = 4
 _BACKLOG: Final = 1_000
 
 
-class MemoryCloud(MemoryTables):
-    """The tables and queues of a stage."""
+class MemoryCloud(Tables):
+    """The tables and queues of a stage. Indexes and eventually consistent reads have no lag."""
 
     def __init__(self, stage: str) -> None:
-        super().__init__(stage)
+        super().__init__(stage, time.time, is_stale=lambda: False)
         self._queues: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def GetQueueUrl(self, request: Request) -> Any:  # noqa: N802
@@ -56,8 +57,9 @@ class MemoryCloud(MemoryTables):
         """Return the status and the body of the response to a request."""
         try:
             return 200, json.dumps(getattr(self, operation)(json.loads(body))).encode()
-        except RequestFailed as failed:
-            return 400, json.dumps(failed.args[0]).encode()
+        except ClientError as failed:
+            error = {"__type": failed.response["Error"]["Code"], **failed.response}
+            return 400, json.dumps(error).encode()
 
 
 def serve(path: Path, stage: str) -> None:

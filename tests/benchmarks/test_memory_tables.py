@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from benchmarks.expressions import Item, Scope, holds, updated
-from benchmarks.memory_tables import MemoryTables, RequestFailed
+from benchmarks.memory_cloud import MemoryCloud
+from chalicelib.domain.ids import new_id
 
 ROW: Item = {"total": {"N": "3"}, "name": {"S": "Zoé"}, "sources": {"SS": ["a"]}}
 PLACEHOLDERS: dict[str, Any] = {
@@ -82,7 +84,11 @@ def put(key: str, block: str, position: int) -> dict[str, Any]:
     }
 
 
-def positions_of(tables: MemoryTables, block: str) -> list[int]:
+def transact(tables: MemoryCloud, *writes: dict[str, Any]) -> None:
+    tables.TransactWriteItems({"ClientRequestToken": new_id(), "TransactItems": writes})
+
+
+def positions_of(tables: MemoryCloud, block: str) -> list[int]:
     query = {
         "TableName": CUSTOMERS,
         "IndexName": "by_block",
@@ -94,22 +100,24 @@ def positions_of(tables: MemoryTables, block: str) -> list[int]:
 
 
 def test_transaction_with_failed_condition_writes_nothing() -> None:
-    tables = MemoryTables("test")
-    tables.TransactWriteItems({"TransactItems": [put("a", "1", 10), put("b", "1", 2)]})
-    with pytest.raises(RequestFailed) as raised:
-        tables.TransactWriteItems({"TransactItems": [put("c", "1", 3), put("a", "1", 4)]})
-    reasons = [reason["Code"] for reason in raised.value.args[0]["CancellationReasons"]]
+    tables = MemoryCloud("test")
+    transact(tables, put("a", "1", 10), put("b", "1", 2))
+    with pytest.raises(ClientError) as raised:
+        transact(tables, put("c", "1", 3), put("a", "1", 4))
+    response: Any = raised.value.response
+    reasons = [reason["Code"] for reason in response["CancellationReasons"]]
     assert reasons == ["None", "ConditionalCheckFailed"]
     assert positions_of(tables, "1") == [2, 10]
 
 
 def test_index_follows_updates_of_its_keys() -> None:
-    tables = MemoryTables("test")
-    tables.TransactWriteItems({"TransactItems": [put("a", "1", 3)]})
+    tables = MemoryCloud("test")
+    transact(tables, put("a", "1", 3))
     update = {
         "TableName": CUSTOMERS,
         "Key": {"key": {"S": "a"}},
         "UpdateExpression": "SET #0 = :0",
+        "ReturnValues": "ALL_NEW",
         "ExpressionAttributeNames": {"#0": "list_block"},
         "ExpressionAttributeValues": {":0": {"S": "2"}},
     }
@@ -118,7 +126,7 @@ def test_index_follows_updates_of_its_keys() -> None:
 
 
 def test_update_creates_missing_row_with_its_key() -> None:
-    tables = MemoryTables("test")
+    tables = MemoryCloud("test")
     key = {"account_id": {"S": "account"}, "kind": {"S": "customers"}}
     add = {
         "TableName": COUNTERS,

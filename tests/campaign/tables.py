@@ -1,13 +1,16 @@
 """DynamoDB in memory: the tables of the stage, with index lag and stale reads.
 
-Requests and responses have botocore's format. Each request is atomic. The state is readable
-without a request, for the invariants.
+Requests and responses have botocore's format. Each request is atomic, and applies conditions as
+DynamoDB does, so two transactions never run at the same time. Pages have no maximum size. The state
+is readable without a request, for the invariants of the campaign. The benchmarks use the same
+tables, without lag.
 """
 
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -224,23 +227,22 @@ class Tables:
         return self._page(table.itself, None, table, request)
 
     def _page(self, index: _Index, hash_value: str | None, table: _Table, request: Request) -> Any:
-        listed = [
-            item
-            for item in index.partition(hash_value, self._now())
-            if holds(request.get("KeyConditionExpression"), Scope(item, request))
-        ]
+        entries = index.partition(hash_value, self._now())
         is_backward = not request.get("ScanIndexForward", True)
         if is_backward:
-            listed.reverse()
+            entries.reverse()
         start = request.get("ExclusiveStartKey")
         if start:
             after = index.order_of(start)
-            listed = [
+            entries = [
                 item
-                for item in listed
+                for item in entries
                 if (index.order_of(item) < after if is_backward else index.order_of(item) > after)
             ]
-        limit = request.get("Limit") or len(listed)
+        limit = request.get("Limit") or len(entries)
+        condition = request.get("KeyConditionExpression")
+        matching = (item for item in entries if holds(condition, Scope(item, request)))
+        listed = list(islice(matching, limit + 1))
         page = listed[:limit]
         found = [i for i in page if holds(request.get("FilterExpression"), Scope(i, request))]
         response: dict[str, Any] = {"Count": len(found), "ScannedCount": len(page)}
