@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rich.console import Console
+from rich.markdown import Markdown
 
 from benchmarks.processes import PROJECT, child_process, measure, stop_children_on_signals
 from benchmarks.report import document
@@ -45,7 +46,7 @@ def main() -> None:
     for name in [options.only] if options.only else _MODULES:
         with console.status(f"Measuring {name} …"), child_process() as process:
             section = process.submit(measure, _MODULES[name]).result()
-        section.print(console)
+        console.print(Markdown(section.markdown()))
         sections.append(section)
     output = options.output or (None if options.only else PROJECT / "docs" / "performance.md")
     if output:

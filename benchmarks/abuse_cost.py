@@ -12,12 +12,17 @@ from typing import Any, Final
 from admin.services.forms.save import save_contact_form, save_survey
 from app import app
 from benchmarks import sample_account
-from benchmarks.gateway_event import BOUNDARY, Event, gateway_event, submission
-from benchmarks.lambda_context import LambdaContext
+from benchmarks.gateway_event import (
+    ACCOUNT_ID,
+    BOUNDARY,
+    Event,
+    LambdaContext,
+    gateway_event,
+    submission,
+)
 from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.public_cost import prepare_settings
 from benchmarks.report import Section, Table
-from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.log import logger
 from chalicelib.web.json_body import MAX_CONTAINERS
 

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any, Final
 
 import boto3
@@ -11,17 +11,16 @@ import httpx
 
 from admin.services.accounts.manage import create_account, issue_key
 from benchmarks import row_by_row_importer
-from benchmarks.consumed_capacity import Consumed, consumed_capacity
-from benchmarks.create_cost import invoke
-from benchmarks.network import network
+from benchmarks.capacity import consumed_capacity
+from benchmarks.measurement import measured
 from benchmarks.own_cloud import deploy_app, own_cloud
+from benchmarks.queue_functions import invoke, received
 from benchmarks.report import Section, Table, met
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import new_id
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.accept_batch import accept_batch, read_import
 from chalicelib.services.customers.import_chunk import WORKER
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection
 from chalicelib.web.partner.batch_body import validate_batch
 
@@ -29,9 +28,6 @@ ROWS: Final = 10_000
 ROW_BY_ROW_ROWS: Final = 1_000
 WARM_UP_ROWS: Final = 100
 DELAYS_MS: Final = (0, 5)
-BATCH_SIZE: Final = 5
-"""The number of messages per invocation, as in the event source of the deployed function."""
-
 MIN_SPEED_RATIOS: Final = (5, 10)
 """Minimum ratio of this service's rows per second to those of the row-by-row importer.
 
@@ -51,36 +47,14 @@ _POLL_INTERVAL_S: Final = 1.0
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Import:
-    """The measurements of one import.
-
-    Attributes:
-        importer: the name of the importer.
-        added_ms: the delay added to each AWS request.
-        dynamodb: the number of DynamoDB requests; 0 if requests were not counted.
-        sqs: the number of SQS requests; 0 if requests were not counted.
-        consumed: the capacity that the DynamoDB requests consumed; zero if it was not counted.
-    """
-
-    importer: str
-    added_ms: int
-    rows: int
-    seconds: float
-    dynamodb: int = 0
-    sqs: int = 0
-    consumed: Consumed = field(default_factory=Consumed)
-
-    @property
-    def rows_per_second(self) -> float:
-        """The throughput in rows per second."""
-        return self.rows / self.seconds
-
-
 def measure() -> Section:
     """Import new customers with each importer into a temporary local cloud. Return the results."""
+    runs: dict[tuple[str, int], tuple[int, float]] = {}
+    per_thousand: dict[str, list[float]] = {}
     with own_cloud() as cloud:
-        imports = [_through_gateway(deploy_app(cloud), ROWS)]
+        url = deploy_app(cloud)
+        _through_gateway(url, batch_of(WARM_UP_ROWS))
+        runs[GATEWAY, 0] = ROWS, _through_gateway(url, batch_of(ROWS))
         _remove_event_source()
         dynamodb = boto3.client("dynamodb")
         row_by_row_importer.create_table(dynamodb)
@@ -90,12 +64,22 @@ def measure() -> Section:
 
         row_by_row(batch_of(WARM_UP_ROWS))
         import_in_process(batch_of(WARM_UP_ROWS))
-        for added_ms in DELAYS_MS:
-            imports += [
-                _measure_import(IN_PROCESS, connection().client, added_ms, ROWS, import_in_process),
-                _measure_import(ROW_BY_ROW, dynamodb, added_ms, ROW_BY_ROW_ROWS, row_by_row),
-            ]
-    return _section(imports)
+        importers: dict[str, tuple[Any, int, Callable[[Rows], None]]] = {
+            IN_PROCESS: (connection().client, ROWS, import_in_process),
+            ROW_BY_ROW: (dynamodb, ROW_BY_ROW_ROWS, row_by_row),
+        }
+        for added_ms, (name, (client, count, run)) in product(DELAYS_MS, importers.items()):
+            batch = batch_of(count)
+            with consumed_capacity(client) as consumed, measured(added_ms) as cost:
+                run(batch)
+            runs[name, added_ms] = count, cost.seconds
+            if not added_ms:
+                requests = len(cost.requests)
+                sqs = sum(target.startswith("AmazonSQS") for target in cost.requests)
+                units = consumed.read_units_by_size, consumed.write_units
+                figures = requests, requests - sqs, sqs, *units
+                per_thousand[name] = [figure * 1000 / count for figure in figures]
+    return _section(runs, per_thousand)
 
 
 def batch_of(count: int) -> Rows:
@@ -118,26 +102,11 @@ def import_in_process(batch: Rows) -> None:
     """Accept a batch for a new account in this process, then process the messages of the import."""
     account_id = new_id()
     accepted = accept_batch(account_id, validate_batch({"batch": batch}))
-    _process_queue()
+    for bodies in received(IMPORTS):
+        assert not invoke(WORKER, bodies)
     progress = read_import(account_id, accepted.id)
     assert progress.status is ImportStatus.COMPLETED, progress
     assert progress.created == len(batch), progress
-
-
-def _process_queue() -> None:
-    sqs: Any = boto3.client("sqs")
-    queue = sqs.get_queue_url(QueueName=settings().resource_name(IMPORTS.name))["QueueUrl"]
-    while received := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=BATCH_SIZE).get(
-        "Messages"
-    ):
-        assert not invoke(WORKER, [message["Body"] for message in received])
-        sqs.delete_message_batch(
-            QueueUrl=queue,
-            Entries=[
-                {"Id": str(index), "ReceiptHandle": message["ReceiptHandle"]}
-                for index, message in enumerate(received)
-            ],
-        )
 
 
 def _remove_event_source() -> None:
@@ -147,24 +116,8 @@ def _remove_event_source() -> None:
             functions.delete_event_source_mapping(UUID=mapping["UUID"])
 
 
-def _measure_import(
-    importer: str, dynamodb: Any, added_ms: int, rows: int, run: Callable[[Rows], None]
-) -> Import:
-    batch = batch_of(rows)
-    with consumed_capacity(dynamodb) as consumed, network(added_ms) as requests:
-        started = time.perf_counter()
-        run(batch)
-        seconds = time.perf_counter() - started
-    sqs = sum(count for target, count in requests.items() if target.startswith("AmazonSQS"))
-    return Import(importer, added_ms, rows, seconds, requests.total() - sqs, sqs, consumed=consumed)
-
-
-def _through_gateway(base_url: str, rows: int) -> Import:
-    _import_through_gateway(base_url, batch_of(WARM_UP_ROWS))
-    return Import(GATEWAY, 0, rows, _import_through_gateway(base_url, batch_of(rows)))
-
-
-def _import_through_gateway(base_url: str, batch: Rows) -> float:
+def _through_gateway(base_url: str, batch: Rows) -> float:
+    """Import a batch. Return the seconds from the request until the import is completed."""
     account = create_account("Maison Lumen")
     credential, secret = issue_key(account.id, "benchmark")
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
@@ -184,15 +137,20 @@ def _import_through_gateway(base_url: str, batch: Rows) -> float:
     raise AssertionError(f"The import did not finish: {progress}")
 
 
-def _section(imports: list[Import]) -> Section:
-    baselines = {run.added_ms: run for run in imports if run.importer == ROW_BY_ROW}
+def _section(
+    runs: dict[tuple[str, int], tuple[int, float]], per_thousand: dict[str, list[float]]
+) -> Section:
+    """Return the section of the report.
+
+    Args:
+        runs: the rows and the seconds of each import, by importer and added delay.
+        per_thousand: the requests and the capacity units for 1,000 rows, by importer.
+    """
+    speeds = {run: rows / seconds for run, (rows, seconds) in runs.items()}
     ratios = {
-        (run.importer, run.added_ms): run.rows_per_second / baselines[run.added_ms].rows_per_second
-        for run in imports
+        (name, added): speed / speeds[ROW_BY_ROW, added] for (name, added), speed in speeds.items()
     }
-    counted = [run for run in imports if run.dynamodb and not run.added_ms]
-    requests_per_row = {run.importer: (run.dynamodb + run.sqs) / run.rows for run in counted}
-    request_ratio = requests_per_row[IN_PROCESS] / requests_per_row[ROW_BY_ROW]
+    request_ratio = per_thousand[IN_PROCESS][0] / per_thousand[ROW_BY_ROW][0]
     network_ms = DELAYS_MS[-1]
     gateway, in_process = ratios[GATEWAY, 0], ratios[IN_PROCESS, network_ms]
     speed_targets = {
@@ -216,22 +174,16 @@ def _section(imports: list[Import]) -> Section:
             " `completedAt` of the import, with the packaged functions behind gateway and queue;"
             " the row-by-row importer uses neither. 'In process' runs each importer in one process"
             " and one thread: this service accepts the batch, then receives, processes and deletes"
-            f" the messages, {BATCH_SIZE} at a time like the deployed function. The network delay"
-            " is added before every request of every botocore client. A ratio compares the rows per"
-            " second with those of the row-by-row importer at the same delay.",
+            f" the messages, {IMPORTS.batch_size} at a time like the deployed function. The network"
+            " delay is added before every request of every botocore client. A ratio compares the"
+            " rows per second with those of the row-by-row importer at the same delay.",
             Table(
                 {"importer": "", "added delay": "", "rows": ",", "seconds": ".1f"}
                 | {"rows per second": ",.0f", "ratio": ".1f"},
                 [
-                    (
-                        run.importer,
-                        f"{run.added_ms} ms" if run.added_ms else None,
-                        run.rows,
-                        run.seconds,
-                        run.rows_per_second,
-                        ratios[run.importer, run.added_ms],
-                    )
-                    for run in imports
+                    (name, f"{added} ms" if added else None, *run, speed, ratios[name, added])
+                    for (name, added), run in runs.items()
+                    for speed in [speeds[name, added]]
                 ],
             ),
             f"Targets for the ratio: {met(speed_targets)}.",
@@ -247,19 +199,8 @@ def _section(imports: list[Import]) -> Section:
                 | dict.fromkeys(
                     ("requests", "DynamoDB", "SQS", "read units", "write units"), ",.0f"
                 ),
-                [_per_thousand(run) for run in counted],
+                [(name, *figures) for name, figures in per_thousand.items()],
             ),
             f"Target for the requests: {met(request_target)}.",
         ],
     )
-
-
-def _per_thousand(run: Import) -> tuple[Any, ...]:
-    figures = (
-        run.dynamodb + run.sqs,
-        run.dynamodb,
-        run.sqs,
-        run.consumed.read_units_by_size,
-        run.consumed.write_units,
-    )
-    return (run.importer, *(figure * 1000 / run.rows for figure in figures))

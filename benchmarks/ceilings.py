@@ -1,22 +1,23 @@
 """Compute how many operations a second the hottest key of each table and index allows."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import pairwise
+from operator import itemgetter
 from statistics import median, quantiles
 from typing import Any, Final
 
 from benchmarks import sample_account
-from benchmarks.create_cost import create_one, respondent_feedback
-from benchmarks.delivery_cost import new_execution
-from benchmarks.own_cloud import own_cloud
-from benchmarks.partition_load import (
+from benchmarks.capacity import (
     READ_UNITS_PER_KEY,
     WRITE_UNITS_PER_KEY,
     PartitionLoad,
-    ceiling,
+    hottest,
     partition_load,
 )
+from benchmarks.create_cost import create_one, respondent_feedback
+from benchmarks.delivery_cost import new_execution
+from benchmarks.own_cloud import own_cloud
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -33,80 +34,63 @@ from chalicelib.web.partner.batch_body import validate_batch
 COUNT: Final = 400
 """The number of operations of each kind: enough to use all shards of an account equally."""
 _SHOWN_BELOW: Final = 5_000
-_METHOD: Final = (
-    "The units of each partition key are computed by AWS's rules from the items before and after"
-    " each write. The ceiling is the rate at which the hottest key reaches AWS's limit of"
-    f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second. For"
-    " reads, items of up to 4 KB are assumed; queries are not included. The times are measured on"
-    " this machine, without added latency."
-)
 
 
-@dataclass(frozen=True)
-class Ceiling:
-    """The maximum rate of one kind of operation, limited by the hottest key of a table or an index.
+def ceilings_of(load: PartitionLoad, count: int) -> list[tuple[str, str, float, float]]:
+    """Compute the ceilings from the load of ``count`` operations. Return the lowest first.
 
-    Attributes:
-        units: the units that one operation consumes on this key, on average.
-        per_second: the number of operations per second at which the key reaches AWS's limit.
+    A ceiling consists of the name of a table or an index, the kind of its units, the units that an
+    operation consumes on its hottest key, and the operations per second that this key allows.
     """
-
-    name: str
-    kind: str
-    units: float
-    per_second: float
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One kind of operation of one account.
-
-    Attributes:
-        run: performs the given number of operations. It yields after each HTTP request of a client
-            and after each queue message of a worker.
-    """
-
-    name: str
-    run: Callable[[int], Iterator[None]]
-
-
-def ceilings_of(load: PartitionLoad, count: int) -> list[Ceiling]:
-    """Compute the ceilings from the load of ``count`` operations. Return the lowest first."""
     limits = (
-        ("write", load.hottest_writes(), WRITE_UNITS_PER_KEY),
-        ("read", load.hottest_reads(), READ_UNITS_PER_KEY),
+        ("write", load.writes, WRITE_UNITS_PER_KEY),
+        ("read", load.reads, READ_UNITS_PER_KEY),
     )
     found = [
-        Ceiling(name, kind, total / count, ceiling(total / count, limit))
-        for kind, hottest, limit in limits
-        for name, total in hottest.items()
+        (name, kind, total / count, limit * count / total)
+        for kind, units, limit in limits
+        for name, total in hottest(units).items()
     ]
-    return sorted(found, key=lambda each: each.per_second)
+    return sorted(found, key=itemgetter(3))
 
 
 def measure() -> Section:
     """Measure the load of each operation in a temporary local cloud. Return a section."""
+    rows: list[tuple[Any, ...]] = []
     with own_cloud():
-        rows: list[tuple[Any, ...]] = []
-        for operation in OPERATIONS:
-            latencies = _latencies(operation)
+        for name, run in OPERATIONS.items():
+            cells: tuple[Any, ...] = (name, *_latencies(run(COUNT)))
             with partition_load(connection().client, settings().resource_name("")) as load:
-                for _ in operation.run(COUNT):
+                for _ in run(COUNT):
                     pass
-            for each in ceilings_of(load, COUNT):
-                if each.per_second < _SHOWN_BELOW:
-                    rows.append(_row(operation, each, latencies))
-                    latencies = []
-    return _section(rows)
+            for key, kind, units, per_second in ceilings_of(load, COUNT):
+                if per_second < _SHOWN_BELOW:
+                    rows.append((cells[0], f"`{key}`", kind, units, per_second, *cells[1:]))
+                    cells = (None, None, None)
+    return Section(
+        "Ceilings of one account",
+        [
+            f"{COUNT} operations of one account on a local cloud. The units of each partition key"
+            " are computed by AWS's rules from the items before and after each write. The ceiling"
+            " is the rate at which the hottest key reaches AWS's limit of"
+            f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second."
+            " For reads, items of up to 4 KB are assumed; queries are not included. The times are"
+            " measured on this machine, without added latency.",
+            Table(
+                {"operation": "", "hottest key of": "", "units": "", "units each": ".2f"}
+                | {"ceiling per second": ",.0f", "p50 ms": ".1f", "p99 ms": ".1f"},
+                rows,
+            ),
+        ],
+    )
 
 
-def _latencies(operation: Operation) -> list[float]:
-    latencies = []
-    started = time.perf_counter()
-    for _ in operation.run(COUNT):
-        latencies.append((time.perf_counter() - started) * 1_000)
-        started = time.perf_counter()
-    return latencies
+def _latencies(operations: Iterator[None]) -> tuple[float, float]:
+    """Return the median and the 99th percentile of the durations in milliseconds."""
+    times = [time.perf_counter()]
+    times += [time.perf_counter() for _ in operations]
+    latencies = [(ended - started) * 1_000 for started, ended in pairwise(times)]
+    return median(latencies), quantiles(latencies, n=100)[98]
 
 
 def create_listed(count: int) -> Iterator[None]:
@@ -168,31 +152,14 @@ def deliver(count: int) -> Iterator[None]:
         yield
 
 
-OPERATIONS: Final = (
-    Operation("create a customer", create_listed),
-    Operation("create a customer without a position, and list it", create_unlisted),
-    Operation("import a row (time per chunk)", import_rows),
-    Operation("store and process feedback (time of storing)", submit),
-    Operation("deliver a webhook", deliver),
-)
+OPERATIONS: Final = {
+    "create a customer": create_listed,
+    "create a customer without a position, and list it": create_unlisted,
+    "import a row (time per chunk)": import_rows,
+    "store and process feedback (time of storing)": submit,
+    "deliver a webhook": deliver,
+}
+"""Functions that perform the given number of operations of one account.
 
-
-def _row(operation: Operation, each: Ceiling, latencies: Sequence[float]) -> tuple[Any, ...]:
-    name, p50, p99 = None, None, None
-    if latencies:
-        name, p50, p99 = operation.name, median(latencies), quantiles(latencies, n=100)[98]
-    return (name, f"`{each.name}`", each.kind, each.units, each.per_second, p50, p99)
-
-
-def _section(rows: list[tuple[Any, ...]]) -> Section:
-    return Section(
-        "Ceilings of one account",
-        [
-            f"{COUNT} operations of one account on a local cloud. {_METHOD}",
-            Table(
-                {"operation": "", "hottest key of": "", "units": "", "units each": ".2f"}
-                | {"ceiling per second": ",.0f", "p50 ms": ".1f", "p99 ms": ".1f"},
-                rows,
-            ),
-        ],
-    )
+A function yields after each HTTP request of a client and after each queue message of a worker.
+"""

@@ -23,11 +23,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from benchmarks.gateway_event import Event
+from benchmarks.gateway_event import ACCOUNT_ID, Event, LambdaContext
 from benchmarks.memory_cloud import CloudClient, connect, running_cloud
 from benchmarks.processes import child_process
 from benchmarks.report import Section, Table
-from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, PURCHASES, Queue
 from infrastructure.costs import GB_SECOND, INVOCATIONS, REQUEST_MS
 from infrastructure.deployment import code_package
@@ -153,7 +152,6 @@ def _queued(queue: Queue, request: Event) -> str:
     import boto3
 
     from app import app
-    from benchmarks.lambda_context import LambdaContext
     from chalicelib.settings import settings
 
     assert app(request, LambdaContext())["statusCode"] < 300

@@ -20,8 +20,9 @@ import boto3
 
 from admin.services.workflows.manage import save_workflow
 from benchmarks import sample_account
-from benchmarks.memory_cloud import CloudClient, connect, running_cloud
-from benchmarks.processes import child_process
+from benchmarks.measurement import Measurement, measured
+from benchmarks.memory_cloud import connected_process, running_cloud
+from benchmarks.queue_functions import invoke
 from benchmarks.report import Section, Table, met
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
@@ -39,8 +40,6 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback import process
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.work.partial_batch import process_batch
-from chalicelib.services.work.worker import Worker
 from chalicelib.settings import settings
 from chalicelib.storage import feedback
 
@@ -94,58 +93,29 @@ class _Work:
 
 
 @dataclass(frozen=True)
-class _Share:
-    """The measurements of one of the processes that create records.
-
-    Attributes:
-        latencies_s: the duration of each create; for respondents and feedback, of each batch.
-        rejected: the number of creates that failed with `Unavailable`.
-    """
-
-    started: float
-    ended: float
-    latencies_s: list[float]
-    rejected: int
-    requests: int
-    cpu_s: float
-
-
-@dataclass(frozen=True)
 class Creates:
     """The measurements of concurrent creates on a new account.
 
     Attributes:
-        count: the number of creates.
-        shares: the measurements of each process that creates records.
+        seconds: the time from the first to the last create.
+        latencies_s: the duration of each create; for respondents and feedback, of each batch.
+        cpu_s: the CPU time of the processes that create records.
         listed_s: the time from the last create until all customers are listed.
-        listing_requests: the number of AWS requests of the process that assigns positions.
         listing_cpu_s: the CPU time of the process that assigns positions.
+        requests: the number of AWS requests of all processes.
         disorder_s: the maximum difference in age between a customer and an older customer that
             follows it in the list. It is zero if the list is in creation order.
     """
 
     count: int
-    shares: Sequence[_Share]
+    rejected: int
+    seconds: float
+    latencies_s: Sequence[float]
+    cpu_s: float
     listed_s: float
-    listing_requests: int
     listing_cpu_s: float
+    requests: int
     disorder_s: float
-
-    @property
-    def latencies_s(self) -> list[float]:
-        """The durations of all creates."""
-        return [latency for share in self.shares for latency in share.latencies_s]
-
-    @property
-    def rejected(self) -> int:
-        """The number of rejected creates."""
-        return sum(share.rejected for share in self.shares)
-
-    @property
-    def seconds(self) -> float:
-        """The time from the first to the last create."""
-        shares = self.shares
-        return max(share.ended for share in shares) - min(share.started for share in shares)
 
     @property
     def per_second(self) -> float:
@@ -154,17 +124,15 @@ class Creates:
 
     def row(self) -> tuple[Any, ...]:
         """Return the cells of the report."""
-        cpu_s = sum(share.cpu_s for share in self.shares)
-        requests = sum(share.requests for share in self.shares) + self.listing_requests
         return (
             self.count,
             self.rejected,
             self.per_second,
             median(self.latencies_s) * 1000,
             max(self.latencies_s) * 1000,
-            f"{cpu_s / self.count * 1000:.2f} + {self.listing_cpu_s / self.count * 1000:.2f}",
+            f"{self.cpu_s / self.count * 1000:.2f} + {self.listing_cpu_s / self.count * 1000:.2f}",
             f"{self.listed_s:.1f} s",
-            requests / self.count,
+            self.requests / self.count,
             f"{self.disorder_s:.2f} s",
         )
 
@@ -173,7 +141,7 @@ def measure() -> Section:
     """Measure each kind of work with new processes. Return a section of the report."""
     creates = {}
     for name in _WORK:
-        with running_cloud() as cloud, child_process() as process:
+        with running_cloud() as cloud, connected_process(cloud) as process:
             creates[name] = process.submit(_measure, name, cloud).result()
     burst, sustained, respondents = (
         creates[name] for name in ("customers at once", "customers, sustained", "new respondents")
@@ -221,10 +189,9 @@ def measure() -> Section:
 def _measure(name: str, cloud: Path) -> Creates:
     """Run the work in processes, while this process assigns positions."""
     work = _WORK[name]
-    connect(cloud, ADDED_MS)
     account = _open_account(work)
     with ExitStack() as running:
-        creators = [running.enter_context(child_process()) for _ in range(PROCESSES)]
+        creators = [running.enter_context(connected_process(cloud)) for _ in range(PROCESSES)]
 
         def call_all(function: Callable[..., Any]) -> list[Any]:
             shares = [range(n, work.count // work.items, PROCESSES) for n in range(PROCESSES)]
@@ -234,20 +201,26 @@ def _measure(name: str, cloud: Path) -> Creates:
             ]
             return [call.result() for call in calls]
 
-        for process in creators:
-            process.submit(connect, cloud, ADDED_MS).result()
         call_all(_prepare)
-        requests, cpu = len(CloudClient.operations), time.process_time()
-        with _listing():
-            shares = call_all(_create)
-            rejected = sum(share.rejected for share in shares)
+        with measured(ADDED_MS) as listing, _listing():
+            shares: list[tuple[Measurement, list[float | None]]] = call_all(_create)
+            ended = max(share.started + share.seconds for share, _ in shares)
+            latencies = [latency for _, latencies in shares for latency in latencies]
+            rejected = latencies.count(None)
             created = work.count - rejected if work.customers else 0
             _wait_until_listed(account.id, created)
-            listed_s = time.perf_counter() - max(share.ended for share in shares)
-        listing_cpu_s = time.process_time() - cpu
-        requests = len(CloudClient.operations) - requests
-    disorder_s = _disorder(_list_all(account.id, created)).total_seconds()
-    return Creates(work.count, shares, listed_s, requests, listing_cpu_s, disorder_s)
+            listed_s = time.perf_counter() - ended
+    return Creates(
+        count=work.count,
+        rejected=rejected,
+        seconds=ended - min(share.started for share, _ in shares),
+        latencies_s=[latency for latency in latencies if latency is not None],
+        cpu_s=sum(share.cpu_s for share, _ in shares),
+        listed_s=listed_s,
+        listing_cpu_s=listing.cpu_s,
+        requests=sum(len(each.requests) for each in (listing, *(share for share, _ in shares))),
+        disorder_s=_disorder(_list_all(account.id, created)).total_seconds(),
+    )
 
 
 def _prepare(name: str, account: _Account, numbers: Sequence[int]) -> None:
@@ -260,8 +233,10 @@ def _prepare(name: str, account: _Account, numbers: Sequence[int]) -> None:
         list(pool.map(partial(work.run, warm_up), range(threads)))
 
 
-def _create(name: str, account: _Account, numbers: Sequence[int]) -> _Share:
-    """Do the work with these numbers in this process."""
+def _create(
+    name: str, account: _Account, numbers: Sequence[int]
+) -> tuple[Measurement, list[float | None]]:
+    """Do the work with these numbers in this process. Return None for each rejected create."""
     work = _WORK[name]
 
     def timed(number: int) -> float | None:
@@ -272,14 +247,10 @@ def _create(name: str, account: _Account, numbers: Sequence[int]) -> _Share:
             return None
         return time.perf_counter() - started
 
-    requests = len(CloudClient.operations)
-    started, cpu = time.perf_counter(), time.process_time()
-    with ThreadPoolExecutor(-(-work.threads // PROCESSES)) as pool:
+    threads = -(-work.threads // PROCESSES)
+    with measured(ADDED_MS) as measurement, ThreadPoolExecutor(threads) as pool:
         latencies = list(pool.map(timed, numbers))
-    ended, cpu_s = time.perf_counter(), time.process_time() - cpu
-    done = [latency for latency in latencies if latency is not None]
-    requests = len(CloudClient.operations) - requests
-    return _Share(started, ended, done, len(latencies) - len(done), requests, cpu_s)
+    return measurement, latencies
 
 
 @contextmanager
@@ -309,15 +280,6 @@ def _listing() -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
-
-
-def invoke(worker: Worker[Any], bodies: Sequence[str]) -> list[str]:
-    """Invoke a function with a batch of messages. Return the messages that failed."""
-    records = [
-        {"messageId": str(n), "body": body, "attributes": {}} for n, body in enumerate(bodies)
-    ]
-    response = process_batch(worker, records, None)
-    return [bodies[int(failure["itemIdentifier"])] for failure in response["batchItemFailures"]]
 
 
 def _open_account(work: _Work) -> _Account:

@@ -4,9 +4,7 @@ import contextlib
 import io
 import json
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from functools import partial
@@ -19,13 +17,14 @@ from admin.commands.purchase import import_file
 from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_survey
-from benchmarks.create_cost import invoke
+from benchmarks.measurement import measured
 from benchmarks.own_cloud import own_cloud
+from benchmarks.queue_functions import invoke, received
 from benchmarks.report import Section, Table
-from chalicelib.aws_calls import count_calls_of, counted_calls
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
+from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases import record
 from chalicelib.services.solicitation import send_survey
@@ -40,26 +39,19 @@ _BATCH: Final = 10
 _SENDER: Final = "surveys@example.test"
 
 
-@dataclass(frozen=True)
-class _Cost:
-    """The measurements of one way to process purchases."""
-
-    purchases_per_second: float
-    requests: float
-    cpu_ms: float
-
-    @classmethod
-    def of(cls, purchases: int, process: Callable[[], None]) -> "_Cost":
-        with counted_calls() as calls:
-            started, cpu = time.perf_counter(), time.process_time()
-            process()
-            seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
-        return cls(purchases / seconds, calls.total() / purchases, cpu_s * 1000 / purchases)
-
-    def cells(self) -> tuple[float, ...]:
-        """Return the cells of the report."""
-        per_request = self.cpu_ms / self.requests
-        return self.purchases_per_second, self.requests, self.cpu_ms, per_request
+def _measured(name: str, process: Callable[[], object]) -> tuple[Any, ...]:
+    """Process the purchases. Return a row of the report."""
+    with measured() as cost:
+        process()
+    cpu_ms = cost.cpu_s * 1000
+    requests = len(cost.requests)
+    return (
+        name,
+        PURCHASES / cost.seconds,
+        requests / PURCHASES,
+        cpu_ms / PURCHASES,
+        cpu_ms / requests,
+    )
 
 
 def measure() -> Section:
@@ -71,20 +63,17 @@ def measure() -> Section:
         setattr(send_survey, "send_invitation", partial(_send, ses))  # noqa: B010 - replaces a function
         clear_caches()
         definitions = [_definition(store_id, number) for number in range(PURCHASES + _WARM_UP)]
-        warm_up, measured = definitions[:_WARM_UP], definitions[_WARM_UP:]
+        warm_up, purchases = definitions[:_WARM_UP], definitions[_WARM_UP:]
         _record(account_id, warm_up)
-        _solicit()
-        recorded = _Cost.of(PURCHASES, lambda: _record(account_id, measured))
-        bodies = list(_receive())
-        solicited = _Cost.of(PURCHASES, lambda: _invoke(send_survey.WORKER, bodies))
-        imported = _import(account_id, store_id, PURCHASES)
-        bare = _Cost.of(PURCHASES, lambda: _run_bare(ses, PURCHASES))
-    rows = [
-        ("queue: record_purchase", *recorded.cells()),
-        ("queue: send_survey", *solicited.cells()),
-        ("purchase import, without surveys", *imported.cells()),
-        ("bare boto3: look up, put, send", *bare.cells()),
-    ]
+        _invoke(send_survey.WORKER, _receive())
+        rows = [_measured("queue: record_purchase", lambda: _record(account_id, purchases))]
+        bodies = _receive()
+        lines = [json.dumps(_definition(store_id, number)) for number in range(PURCHASES)]
+        rows += [
+            _measured("queue: send_survey", lambda: _invoke(send_survey.WORKER, bodies)),
+            _measured("purchase import, without surveys", lambda: _import(account_id, lines)),
+            _measured("bare boto3: look up, put, send", lambda: _run_bare(ses)),
+        ]
     return Section(
         "Purchases and surveys",
         [
@@ -138,10 +127,6 @@ def _record(account_id: str, definitions: Sequence[dict[str, Any]]) -> None:
     _invoke(record.WORKER, [json.dumps(message) for message in messages])
 
 
-def _solicit() -> None:
-    _invoke(send_survey.WORKER, list(_receive()))
-
-
 def _invoke(worker: Worker[Any], bodies: Sequence[str]) -> None:
     """Invoke the function with batches of messages. Redeliver failed messages, as a queue does."""
     remaining = list(bodies)
@@ -150,30 +135,23 @@ def _invoke(worker: Worker[Any], bodies: Sequence[str]) -> None:
         remaining += invoke(worker, batch)
 
 
-def _receive() -> Iterator[str]:
+def _receive() -> list[str]:
     """Receive all messages of the solicitations queue."""
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=settings().resource_name("solicitations"))["QueueUrl"]
-    while received := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
-        for message in received:
-            yield message["Body"]
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    return [body for bodies in received(SOLICITATIONS) for body in bodies]
 
 
-def _import(account_id: str, store_id: str, purchases: int) -> _Cost:
-    lines = [json.dumps(_definition(store_id, number)) for number in range(purchases)]
+def _import(account_id: str, lines: list[str]) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         file.write("\n".join(lines))
         file.flush()
         with contextlib.redirect_stdout(io.StringIO()):
-            return _Cost.of(purchases, lambda: import_file(Path(file.name), account_id))
+            import_file(Path(file.name), account_id)
 
 
 def _provider() -> Any:
-    """Verify the sender in SES. Return a client whose requests are counted."""
+    """Verify the sender in SES. Return a client."""
     ses = boto3.client("ses")
     ses.verify_email_identity(EmailAddress=_SENDER)
-    count_calls_of(ses)
     return ses
 
 
@@ -190,9 +168,8 @@ def _send(ses: Any, invitation: SurveyInvitation) -> str:
     return str(response["MessageId"])
 
 
-def _run_bare(ses: Any, purchases: int) -> None:
+def _run_bare(ses: Any) -> None:
     dynamodb = boto3.client("dynamodb")
-    count_calls_of(dynamodb)
 
     def process(_: int) -> None:
         key, to = {"key": {"S": new_id()}}, f"{new_id()}@example.test"
@@ -207,4 +184,4 @@ def _run_bare(ses: Any, purchases: int) -> None:
         dynamodb.put_item(TableName=settings().resource_name("purchases"), Item=item)
         ses.send_raw_email(Source=_SENDER, Destinations=[to], RawMessage={"Data": _mail(to)})
 
-    map_concurrently(process, range(purchases), _THREADS)
+    map_concurrently(process, range(PURCHASES), _THREADS)

@@ -17,9 +17,9 @@ from admin.main import app
 from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_contact_form
+from benchmarks.gateway_event import ACCOUNT_ID
 from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.report import Section, Table
-from benchmarks.sample_account_id import ACCOUNT_ID
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer

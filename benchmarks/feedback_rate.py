@@ -4,12 +4,15 @@ from functools import partial
 from typing import Final
 
 from benchmarks import sample_account
-from benchmarks.create_cost import invoke, respondent_feedback
+from benchmarks.create_cost import respondent_feedback
+from benchmarks.measurement import measured
 from benchmarks.processes import child_process
+from benchmarks.queue_functions import invoke
 from benchmarks.report import Section, Table
 from benchmarks.waiting_model import REQUEST_S, WaitingModel, waiting_model
 from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import in_groups
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK
 from chalicelib.services.feedback.process import WORKER
@@ -46,10 +49,11 @@ def _row(accounts: int) -> tuple[int, float, float, int]:
     with waiting_model() as model:
         forms = [sample_account.with_contact_form() for _ in range(accounts)]
         _run(model, forms, FEEDBACK.batch_size * FEEDBACK.max_concurrency)  # fill the caches
-        model.conflicts = model.requests = 0
-        seconds = _run(model, forms, RECORDS)
+        model.conflicts = 0
+        with measured() as measurement:
+            seconds = _run(model, forms, RECORDS)
         conflicts = model.conflicts * FEEDBACK.batch_size / RECORDS
-        return accounts, RECORDS / seconds, conflicts, model.requests
+        return accounts, RECORDS / seconds, conflicts, len(measurement.requests)
 
 
 def _run(model: WaitingModel, forms: list[tuple[str, str]], records: int) -> float:
@@ -62,8 +66,7 @@ def _run(model: WaitingModel, forms: list[tuple[str, str]], records: int) -> flo
         email = record.answers[0].model_copy(update={"values": [f"{record.id}@example.com"]})
         feedback.create(record.model_copy(update={"answers": (email,)}), None)
         pointers.append(FeedbackPointer(account_id, record.id))
-    size = FEEDBACK.batch_size
-    batches = [pointers[start : start + size] for start in range(0, records, size)]
+    batches = in_groups(pointers, FEEDBACK.batch_size)
     return model.run(FEEDBACK.max_concurrency, [partial(_invoke, batch) for batch in batches])
 
 

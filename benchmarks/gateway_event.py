@@ -1,4 +1,7 @@
-"""Build events that API Gateway sends to a function (REST API, Lambda proxy integration)."""
+"""Build events of API Gateway (REST API, Lambda proxy integration), and the context of Lambda.
+
+The module imports nothing of the app.
+"""
 
 import base64
 import json
@@ -20,9 +23,20 @@ _HEADERS: Final = {
     "X-Forwarded-Port": "443",
     "X-Forwarded-Proto": "https",
 }
+ACCOUNT_ID: Final = "a0000000-0000-4000-8000-000000000001"
+"""The account that the benchmarks read."""
 BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
 
 Event = dict[str, Any]
+
+
+class LambdaContext:
+    """The attributes of the Lambda context that the app reads."""
+
+    function_name: Final = "feedback-bench"
+    memory_limit_in_mb: Final = 1024
+    invoked_function_arn: Final = "arn:aws:lambda:eu-west-1:123456789012:function:feedback-bench"
+    aws_request_id: Final = "b2d9c8a7-5f1c-4a0e-8b2d-9c8a7f6e5d4c"
 
 
 def gateway_event(

@@ -1,7 +1,7 @@
 """Keep the tables and queues of a stage in memory, in a process that several processes share.
 
 Botocore still signs the requests and parses the responses; only its HTTP exchange is replaced, by a
-local socket and a pause.
+local socket.
 """
 
 import asyncio
@@ -12,9 +12,11 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from types import SimpleNamespace
+from typing import Any, Final
 from zlib import crc32
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -22,7 +24,8 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.processes import SPAWN, STAGE
+from benchmarks.measurement import target_of
+from benchmarks.processes import SPAWN, STAGE, child_process
 from tests.campaign.tables import Request, Tables
 
 _LENGTH_BYTES: Final = 4
@@ -116,41 +119,18 @@ def running_cloud() -> Iterator[Path]:
 
 
 class CloudClient(threading.local):
-    """Sends the AWS requests of this process to the cloud, with a connection for each thread.
+    """Sends AWS requests to the cloud with this socket, with a connection for each thread."""
 
-    Args:
-        path: the socket of the cloud.
-        added_ms: the pause before each request, in milliseconds.
-
-    Attributes:
-        operations: the operations that all threads of this process have requested so far.
-    """
-
-    operations: ClassVar[list[str]] = []
-
-    def __init__(self, path: Path, added_ms: float = 0) -> None:
-        self._added_s = added_ms / 1000
+    def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.connect(str(path))
         self._responses = self._socket.makefile("rb")
 
-    def install(self) -> None:
-        """Replace botocore's HTTP exchange until the process ends."""
-        client = self
-
-        def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-            return client.respond(request)
-
-        setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
-
     def respond(self, request: AWSPreparedRequest) -> AWSResponse:
         """Return the response of the cloud to an AWS request."""
-        time.sleep(self._added_s)
-        operation = operation_of(request)
         assert isinstance(request.body, bytes)
-        self.operations.append(operation)
-        status, headers, body = self.exchange(operation, request.body)
-        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), Body(body))
+        status, headers, body = self.exchange(operation_of(request), request.body)
+        return response_to(request, status, headers, body)
 
     def exchange(self, operation: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Return the status, the headers and the body of the response to a request."""
@@ -171,26 +151,34 @@ class CloudClient(threading.local):
         return int(status), headers, content
 
 
-def connect(path: Path, added_ms: float = 0) -> None:
+def connect(path: Path) -> None:
     """Send the AWS requests of this process to the cloud with this socket, until it ends."""
-    CloudClient(path, added_ms).install()
+    client = CloudClient(path)
+
+    def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+        return client.respond(request)
+
+    setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
+
+
+def connected_process(path: Path) -> ProcessPoolExecutor:
+    """Return an executor with one new process, whose AWS requests the cloud responds to."""
+    process = child_process()
+    process.submit(connect, path).result()
+    return process
 
 
 def operation_of(request: AWSPreparedRequest) -> str:
     """Return the name of the operation that an AWS request calls."""
-    target = request.headers["X-Amz-Target"]
-    return (target if isinstance(target, str) else target.decode()).rpartition(".")[2]
+    return target_of(request).rpartition(".")[2]
 
 
-class Body:
-    """The body of a response, as botocore reads it."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def stream(self, **_: Any) -> Iterator[bytes]:
-        """Yield the bytes of the body."""
-        yield self._body
+def response_to(
+    request: AWSPreparedRequest, status: int, headers: dict[str, str], body: bytes
+) -> AWSResponse:
+    """Return the response to a request, as botocore's HTTP exchange returns it."""
+    content = SimpleNamespace(stream=lambda **_: iter([body]))
+    return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), content)
 
 
 def _frame(content: bytes) -> bytes:

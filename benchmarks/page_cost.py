@@ -11,7 +11,7 @@ import httpx
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.services.accounts.manage import create_account, issue_key
-from benchmarks.consumed_capacity import Consumed, consumed_capacity
+from benchmarks.capacity import Consumed, consumed_capacity
 from benchmarks.own_cloud import deploy_app, long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import counted_calls

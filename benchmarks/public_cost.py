@@ -19,8 +19,7 @@ from admin.domain.forms import build as form_saving
 from admin.domain.forms.contact_form import define_contact_form
 from app import app
 from benchmarks import sample_account
-from benchmarks.gateway_event import BOUNDARY, Event, gateway_event, submission
-from benchmarks.lambda_context import LambdaContext
+from benchmarks.gateway_event import BOUNDARY, Event, LambdaContext, gateway_event, submission
 from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.report import Section, Table
 from chalicelib.aws_calls import counted_calls

@@ -1,13 +1,9 @@
-"""Benchmark reports: sections of text and tables, formatted for Markdown and the terminal."""
+"""Benchmark reports: sections of text and tables, formatted as Markdown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
-
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table as PrintedTable
 
 
 @dataclass(frozen=True)
@@ -22,31 +18,17 @@ class Table:
     columns: Mapping[str, str]
     rows: Iterable[Sequence[Any]]
 
-    def cells(self) -> list[list[str]]:
-        """Return the formatted cells of all rows."""
-        return [
+    def markdown(self) -> str:
+        """Return the table as Markdown with right-aligned numbers."""
+        cells = [
             [
                 cell if isinstance(cell, str) else "" if cell is None else format(cell, number)
                 for number, cell in zip(self.columns.values(), row, strict=True)
             ]
             for row in self.rows
         ]
-
-    def markdown(self) -> str:
-        """Return the table as Markdown with right-aligned numbers."""
         separator = ["---", *["---:"] * (len(self.columns) - 1)]
-        return "\n".join(
-            f"| {' | '.join(cells)} |" for cells in (self.columns, separator, *self.cells())
-        )
-
-    def printed(self) -> PrintedTable:
-        """Return the table for printing on a terminal."""
-        table = PrintedTable()
-        for index, column in enumerate(self.columns):
-            table.add_column(column, justify="right" if index else "left")
-        for row in self.cells():
-            table.add_row(*row)
-        return table
+        return "\n".join(f"| {' | '.join(line)} |" for line in (self.columns, separator, *cells))
 
 
 @dataclass(frozen=True)
@@ -68,13 +50,6 @@ class Section:
         if self.failures:
             parts.append(f"Exceeded limits: {'; '.join(self.failures)}.")
         return "\n\n".join([f"## {self.title}", *parts])
-
-    def print(self, console: Console) -> None:
-        """Print the section to the terminal."""
-        console.rule(self.title)
-        for part in self.parts:
-            content = part.replace("`", "") if isinstance(part, str) else part.printed()
-            console.print(Padding(content, (0, 0, 1, 0)))
 
 
 def met(targets: Mapping[str, bool]) -> str:

@@ -15,10 +15,9 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from benchmarks.contenders import recorded_reads
-from benchmarks.gateway_event import Event, gateway_event
-from benchmarks.lambda_context import LambdaContext
-from benchmarks.memory_cloud import CloudClient, connect, running_cloud
-from benchmarks.processes import child_process
+from benchmarks.gateway_event import Event, LambdaContext, gateway_event
+from benchmarks.measurement import measured
+from benchmarks.memory_cloud import CloudClient, connected_process, running_cloud
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 
@@ -99,11 +98,10 @@ def measure() -> Section:
 def running_contenders() -> Iterator[tuple[list[Contender], dict[str, Event]]]:
     """Start each contender in a process. Yield the contenders, and the requests by name."""
     with running_cloud() as cloud, contextlib.ExitStack() as running:
-        contenders = [Contender(name, running.enter_context(child_process())) for name in HANDLERS]
-        for contender in contenders:
-            contender.process.submit(connect, cloud).result()
-        with child_process() as process:
-            process.submit(connect, cloud).result()
+        contenders = [
+            Contender(name, running.enter_context(connected_process(cloud))) for name in HANDLERS
+        ]
+        with connected_process(cloud) as process:
             yield contenders, process.submit(prepare_requests).result()
 
 
@@ -182,10 +180,10 @@ def calls_for_equal_responses(contenders: list[Contender], event: Event) -> int:
 def respond(handler: str, event: Event) -> Response:
     """Return the response of the handler of this process, when its caches are warm."""
     _handler(handler)(event, LambdaContext())
-    CloudClient.operations.clear()
-    response = _handler(handler)(event, LambdaContext())
+    with measured() as measurement:
+        response = _handler(handler)(event, LambdaContext())
     body = json.loads(response["body"])
-    return Response(response["statusCode"], body, Counter(CloudClient.operations))
+    return Response(response["statusCode"], body, Counter(measurement.requests))
 
 
 def cpu_us(handler: str, event: Event, times: int) -> float:

@@ -12,7 +12,7 @@ from admin.services.accounts.manage import create_account, issue_key
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
-from benchmarks.sample_account_id import ACCOUNT_ID
+from benchmarks.gateway_event import ACCOUNT_ID
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import derived_id, new_id

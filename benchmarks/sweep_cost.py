@@ -1,13 +1,12 @@
 """Measure how many overdue records per second the sweeper requeues."""
 
-import time
 from datetime import timedelta
 from statistics import median
 from typing import Final
 
 from benchmarks.create_cost import respondent_feedback
-from benchmarks.memory_cloud import connect, running_cloud
-from benchmarks.processes import child_process
+from benchmarks.measurement import measured
+from benchmarks.memory_cloud import connected_process, running_cloud
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -23,10 +22,8 @@ ROUNDS: Final = 3
 
 def measure() -> Section:
     """Measure how fast the sweeper requeues the overdue feedback records of one account."""
-    with running_cloud() as cloud, child_process() as process:
-        process.submit(connect, cloud).result()
+    with running_cloud() as cloud, connected_process(cloud) as process:
         process.submit(_store).result()
-        process.submit(connect, cloud, ADDED_MS).result()
         samples = [process.submit(_sweep).result() for _ in range(ROUNDS)]
     rate, cpu_us = map(median, zip(*samples, strict=True))
     return Section(
@@ -54,8 +51,7 @@ def _sweep() -> tuple[float, float]:
     """Sweep all records a day later. Return the records per second and the CPU µs per record."""
     a_day_later = clock.now() + timedelta(days=1)
     clock.now = lambda: a_day_later
-    started, cpu = time.perf_counter(), time.process_time()
-    swept = sweep(kind_of_work(FEEDBACK))
-    seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
+    with measured(ADDED_MS) as cost:
+        swept = sweep(kind_of_work(FEEDBACK))
     assert swept.records == RECORDS, swept
-    return RECORDS / seconds, cpu_s / RECORDS * 1e6
+    return RECORDS / cost.seconds, cost.cpu_s / RECORDS * 1e6

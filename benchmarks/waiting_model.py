@@ -17,15 +17,15 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
-from botocore.compat import HTTPHeaders
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.memory_cloud import Body, MemoryCloud, operation_of
+from benchmarks.memory_cloud import MemoryCloud, operation_of, response_to
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 
 REQUEST_S: Final = 0.01
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem")
+_CONFLICT: Final = "TransactionConflict"
 
 
 class WaitingModel(MemoryCloud):
@@ -33,7 +33,7 @@ class WaitingModel(MemoryCloud):
 
     def __init__(self) -> None:
         super().__init__(settings().stage)
-        self.conflicts = self.requests = 0
+        self.conflicts = 0
         self._started_at = clock.now()
         self._turn = threading.Condition()
         self._times: dict[int, float] = {}
@@ -76,7 +76,9 @@ class WaitingModel(MemoryCloud):
                 return
             self._times[me] += seconds
             self._turn.notify_all()
-            self._turn.wait_for(lambda: me == min(self._times, key=self._order))
+            self._turn.wait_for(
+                lambda: me == min(self._times, key=lambda each: (self._times[each], each))
+            )
 
     def now(self) -> Any:
         """Return the virtual time as a timestamp."""
@@ -84,7 +86,6 @@ class WaitingModel(MemoryCloud):
 
     def respond(self, request: AWSPreparedRequest) -> AWSResponse:
         """Return the response to an AWS request, after the time that the request takes."""
-        self.requests += 1
         operation = operation_of(request)
         status, body = self._conflict(operation, request.body) or self.response(
             operation, request.body if isinstance(request.body, bytes) else b""
@@ -94,40 +95,29 @@ class WaitingModel(MemoryCloud):
             "Content-Type": request.headers["Content-Type"],
             "Date": format_datetime(self.now(), usegmt=True),
         }
-        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), Body(body))
+        return response_to(request, status, headers, body)
 
     def _conflict(self, operation: str, body: Any) -> tuple[int, bytes] | None:
         """Return the response to a conflicting write. Otherwise, lock the rows of a transaction."""
         now = self._times.get(threading.get_ident())
-        if now is None or operation not in (*_WRITES, "TransactWriteItems"):
+        is_transaction = operation == "TransactWriteItems"
+        if now is None or not (is_transaction or operation in _WRITES):
             return None
         sent = json.loads(body)
-        if operation in _WRITES:
-            if self._locked_until.get(self._row(sent), 0) <= now:
-                return None
+        writes = [next(iter(write.values())) for write in sent.get("TransactItems", ())] or [sent]
+        rows = [self._row(write) for write in writes]
+        is_locked = [self._locked_until.get(row, 0) > now for row in rows]
+        if any(is_locked):
             self.conflicts += 1
-            return 400, b'{"__type": "TransactionConflictException"}'
-        rows = [self._row(next(iter(write.values()))) for write in sent["TransactItems"]]
-        codes = [
-            "TransactionConflict" if self._locked_until.get(row, 0) > now else "None"
-            for row in rows
-        ]
-        if set(codes) == {"None"}:
+            kind = "TransactionCanceledException" if is_transaction else f"{_CONFLICT}Exception"
+            reasons = [{"Code": _CONFLICT if locked else "None"} for locked in is_locked]
+            return 400, json.dumps({"__type": kind, "CancellationReasons": reasons}).encode()
+        if is_transaction:
             self._locked_until.update(dict.fromkeys(rows, now + REQUEST_S))
-            return None
-        self.conflicts += 1
-        failed = {
-            "__type": "TransactionCanceledException",
-            "CancellationReasons": [{"Code": code} for code in codes],
-        }
-        return 400, json.dumps(failed).encode()
+        return None
 
     def _row(self, write: Any) -> tuple[str, ...]:
-        table = self._tables[write["TableName"]]
-        return (write["TableName"], *table.key_of(write.get("Key") or write["Item"]))
-
-    def _order(self, worker: int) -> tuple[float, int]:
-        return self._times[worker], worker
+        return (write["TableName"], *self._key(write))
 
 
 @contextmanager

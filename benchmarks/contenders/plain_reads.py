@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import boto3
 
-from benchmarks.sample_account_id import ACCOUNT_ID
+from benchmarks.gateway_event import ACCOUNT_ID
 from chalicelib.domain.customers.platforms import IDENTIFIERS, DataSource
 
 Document = dict[str, Any]

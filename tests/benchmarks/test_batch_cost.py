@@ -1,7 +1,7 @@
 """Test that the benchmark's in-process importer completes an import and counts the AWS requests."""
 
 from benchmarks.batch_cost import batch_of, import_in_process
-from benchmarks.consumed_capacity import consumed_capacity
+from benchmarks.capacity import consumed_capacity
 from chalicelib.aws_calls import counted_calls
 from chalicelib.storage.dynamodb.table import connection
 

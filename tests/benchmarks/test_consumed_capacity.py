@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.consumed_capacity import consumed_capacity, row_bytes
+from benchmarks.capacity import consumed_capacity, row_bytes
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.clock import now
 from chalicelib.domain.ids import new_id

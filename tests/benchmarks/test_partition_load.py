@@ -1,11 +1,9 @@
 """Tests of the units of each partition key, and of the ceilings computed from these units."""
 
-from typing import Any
-
 import pytest
 
+from benchmarks.capacity import WRITE_UNITS_PER_KEY, PartitionLoad, hottest, partition_load
 from benchmarks.ceilings import OPERATIONS, ceilings_of
-from benchmarks.partition_load import WRITE_UNITS_PER_KEY, PartitionLoad, ceiling, partition_load
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import BLOCK_SIZE
 from chalicelib.domain.work import shards_of_account
@@ -16,27 +14,26 @@ pytestmark = pytest.mark.usefixtures("cloud")
 
 
 def load_of(name: str, count: int) -> PartitionLoad:
-    (run,) = (operation.run for operation in OPERATIONS if operation.name == name)
     with partition_load(connection().client, settings().resource_name("")) as load:
-        for _ in run(count):
+        for _ in OPERATIONS[name](count):
             pass
     return load
 
 
 def test_transaction_consumes_two_units_per_table_and_one_per_index() -> None:
     load = load_of("create a customer", 1)
-    assert load.hottest_writes() == {
+    assert hottest(load.writes) == {
         "counters": 2,
         "customers": 2,
         "customers/by_block": 1,
         "customers/by_email": 1,
         "customer-pairs": 2,
     }
-    assert load.hottest_reads() == {"counters": 1, "customers": 1, "customer-pairs": 1}
+    assert hottest(load.reads) == {"counters": 1, "customers": 1, "customer-pairs": 1}
 
 
 def test_delivery_writes_index_by_account_shard_twice() -> None:
-    writes = load_of("deliver a webhook", 1).hottest_writes()
+    writes = hottest(load_of("deliver a webhook", 1).writes)
     assert writes["executions/by_account_shard"] == 2
     # created, claimed (moved to another due time), removed
     assert writes["executions/due"] == 4
@@ -47,10 +44,10 @@ def test_ceilings_are_sorted_and_use_limits_of_aws() -> None:
     load.writes["table", "a"] = 30
     load.writes["table", "b"] = 10
     load.reads["table", "a"] = 10
-    found: list[Any] = [
-        (each.name, each.kind, each.units, each.per_second) for each in ceilings_of(load, 10)
+    assert ceilings_of(load, 10) == [
+        ("table", "write", 3.0, 1000 / 3),
+        ("table", "read", 1.0, 3000.0),
     ]
-    assert found == [("table", "write", 3.0, 1000 / 3), ("table", "read", 1.0, 3000.0)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +65,7 @@ def test_keys_of_one_account_allow_target_rate(
 ) -> None:
     assert len(shards_of_account(new_id())) == 4
     units = sum(units for (table, _), units in load_of(name, 1).writes.items() if table == key)
-    assert ceiling(units / keys) >= per_second
+    assert WRITE_UNITS_PER_KEY * keys / units >= per_second
 
 
 def test_all_writes_of_one_block_stay_below_limit_of_one_second() -> None:

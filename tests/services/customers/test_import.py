@@ -7,7 +7,7 @@ from string import ascii_letters
 import pytest
 
 from admin.services.customers.save import save_customer
-from benchmarks.consumed_capacity import row_bytes
+from benchmarks.capacity import row_bytes
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody

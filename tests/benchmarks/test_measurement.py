@@ -1,4 +1,4 @@
-"""Test that the benchmark's network simulation counts and delays every request."""
+"""Test that a measurement counts and delays every AWS request."""
 
 import time
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.network import network
+from benchmarks.measurement import measured
 
 
 def test_aws_requests_inside_context_are_counted_and_delayed(
@@ -17,10 +17,18 @@ def test_aws_requests_inside_context_are_counted_and_delayed(
     session: Any = URLLib3Session()
     first = SimpleNamespace(headers={"X-Amz-Target": b"DynamoDB_20120810.GetItem"})
     second = SimpleNamespace(headers={"X-Amz-Target": "AmazonSQS.SendMessageBatch"})
-    with network(added_ms=20) as requests:
+    unnamed = SimpleNamespace(headers={})
+    with measured(added_ms=20) as measurement:
         started = time.perf_counter()
         assert session.send(first) is first.headers
         assert time.perf_counter() - started >= 0.02
         session.send(second)
+        session.send(unnamed)
     session.send(second)
-    assert requests == {"DynamoDB_20120810.GetItem": 1, "AmazonSQS.SendMessageBatch": 1}
+    assert measurement.requests == [
+        "DynamoDB_20120810.GetItem",
+        "AmazonSQS.SendMessageBatch",
+        "",
+    ]
+    assert measurement.seconds >= 0.06
+    assert measurement.cpu_s > 0
