@@ -168,15 +168,16 @@ def _section(
         [
             "The import rate of new customers, each with an e-mail address and a phone number, on"
             " a local cloud. The row-by-row importer runs on the same emulator with plain boto3 and"
-            " a separate table and index. For each row it queries by pair, then puts or updates one"
-            " item. It validates nothing, stores no list positions and no progress, and is not safe"
-            " with concurrent runs. 'Through the gateway' is the time from the POST request to the"
-            " `completedAt` of the import, with the packaged functions behind gateway and queue;"
-            " the row-by-row importer uses neither. 'In process' runs each importer in one process"
-            " and one thread: this service accepts the batch, then receives, processes and deletes"
-            f" the messages, {IMPORTS.batch_size} at a time like the deployed function. The network"
-            " delay is added before every request of every botocore client. A ratio compares the"
-            " rows per second with those of the row-by-row importer at the same delay.",
+            " a separate table and index. For each row it queries by pair, then puts one item. It"
+            " validates nothing, merges nothing, stores no list positions and no progress, and is"
+            " not safe with concurrent runs. 'Through the gateway' is the time from the POST"
+            " request to the `completedAt` of the import, with the packaged functions behind"
+            " gateway and queue; the row-by-row importer uses neither. 'In process' runs each"
+            " importer in one process and one thread: this service accepts the batch, then"
+            f" receives, processes and deletes the messages, {IMPORTS.batch_size} at a time like"
+            " the deployed function. The network delay is added before every request of every"
+            " botocore client. A ratio compares the rows per second with those of the row-by-row"
+            " importer at the same delay.",
             Table(
                 {"importer": "", "added delay": "", "rows": ",", "seconds": ".1f"}
                 | {"rows per second": ",.0f", "ratio": ".1f"},

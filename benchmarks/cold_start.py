@@ -2,35 +2,29 @@
 
 import json
 import os
-import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 from zipfile import ZipFile
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from benchmarks.gateway_event import ACCOUNT_ID, Event, LambdaContext
-from benchmarks.memory_cloud import CloudClient, connect, running_cloud
-from benchmarks.processes import child_process
+from benchmarks.memory_cloud import CloudClient, connected_process, running_cloud
 from benchmarks.report import Section, Table
 from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, PURCHASES, Queue
 from infrastructure.costs import GB_SECOND, INVOCATIONS, REQUEST_MS
 from infrastructure.deployment import code_package
 from infrastructure.deployment.dependencies import THIS_MACHINE
+from tests.outbound.certificates import authority, server_tls
 
 ROUNDS: Final = 7
 _MEMORY_MB: Final = (512, 1024, 1769)
@@ -82,8 +76,7 @@ def measure() -> Section:
         with ZipFile(package) as archive:
             archive.extractall(folder / "code")
         _make_read_only(folder / "code")
-        with child_process() as process:
-            process.submit(connect, cloud).result()
+        with connected_process(cloud) as process:
             rounds = process.submit(prepare_rounds, ROUNDS).result()
         trusted = (folder / "code" / "botocore" / "cacert.pem").read_bytes()
         with _https(cloud, trusted, folder / "certificates.pem") as environment:
@@ -149,16 +142,11 @@ def prepare_rounds(rounds: int) -> list[dict[str, tuple[str | None, Event]]]:
 
 def _queued(queue: Queue, request: Event) -> str:
     """Send a request to the app. Return the body of the message that it queues."""
-    import boto3
-
     from app import app
-    from chalicelib.settings import settings
+    from benchmarks.queue_functions import received
 
     assert app(request, LambdaContext())["statusCode"] < 300
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=settings().resource_name(queue.name))["QueueUrl"]
-    (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
-    body: str = message["Body"]
+    ((body,),) = received(queue)
     return body
 
 
@@ -209,13 +197,8 @@ def _https(cloud: Path, trusted: bytes, certificates: Path) -> Iterator[dict[str
             """Write no log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    certificate, key = _certificate()
-    certificates.write_bytes(trusted + certificate)
-    chain = certificates.with_name("server.pem")
-    chain.write_bytes(key + certificate)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(chain)
-    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    server.socket = server_tls("127.0.0.1").wrap_socket(server.socket, server_side=True)
+    certificates.write_bytes(trusted + authority()[1].public_bytes(Encoding.PEM))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     unset = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
     try:
@@ -226,33 +209,6 @@ def _https(cloud: Path, trusted: bytes, certificates: Path) -> Iterator[dict[str
         }
     finally:
         server.shutdown()
-
-
-def _certificate() -> tuple[bytes, bytes]:
-    """Return a self-signed certificate for 127.0.0.1, and its private key, as PEM."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "benchmark")])
-    now = datetime.now(UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(address, critical=False)
-        .add_extension(identifier, critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return certificate.public_bytes(pem), private
 
 
 def _make_read_only(folder: Path) -> None:

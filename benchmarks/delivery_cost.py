@@ -7,7 +7,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from statistics import median
 from typing import Any, Final
@@ -18,8 +17,9 @@ import urllib3
 from admin.services.accounts.manage import create_account
 from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.workflows.manage import save_workflow
-from benchmarks.memory_cloud import connect, running_cloud
-from benchmarks.processes import SPAWN, child_process
+from benchmarks.measurement import measured
+from benchmarks.memory_cloud import connected_process, running_cloud
+from benchmarks.processes import SPAWN
 from benchmarks.report import Section, Table
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
@@ -44,11 +44,10 @@ def measure() -> Section:
     samples: dict[str, list[tuple[float, float]]] = {name: [] for name in _CONTENDERS}
     with running_cloud() as cloud, _receiver() as port:
         for _ in range(ROUNDS):
-            for name, measured in samples.items():
-                with child_process() as process:
-                    process.submit(connect, cloud).result()
-                    measured.append(process.submit(_deliver, name, port).result())
-    rows = [(name, *map(median, zip(*measured, strict=True))) for name, measured in samples.items()]
+            for name, rounds in samples.items():
+                with connected_process(cloud) as process:
+                    rounds.append(process.submit(_deliver, name, port).result())
+    rows = [(name, *map(median, zip(*rounds, strict=True))) for name, rounds in samples.items()]
     return Section(
         "Deliveries of webhooks",
         [
@@ -85,10 +84,9 @@ def _deliver(contender: str, port: int) -> tuple[float, float]:
     pointers = [execution.pointer for execution in created]
     deliver = _CONTENDERS[contender](url)
     deliver(pointers[:_WARM_UP])
-    started, cpu = time.perf_counter(), time.process_time()
-    deliver(pointers[_WARM_UP:])
-    seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
-    return DELIVERIES / seconds, cpu_s / DELIVERIES * 1e6
+    with measured() as cost:
+        deliver(pointers[_WARM_UP:])
+    return DELIVERIES / cost.seconds, cost.cpu_s / DELIVERIES * 1e6
 
 
 def new_execution(account_id: str, workflow_id: str, action_id: str) -> Execution:
@@ -105,7 +103,7 @@ def new_execution(account_id: str, workflow_id: str, action_id: str) -> Executio
     )
 
 
-Deliver = Callable[[list[ExecutionPointer]], None]
+Deliver = Callable[[list[ExecutionPointer]], object]
 
 
 def _service(_url: str) -> Deliver:
@@ -118,27 +116,26 @@ def _service(_url: str) -> Deliver:
 
 
 def _bare(url: str) -> Deliver:
-    return _concurrently(_signed_post(url))
+    post = _signed_post(url)
+    return lambda pointers: map_concurrently(post, pointers, _BATCH)
 
 
 def _recorded(url: str) -> Deliver:
     client: Any = boto3.client("dynamodb")
     post = _signed_post(url)
-    names = {"#state": "state", "#leased_until": "leased_until", "#attempt": "attempt"}
+    table = settings().resource_name("executions")
 
     def claim_post_and_finish(pointer: ExecutionPointer) -> None:
         now = int(time.time())
-        execution: dict[str, Any] = {
-            "TableName": settings().resource_name("executions"),
-            "Key": {"execution_id": {"S": pointer.execution_id}, "part": {"S": "execution"}},
-            "ExpressionAttributeNames": names,
-        }
+        key = {"execution_id": {"S": pointer.execution_id}, "part": {"S": "execution"}}
         claimed = client.update_item(
-            **execution,
+            TableName=table,
+            Key=key,
             UpdateExpression="ADD attempt :one, claims :one"
             " SET leased_until = :lease_end, due_at = :lease_end",
             ConditionExpression="#state = :pending AND (attribute_not_exists(#leased_until)"
             " OR #leased_until <= :now)",
+            ExpressionAttributeNames={"#state": "state", "#leased_until": "leased_until"},
             ExpressionAttributeValues={
                 ":one": {"N": "1"},
                 ":pending": {"S": "PENDING"},
@@ -148,29 +145,24 @@ def _recorded(url: str) -> Deliver:
             ReturnValues="ALL_NEW",
         )["Attributes"]
         post(pointer)
-        update = execution | {
+        update = {
+            "TableName": table,
+            "Key": key,
             "UpdateExpression": "SET state = :done, settled = :attempt, ended_at = :now"
             " REMOVE leased_until, due_at, work_shard",
             "ConditionExpression": "#attempt = :attempt",
+            "ExpressionAttributeNames": {"#attempt": "attempt"},
             "ExpressionAttributeValues": {
                 ":done": {"S": "SUCCEEDED"},
                 ":attempt": claimed["attempt"],
                 ":now": {"N": str(now)},
             },
         }
-        row = execution["Key"] | {"part": {"S": "attempt"}, "status": {"N": "200"}}
-        put = {"TableName": execution["TableName"], "Item": row}
+        attempt = key | {"part": {"S": "attempt"}, "status": {"N": "200"}}
+        put = {"TableName": table, "Item": attempt}
         client.transact_write_items(TransactItems=[{"Update": update}, {"Put": put}])
 
-    return _concurrently(claim_post_and_finish)
-
-
-def _concurrently(deliver_one: Callable[[ExecutionPointer], None]) -> Deliver:
-    def deliver(pointers: list[ExecutionPointer]) -> None:
-        with ThreadPoolExecutor(_BATCH) as threads:
-            list(threads.map(deliver_one, pointers))
-
-    return deliver
+    return lambda pointers: map_concurrently(claim_post_and_finish, pointers, _BATCH)
 
 
 def _signed_post(url: str) -> Callable[[ExecutionPointer], None]:
@@ -215,26 +207,16 @@ def _receiver() -> Iterator[int]:
 def _receive(ports: Any) -> None:
     """Respond to every POST request with 200, with minimal CPU time. Put the port in the queue."""
 
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
+        await reader.readexactly(int(length))
+        writer.write(_RESPONSE)
+        writer.close()
+
     async def serve() -> None:
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(_ReceiverProtocol, "127.0.0.1", 0)
+        server = await asyncio.start_server(respond, "127.0.0.1", 0)
         ports.put(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
     asyncio.run(serve())
-
-
-class _ReceiverProtocol(asyncio.Protocol):
-    def connection_made(self, transport: Any) -> None:
-        self._transport = transport
-        self._received = b""
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        head, end, body = self._received.partition(b"\r\n\r\n")
-        if not end:
-            return
-        length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
-        if len(body) >= int(length):
-            self._received = body[int(length) :]
-            self._transport.write(_RESPONSE)

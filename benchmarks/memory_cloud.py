@@ -51,7 +51,10 @@ class MemoryCloud(Tables):
     def ReceiveMessage(self, request: Request) -> Any:  # noqa: N802
         """Return all messages, and delete them."""
         messages = self._queues.pop(request["QueueUrl"], ())
-        return {"Messages": [{"MessageId": "", "Body": body} for body in messages]}
+        return {"Messages": [{"ReceiptHandle": "", "Body": body} for body in messages]}
+
+    def DeleteMessageBatch(self, _: Request) -> Any:  # noqa: N802
+        return {"Successful": [], "Failed": []}
 
     def GetSecretValue(self, _: Request) -> Any:  # noqa: N802
         return {"SecretString": "s" * 64}

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from statistics import median
 from typing import Final
 
@@ -11,10 +12,10 @@ import httpx
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.services.accounts.manage import create_account, issue_key
-from benchmarks.capacity import Consumed, consumed_capacity
+from benchmarks.capacity import consumed_capacity
+from benchmarks.measurement import measured
 from benchmarks.own_cloud import deploy_app, long_read_timeout, own_cloud
 from benchmarks.report import Section, Table
-from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.paging import PageRequest
@@ -35,54 +36,48 @@ _ROWS_PER_TASK: Final = 500
 Read = Callable[[], None]
 
 
-@dataclass(frozen=True)
-class PageCost:
-    """The cost of one page of a list.
-
-    Attributes:
-        total: the number of customers in the list.
-        calls: the number of AWS requests.
-        in_process_ms: the duration of a read without the gateway.
-        through_gateway_ms: the duration of a request through the gateway; None if not measured.
-    """
-
-    total: int
-    request: PageRequest
-    calls: int
-    consumed: Consumed
-    in_process_ms: float
-    through_gateway_ms: float | None = None
-
-    def cells(self) -> tuple[float | None, ...]:
-        """Return the cells of the report."""
-        return (
-            self.total,
-            self.request.limit,
-            self.request.page,
-            self.calls,
-            self.consumed.rows,
-            self.consumed.read_units_by_size,
-            self.in_process_ms,
-            self.through_gateway_ms,
-        )
-
-
 def measure() -> Section:
     """Measure the first and the last page of a short and of a long list on a local cloud."""
+    rows = []
     with long_read_timeout(), own_cloud() as cloud:
-        account_id, headers = _load(SHORT_LIST)
         url = f"{deploy_app(cloud)}/partners/customer/list"
-        with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
-            short_list = [
-                _cost(account_id, SHORT_LIST, request, ROUNDS, _over_http(http, url, request))
-                for request in _first_and_last_pages(SHORT_LIST)
-            ]
-        account_id, _ = _load(CUSTOMERS)
-        long_list = [
-            _cost(account_id, CUSTOMERS, request, LONG_LIST_ROUNDS)
-            for request in _first_and_last_pages(CUSTOMERS)
-        ]
-    return _section([*short_list, *long_list])
+        for total, rounds in ((SHORT_LIST, ROUNDS), (CUSTOMERS, LONG_LIST_ROUNDS)):
+            account_id, headers = _load(total)
+            with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:
+                for limit, is_last in product(LIMITS, (False, True)):
+                    request = PageRequest(limit=limit, page=total // limit if is_last else 1)
+                    read = partial(_read, account_id, request)
+                    over_http = partial(_read_over_http, http, url, request)
+                    with consumed_capacity(connection().client) as consumed, measured() as cost:
+                        read()
+                    rows.append(
+                        (
+                            total,
+                            request.limit,
+                            request.page,
+                            len(cost.requests),
+                            consumed.rows,
+                            consumed.read_units_by_size,
+                            _median_ms(read, rounds),
+                            _median_ms(over_http, rounds) if total == SHORT_LIST else None,
+                        )
+                    )
+    return Section(
+        "First and last page",
+        [
+            f"Pages of a list of {SHORT_LIST:,} and a list of {CUSTOMERS:,} customers, on a local"
+            " cloud. 'Units by size' are the read units that DynamoDB bills for rows of"
+            " these sizes: half a unit per 4 KB. The times include the service and the emulator;"
+            " 'ms, gateway' is measured for the short list only. The emulator sorts the complete"
+            " list for each query, so its time grows with the list. DynamoDB seeks in an index"
+            " instead.",
+            Table(
+                {"customers": ",", "limit": "", "page": ",", "AWS calls": "", "rows read": ""}
+                | {"units by size": "g", "ms": ",.0f", "ms, gateway": ",.0f"},
+                rows,
+            ),
+        ],
+    )
 
 
 def _load(total: int) -> tuple[str, dict[str, str]]:
@@ -124,38 +119,13 @@ def _customer_row(account_id: str, number: int) -> CustomerRow:
     return build_row(account_id, customer, position=number)
 
 
-def _first_and_last_pages(total: int) -> list[PageRequest]:
-    return [PageRequest(limit=limit, page=page) for limit in LIMITS for page in (1, total // limit)]
+def _read(account_id: str, request: PageRequest) -> None:
+    assert list_customers(account_id, request).meta.item_count == request.limit
 
 
-def _over_http(http: httpx.Client, url: str, request: PageRequest) -> Read:
-    def read() -> None:
-        response = http.post(url, json={"limit": request.limit, "page": request.page})
-        assert response.json()["meta"]["itemCount"] == request.limit, response.text
-
-    return read
-
-
-def _cost(
-    account_id: str,
-    total: int,
-    request: PageRequest,
-    rounds: int,
-    read_over_http: Read | None = None,
-) -> PageCost:
-    def read() -> None:
-        assert list_customers(account_id, request).meta.item_count == request.limit
-
-    with consumed_capacity(connection().client) as consumed, counted_calls() as calls:
-        read()
-    return PageCost(
-        total,
-        request,
-        calls.total(),
-        consumed,
-        _median_ms(read, rounds),
-        _median_ms(read_over_http, rounds) if read_over_http else None,
-    )
+def _read_over_http(http: httpx.Client, url: str, request: PageRequest) -> None:
+    response = http.post(url, json={"limit": request.limit, "page": request.page})
+    assert response.json()["meta"]["itemCount"] == request.limit, response.text
 
 
 def _median_ms(read: Read, rounds: int) -> float:
@@ -165,22 +135,3 @@ def _median_ms(read: Read, rounds: int) -> float:
         read()
         samples.append((time.perf_counter() - started) * 1000)
     return median(samples)
-
-
-def _section(costs: list[PageCost]) -> Section:
-    return Section(
-        "First and last page",
-        [
-            f"Pages of a list of {SHORT_LIST:,} and a list of {CUSTOMERS:,} customers, on a local"
-            " cloud. 'Units by size' are the read units that DynamoDB bills for rows of"
-            " these sizes: half a unit per 4 KB. The times include the service and the emulator;"
-            " 'ms, gateway' is measured for the short list only. The emulator sorts the complete"
-            " list for each query, so its time grows with the list. DynamoDB seeks in an index"
-            " instead.",
-            Table(
-                {"customers": ",", "limit": "", "page": ",", "AWS calls": "", "rows read": ""}
-                | {"units by size": "g", "ms": ",.0f", "ms, gateway": ",.0f"},
-                [cost.cells() for cost in costs],
-            ),
-        ],
-    )

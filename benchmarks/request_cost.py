@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Final
 from unittest.mock import patch
 
-from benchmarks.contenders import recorded_reads
+from benchmarks.contenders import bare_boto3
 from benchmarks.gateway_event import Event, LambdaContext, gateway_event
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import CloudClient, connected_process, running_cloud
@@ -46,30 +46,10 @@ REPEATED: Final = frozenset(
 """Paths without handlers of their own: the bare handler repeats the AWS requests of the app."""
 
 
-@dataclass(frozen=True)
-class Response:
-    """A contender's response to one request when its caches are warm.
-
-    Attributes:
-        calls: the number of AWS requests by operation.
-    """
-
-    status: int
-    body: Any
-    calls: Counter[str]
-
-
-@dataclass(frozen=True)
-class Times:
-    """The CPU time of one request, measured with every contender.
-
-    Attributes:
-        us: the median CPU time in microseconds, by contender.
-        ratio: the median ratio to the CPU time of the bare boto3 handler, by contender.
-    """
-
-    us: dict[str, float]
-    ratio: dict[str, float]
+Response = tuple[int, Any, Counter[str]]
+"""The status and the JSON of a contender's response, and its AWS requests by operation."""
+Samples = dict[str, list[float]]
+"""The CPU time of one request in microseconds in each round, by contender."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +70,8 @@ def measure() -> Section:
         calls = {
             name: calls_for_equal_responses(contenders, event) for name, event in requests.items()
         }
-        times = {name: _times(contenders, event) for name, event in requests.items()}
-    return _section(times, calls)
+        samples = {name: _samples(contenders, event) for name, event in requests.items()}
+    return _section(samples, calls)
 
 
 @contextlib.contextmanager
@@ -144,7 +124,7 @@ def compared(contenders: list[Contender], event: Event) -> list[Contender]:
     if path not in REPEATED:
         return contenders
     app, bare, *_ = contenders
-    bare.process.submit(recorded_reads.record, path, *app.call(_record, event)).result()
+    bare.process.submit(bare_boto3.record, path, *app.call(_record, event)).result()
     return [app, bare]
 
 
@@ -173,7 +153,7 @@ def calls_for_equal_responses(contenders: list[Contender], event: Event) -> int:
     first, *others = (contender.call(respond, event) for contender in contenders)
     for contender, response in zip(contenders[1:], others, strict=True):
         assert response == first, f"{contender.name} differs: {response} {first}"
-    calls: Counter[str] = first.calls
+    calls: Counter[str] = first[2]
     return calls.total()
 
 
@@ -183,7 +163,7 @@ def respond(handler: str, event: Event) -> Response:
     with measured() as measurement:
         response = _handler(handler)(event, LambdaContext())
     body = json.loads(response["body"])
-    return Response(response["statusCode"], body, Counter(measurement.requests))
+    return response["statusCode"], body, Counter(measurement.requests)
 
 
 def cpu_us(handler: str, event: Event, times: int) -> float:
@@ -202,45 +182,34 @@ def _handler(name: str) -> Callable[[Event, Any], Any]:
     return handler
 
 
-def _times(contenders: list[Contender], event: Event) -> Times:
+def _samples(contenders: list[Contender], event: Event) -> Samples:
     contenders = compared(contenders, event)
     times = max(1, int(BATCH_US / contenders[0].call(cpu_us, event, 20)))
     for contender in contenders:
         contender.call(cpu_us, event, 20)
-    samples: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    samples: Samples = {contender.name: [] for contender in contenders}
     for turn in range(ROUNDS):
         # Rotate the order of the contenders, so that no contender always runs first.
         first = turn % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
             samples[contender.name].append(contender.call(cpu_us, event, times))
-    return Times(
-        {name: median(us) for name, us in samples.items()},
-        {
-            name: median(a / b for a, b in zip(us, samples[BARE], strict=True))
-            for name, us in samples.items()
-        },
-    )
+    return samples
 
 
-def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
+def _section(samples: dict[str, Samples], calls: dict[str, int]) -> Section:
     others = [name for name in HANDLERS if name not in (APP, BARE)]
-    rows = [
-        (
-            request,
-            calls[request],
-            time.us[APP],
-            time.us[BARE],
-            time.ratio[APP],
-            *(
-                f"{time.us[name]:.0f} ({time.ratio[name]:.2f})" if name in time.us else ""
-                for name in others
-            ),
-        )
-        for request, time in times.items()
-    ]
-    built = {request: time for request, time in times.items() if others[0] in time.us}
-    worst = max(built, key=lambda request: built[request].ratio[APP])
-    ratio = built[worst].ratio[APP]
+    rows, ratios = [], {}
+    for request, by_name in samples.items():
+        us = {name: median(each) for name, each in by_name.items()}
+        ratio = {
+            name: median(a / b for a, b in zip(each, by_name[BARE], strict=True))
+            for name, each in by_name.items()
+        }
+        cells = (f"{us[name]:.0f} ({ratio[name]:.2f})" if name in us else "" for name in others)
+        rows.append((request, calls[request], us[APP], us[BARE], ratio[APP], *cells))
+        if others[0] in us:
+            ratios[request] = ratio[APP]
+    worst = max(ratios, key=ratios.__getitem__)
     columns = {"request": "", "AWS calls": "", APP: ".0f", BARE: ".0f", "ratio": ".2f"}
     return Section(
         "CPU time of a request",
@@ -260,6 +229,7 @@ def _section(times: dict[str, Times], calls: dict[str, int]) -> Section:
             " builds nothing from the data.",
             Table(columns | dict.fromkeys(others, ""), rows),
             f"Budget: at most {BUDGET} times a bare handler that builds the response. Highest"
-            f" ratio: {ratio:.2f} ({worst}), {'within' if ratio <= BUDGET else 'over'} the budget.",
+            f" ratio: {ratios[worst]:.2f} ({worst}),"
+            f" {'within' if ratios[worst] <= BUDGET else 'over'} the budget.",
         ],
     )
