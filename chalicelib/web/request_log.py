@@ -15,7 +15,7 @@ from chalicelib.time_limits import invocation
 from chalicelib.web.cors import add_cors_headers
 from chalicelib.web.problems import HTML, MEDIA_TYPE, plain_problem
 
-REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "feedback_id", "api_key")
+_REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "feedback_id", "api_key")
 """Fields that only some log lines have.
 
 The source address is logged only for submissions and for requests with rejected credentials.
@@ -38,12 +38,12 @@ def observe(request: Request, get_response: Callable[[Request], Response]) -> Re
         response = _as_problem(request, get_response(request))
     response.headers["X-Content-Type-Options"] = "nosniff"
     add_cors_headers(request, response)
-    log_request(
-        request,
-        status=response.status_code,
-        duration_ms=(time.perf_counter() - started) * 1000,
-        aws_calls=calls.total(),
-    )
+    duration_ms = (time.perf_counter() - started) * 1000
+    route = f"{request.method} {request.path}"
+    # Only the duration is a metric: CloudWatch bills each metric of each route separately.
+    metrics = metric_fields("route", route, duration=duration_ms)
+    logger.info("request", status=response.status_code, awsCalls=calls.total(), **metrics)
+    logger.remove_keys(["request_id", *_REQUEST_FIELDS])
     return response
 
 
@@ -59,31 +59,12 @@ def source_of(request: Request) -> str:
     return str(request.context.get("identity", {}).get("sourceIp") or "")
 
 
-def log_fields(**fields: str) -> None:
-    """Add fields to the log lines of the current request. Only `REQUEST_FIELDS` are allowed."""
-    logger.append_keys(**fields)
-
-
 def domain_error(error: Exception) -> FeedbackError | None:
     """Return the error if it is a domain error. Log any other exception, and return None."""
     if isinstance(error, FeedbackError):
         return error
     logger.error("unhandled exception", exc_info=error)
     return None
-
-
-def log_request(request: Request, status: int, duration_ms: float, aws_calls: int) -> None:
-    """Log the request.
-
-    Only the duration is a metric, because CloudWatch bills each metric of each route separately.
-    """
-    logger.info(
-        "request",
-        status=status,
-        awsCalls=aws_calls,
-        **metric_fields("route", f"{request.method} {request.path}", duration=duration_ms),
-    )
-    logger.remove_keys(["request_id", *REQUEST_FIELDS])
 
 
 def _as_problem(request: Request, response: Response) -> Response:

@@ -25,7 +25,7 @@ class Words:
     def __init__(self, catalogue: gettext.NullTranslations, language: Language) -> None:
         _ = catalogue.gettext
         self.language = language
-        self._plural = catalogue.ngettext
+        self._catalogue = catalogue
         self.send = _("Send")
         self.sending = _("Sending …")
         self.update = _("Update the questions")
@@ -112,17 +112,16 @@ class Words:
         }
         """The title and the text of the page for an error, by the code of the error."""
 
+    def _plural(self, one: str, many: str, n: int) -> str:
+        return self._catalogue.ngettext(one, many, n) % {"n": n}
+
     def at_least(self, n: int) -> str:
         """Return the error for too few values."""
-        return self._plural(
-            "Choose at least %(n)d answer.", "Choose at least %(n)d answers.", n
-        ) % {"n": n}
+        return self._plural("Choose at least %(n)d answer.", "Choose at least %(n)d answers.", n)
 
     def at_most(self, n: int) -> str:
         """Return the error for too many values."""
-        return self._plural("Choose at most %(n)d answer.", "Choose at most %(n)d answers.", n) % {
-            "n": n
-        }
+        return self._plural("Choose at most %(n)d answer.", "Choose at most %(n)d answers.", n)
 
     def received_rating(self, rating: int | None) -> str:
         """Return the text of the thank-you page for a rating from 0 to 10, or for no rating."""
@@ -134,11 +133,11 @@ class Words:
         """Return the announcement that more questions are displayed."""
         return self._plural(
             "%(n)d more question is displayed.", "%(n)d more questions are displayed.", n
-        ) % {"n": n}
+        )
 
     def stars(self, n: int) -> str:
         """Return the label of the option with this number of stars."""
-        return self._plural("%(n)d star", "%(n)d stars", n) % {"n": n}
+        return self._plural("%(n)d star", "%(n)d stars", n)
 
 
 @cache

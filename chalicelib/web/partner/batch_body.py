@@ -1,6 +1,5 @@
 """Validate the body of ``POST /partners/customer/batch``, row by row."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import ValidatedBatch
+from chalicelib.web.error_collector import ErrorCollector
 
 _SAFE_LENGTH: Final = 4_000
 """Rows of at most this number of characters cannot exceed a size limit of a customer.
@@ -35,24 +35,11 @@ def validate_batch(body: Any, *, partial: bool = False) -> ValidatedBatch:
     Raises:
         InvalidInput: the body is not a batch, or a row is invalid and ``partial`` is false.
     """
-    try:
-        rows = parse(body, BatchBody).batch
-    except InvalidInput as error:
-        validated = _validate_rows([] if partial else _rows_of(body), partial=False)
-        errors = [*error.errors, *validated.errors][:MAX_ERRORS]
-        raise InvalidInput(errors, error.error_count + validated.error_count) from None
-    validated = _validate_rows(rows, partial=partial)
-    if validated.errors and not partial:
-        raise InvalidInput(validated.errors, validated.error_count)
-    return ValidatedBatch(rows, partial, validated.valid, validated.rejected)
-
-
-@dataclass(frozen=True)
-class _ValidatedRows:
-    valid: list[tuple[int, CustomerBody]]
-    rejected: tuple[RejectedRow, ...]
-    errors: list[InputError]
-    error_count: int
+    with ErrorCollector() as errors:
+        rows = errors.of(lambda: parse(body, BatchBody).batch, otherwise=[])
+        candidates = rows or ([] if partial else _rows_of(body))
+        valid, rejected = _validate_rows(candidates, partial=partial)
+    return ValidatedBatch(rows, partial, valid, rejected)
 
 
 def _rows_of(body: Any) -> list[Any]:
@@ -61,10 +48,14 @@ def _rows_of(body: Any) -> list[Any]:
     return rows if isinstance(rows, list) and len(rows) <= MAX_ROWS else []
 
 
-def _validate_rows(rows: list[Any], *, partial: bool) -> _ValidatedRows:
-    """Validate the rows.
+def _validate_rows(
+    rows: list[Any], *, partial: bool
+) -> tuple[list[tuple[int, CustomerBody]], tuple[RejectedRow, ...]]:
+    """Return the valid rows with their indexes, and the rejected rows.
 
-    If ``partial`` is true, validate all rows. Otherwise, stop after `MAX_ERRORS` errors.
+    Raises:
+        InvalidInput: a row is invalid and ``partial`` is false. Validation stops after `MAX_ERRORS`
+            errors.
     """
     now = clock.now()
     valid: list[tuple[int, CustomerBody]] = []
@@ -83,7 +74,9 @@ def _validate_rows(rows: list[Any], *, partial: bool) -> _ValidatedRows:
                 errors.extend(listed)
             if error_count >= MAX_ERRORS and not partial:
                 break
-    return _ValidatedRows(valid, tuple(rejected), errors, error_count)
+    if errors and not partial:
+        raise InvalidInput(errors, error_count)
+    return valid, tuple(rejected)
 
 
 def _parse_row(index: int, row: Any, now: datetime, at_most: int) -> CustomerBody:

@@ -14,11 +14,14 @@ from chalicelib.domain.errors import InvalidInput, NotAuthenticated
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.parsing import parse
+from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
-from chalicelib.web import json_body, query
+from chalicelib.web import query
+from chalicelib.web.json_body import MAX_VALUES, read_json
 from chalicelib.web.openapi.operation import permission_of
 from chalicelib.web.problems import problem
-from chalicelib.web.request_log import domain_error, log_fields, request_id_of, source_of
+from chalicelib.web.request_log import domain_error, request_id_of, source_of
 
 KEY_HEADER: Final = "X-API-KEY"
 SECRET_HEADER: Final = "X-API-SECRET"  # noqa: S105 - the header's name
@@ -64,16 +67,16 @@ class PartnerRequest:
         return value == "true"
 
     def json(self) -> Any:
-        """Return the parsed JSON body; see `json_body.read_json`."""
-        return json_body.read_json(self.http)
+        """Return the parsed JSON body; see `read_json`."""
+        return read_json(self.http)
 
     def body(self, model: type[Body]) -> Body:
-        """Parse the JSON body into the model; see `json_body.read_model`."""
-        return json_body.read_model(self.http, model)
+        """Parse the JSON body into the model; see `read_json`."""
+        return parse(read_json(self.http, max_values=MAX_VALUES), model)
 
     def optional_body(self, model: type[Body]) -> Body:
         """Parse the JSON body into the model; an empty body gives the model's defaults."""
-        return json_body.read_optional_model(self.http, model)
+        return parse(read_json(self.http, max_values=MAX_VALUES, is_optional=True), model)
 
 
 PartnerView = Callable[[PartnerRequest], BaseModel]
@@ -98,12 +101,12 @@ def partner_route(
                 credential = authenticate(
                     http.headers.get(KEY_HEADER, ""), http.headers.get(SECRET_HEADER, "")
                 )
-                log_fields(account_id=credential.account_id)
+                logger.append_keys(account_id=credential.account_id)
                 credential.require(permission)
                 return _json_response(view(PartnerRequest(credential, http)), method)
             except Exception as error:
                 if isinstance(error, NotAuthenticated):
-                    log_fields(source=source_of(http), api_key=_api_key_of(http))
+                    logger.append_keys(source=source_of(http), api_key=_api_key_of(http))
                 return problem(domain_error(error), request_id_of(http))
 
         routes.route(path, methods=[method], content_types=[])(endpoint)

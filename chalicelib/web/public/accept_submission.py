@@ -5,6 +5,7 @@ from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
+from chalicelib.log import logger
 from chalicelib.services.feedback.submit import (
     InvalidSubmission,
     SubmissionMetadata,
@@ -20,7 +21,6 @@ from chalicelib.web.public.submission_body import (
     parse_submission,
     read_form_id,
 )
-from chalicelib.web.request_log import log_fields
 
 
 def accept_submission(request: PublicRequest, *, is_survey: bool) -> Feedback:
@@ -36,7 +36,7 @@ def accept_submission(request: PublicRequest, *, is_survey: bool) -> Feedback:
         feedback = submit_survey(*_read(request, SurveySubmission))
     else:
         feedback = submit_contact_form(*_read(request, ContactFormSubmission))
-    log_fields(feedback_id=feedback.id)
+    logger.append_keys(feedback_id=feedback.id)
     return feedback
 
 
@@ -44,14 +44,14 @@ def _read(
     request: PublicRequest, model: type[Submission]
 ) -> tuple[Submission | InvalidSubmission, SubmissionMetadata]:
     respondent = request.respondent
-    log_fields(source=respondent.address)
+    logger.append_keys(source=respondent.address)
     parts: list[Part] = []
     try:
         with ErrorCollector() as errors:
             header = request.http.headers.get(IDEMPOTENCY_HEADER)
             key = errors.of(lambda: read_key(header), otherwise=None)
             parts = request.parts
-            log_fields(form_id=read_form_id(parts))
+            logger.append_keys(form_id=read_form_id(parts))
             body = parse_submission(parts, model)
     except FeedbackError as error:
         invalid = InvalidSubmission(read_form_id(parts), has_tracker(parts), error)

@@ -8,6 +8,7 @@ from chalice.app import Request
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.web.json_body import MEDIA_TYPE as JSON
+from chalicelib.web.json_body import malformed
 from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "multipart/form-data"
@@ -39,7 +40,7 @@ def read_parts(request: Request, *, max_bytes: int) -> list[Part]:
     try:
         raw: Any = request.raw_body
     except ValueError:  # the gateway's Base64 is invalid
-        raise _malformed("Malformed Base64 in the body.") from None
+        raise malformed("Malformed Base64 in the body.") from None
     if len(raw) > max_bytes:
         raise InputTooLarge("body", max_bytes)
     return parse_parts(raw, request.headers["content-type"])
@@ -58,7 +59,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     try:
         boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
         if not boundary:
-            raise _malformed("Missing boundary in the content type.")
+            raise malformed("Missing boundary in the content type.")
         collected = _Collected(parse_options_header)
         parser = MultipartParser(
             boundary,
@@ -71,11 +72,11 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     except FormParserError as error:
         offset = getattr(error, "offset", -1)
         position = f" at byte {offset}" if offset >= 0 else ""
-        raise _malformed(f"The multipart body is malformed{position}.") from None
+        raise malformed(f"The multipart body is malformed{position}.") from None
     except UnicodeError:
-        raise _malformed("Malformed header in the body.") from None
+        raise malformed("Malformed header in the body.") from None
     if not collected.is_complete:
-        raise _malformed("Missing final boundary.")
+        raise malformed("Missing final boundary.")
     if collected.errors:
         raise InvalidInput(collected.errors)
     return collected.parts
@@ -163,7 +164,3 @@ class _Collected:
 
     def _complete(self) -> None:
         self.is_complete = True
-
-
-def _malformed(detail: str) -> InvalidInput:
-    return InvalidInput([InputError("", "malformed", detail)])
