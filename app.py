@@ -44,7 +44,6 @@ from chalicelib.web.partner.routes import routes as partner_routes
 from chalicelib.web.partner.webhook_routes import routes as webhook_routes
 from chalicelib.web.public.message_routes import routes as message_routes
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
-from chalicelib.web.public.page_routes import routes as page_routes
 from chalicelib.web.public.routes import routes as public_routes
 from chalicelib.web.request_log import observe
 
@@ -60,7 +59,6 @@ app.register_blueprint(purchase_routes)
 app.register_blueprint(feedback_routes)
 app.register_blueprint(webhook_routes)
 app.register_blueprint(public_routes)
-app.register_blueprint(page_routes)
 app.register_blueprint(message_routes)
 app.register_blueprint(description_routes)
 

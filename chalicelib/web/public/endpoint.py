@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chalice import Blueprint, Response
 from chalice.app import Request
@@ -18,8 +18,6 @@ from chalicelib.web.request_log import domain_error, request_id_of, source_of
 if TYPE_CHECKING:
     from chalicelib.services.forms.cached_forms import Respondent
     from chalicelib.web.public.multipart import Part
-
-VIEW_MAX_AGE_S: Final = 60
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The public routes and their operations.
+"""The public routes and their operations: forms as JSON, submissions, pages and their scripts.
 
 Each view function imports its service on its first request. This keeps the start-up time short.
 """
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from chalice import Blueprint, Response
 
+from chalicelib.domain.errors import NotFound
 from chalicelib.services.caching import cached
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
-from chalicelib.web.public.endpoint import VIEW_MAX_AGE_S, PublicRequest, public_route
+from chalicelib.web.public.endpoint import PublicRequest, public_route
 from chalicelib.web.query import identifier, query_errors
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _JSON: Final = "application/json"
 _MAX_CACHED_TEXTS: Final = 256
 
 _TAG: Final = "Public forms"
+_PAGES: Final = "Pages"
 _LANGUAGE: Final = {
     "language": "Language of the form's texts, if the form is translated automatically. By"
     " default, `Accept-Language` determines the language."
@@ -42,6 +44,16 @@ _SUBMISSION: Final = (
     "The answers, at most 256 KB. Send the array `fields` in one of three ways: as one JSON part;"
     " as one JSON part for each object; or as one part for each value, named `fields[0][id]` and"
     " `fields[0][values][0]` or `fields[0][values][]`. File parts are rejected."
+)
+_PAGE_PARAMETERS: Final = {
+    "store": "The store that the respondent gives feedback on.",
+    "brand": "The brand that the respondent gives feedback on.",
+    "language": "Language of the page, if the form is translated automatically. By default,"
+    " `Accept-Language` determines the language.",
+}
+_PREFILL: Final = (
+    " The parameters `a.<field key>=<value>` preselect answers to option and scale fields and"
+    " submit nothing. Errors are pages too."
 )
 
 
@@ -149,11 +161,101 @@ def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
     )
 
 
+@public_route(routes, "GET", "/public/contact-form/page", is_page=True)
+@operation(
+    tag=_PAGES,
+    description=f"Returns the page on which a respondent answers the contact form.{_PREFILL}",
+    parameters={"id": "Identifier of the contact form.", **_PAGE_PARAMETERS},
+    returns="The page.",
+    media_types=("text/html",),
+    cache_header="PageCopy",
+    errors=(400, 404, 409),
+)
+def open_contact_form_page(request: PublicRequest) -> Response:
+    """Open the page of a contact form."""
+    from chalicelib.web.public.form_page import show_page
+
+    return show_page(request, is_survey=False)
+
+
+@public_route(routes, "GET", "/public/survey/page", is_page=True)
+@operation(
+    tag=_PAGES,
+    description="Returns the page on which a respondent answers the survey. A private survey"
+    f" requires the tracker from the survey link.{_PREFILL}",
+    parameters={
+        "survey": "Identifier of the survey.",
+        "tracker": "Tracker from the survey link.",
+        **_PAGE_PARAMETERS,
+    },
+    returns="The page.",
+    media_types=("text/html",),
+    cache_header="PageCopy",
+    errors=(400, 403, 404, 409),
+)
+def open_survey_page(request: PublicRequest) -> Response:
+    """Open the page of a survey."""
+    from chalicelib.web.public.form_page import show_page
+
+    return show_page(request, is_survey=True)
+
+
+@public_route(routes, "GET", "/public/assets/{digest}/{name}")
+@operation(
+    tag=_PAGES,
+    description="Returns a script that pages use. Its path contains a hash of its content, so"
+    " browsers cache the script for a year.",
+    parameters={"digest": "Hash of the file's content.", "name": "Name of the file."},
+    returns="The file.",
+    media_types=("text/javascript",),
+    cache_header="Cacheable",
+    errors=(404,),
+)
+def get_page_asset(request: PublicRequest) -> Response:
+    """Get the script of pages."""
+    from chalicelib.web.pages.assets import SCRIPTS, asset_hash
+
+    path = request.http.uri_params or {}
+    name = path.get("name", "")
+    if name not in SCRIPTS or path.get("digest") != asset_hash(name):
+        raise NotFound("file")
+    return _script(name, "public, max-age=31536000, immutable")
+
+
+@public_route(routes, "GET", "/public/embed.js")
+@operation(
+    tag=_PAGES,
+    description='Returns the script for `<script src="…/public/embed.js" data-contact-form="ID">`'
+    ' or `data-survey="ID"`. The script inserts the page of the form in a frame that grows with'
+    " its content. The page receives the attributes `data-tracker`, `data-store`, `data-brand` and"
+    " `data-language`; `data-title` sets the title of the frame,"
+    ' `data-answers="nps=9"` preselects answers, and `data-chrome="none"` omits logo, cover, footer'
+    ' and background. With `data-popup="Text"`, a button opens the form in a dialog; `data-close`'
+    " names its close button. The script element dispatches the events `feedback:opened`,"
+    " `feedback:submitted` and `feedback:closed`, which contain no answers. The script and the"
+    " frame use no cookies and need no storage.",
+    returns="The script.",
+    media_types=("text/javascript",),
+    cache_header="Cacheable",
+)
+def get_embed_script(request: PublicRequest) -> Response:
+    """Get the script that embeds a form."""
+    from chalicelib.web.pages.assets import EMBED
+
+    return _script(EMBED, "public, max-age=3600")
+
+
+def _script(name: str, cache_control: str) -> Response:
+    from chalicelib.web.pages.assets import SCRIPT_TYPE, asset_text
+
+    return Response(asset_text(name), {"Content-Type": SCRIPT_TYPE, "Cache-Control": cache_control})
+
+
 def _cacheable(request: PublicRequest, view: "PublicForm") -> Response:
     # `Accept-Language` may determine the language of the view.
     vary = {"Vary": "Accept-Language"}
     _, text = _view_and_text(view)
-    return cacheable(request.http, text, _JSON, max_age_s=VIEW_MAX_AGE_S, headers=vary)
+    return cacheable(request.http, text, _JSON, max_age_s=60, headers=vary)
 
 
 @cached(at_most=_MAX_CACHED_TEXTS, key=id)
