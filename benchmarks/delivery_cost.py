@@ -36,7 +36,7 @@ _BATCH: Final = 10
 _WARM_UP: Final = 50
 _SECRET: Final = b"a secret of no account at all, 32 b"
 _BODY: Final = json.dumps({"event": "workflow.action.webhook", "metadata": {"k": "v" * 300}})
-_RESPONSE: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+_RESPONSE: Final = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
 
 
 def measure() -> Section:

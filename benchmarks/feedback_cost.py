@@ -3,10 +3,8 @@
 import random
 import resource
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +16,9 @@ from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_contact_form
 from benchmarks.gateway_event import ACCOUNT_ID
+from benchmarks.measurement import measured
 from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.report import Section, Table
-from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.daily import Numbers, group_of, numbers_of
@@ -32,8 +30,6 @@ from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.statistics import StatisticsRow
 
 FEEDBACK: Final = 100_000
-_WRITERS: Final = 3
-_ROWS_PER_TASK: Final = 500
 _PERIOD: Final = timedelta(days=365)
 _BRAND, _STORE, _FORM = (derived_id("feedback cost", name) for name in ("brand", "store", "form"))
 _COMMENTS: Final = (
@@ -47,7 +43,7 @@ def measure() -> Section:
     """Measure lists, filters, exports and reports."""
     with running_cloud() as cloud, tempfile.TemporaryDirectory() as folder:
         connect(cloud)
-        _load(FEEDBACK)
+        _load()
         rows = [
             _measured(name, ["feedback", *words]) for name, words in _commands(Path(folder)).items()
         ]
@@ -88,53 +84,47 @@ def _commands(folder: Path) -> dict[str, list[str]]:
 
 def _measured(name: str, words: list[str]) -> tuple[Any, ...]:
     before = _peak_mb()
-    started, cpu_started = time.perf_counter(), time.process_time()
-    with counted_calls() as calls:
+    with measured() as cost:
         result = CliRunner().invoke(app, words, catch_exceptions=False)
-    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu_started
     assert result.exit_code == 0, result.output
-    return name, seconds, cpu, calls.total(), _peak_mb() - before
+    return name, cost.seconds, cost.cpu_s, len(cost.requests), _peak_mb() - before
 
 
 def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _load(records: int) -> None:
-    """Write the rows of processed feedback directly to the table."""
+def _load() -> None:
+    """Write the rows of processed feedback and of statistics directly to the tables."""
     create_account("Maison Lumen", ACCOUNT_ID)
     save_brand(ACCOUNT_ID, {"id": _BRAND, "name": "Maison Lumen"})
     save_store(ACCOUNT_ID, {"id": _STORE, "name": "Lyon", "brandId": _BRAND})
     fields = [{"key": "nps", "type": "NPS"}, {"key": "why", "type": "LONG_TEXT"}]
     form = {"id": _FORM, "name": "Contact", "language": "en", "brandId": _BRAND, "fields": fields}
     saved = save_contact_form(ACCOUNT_ID, form)
-    ids = [field.id for field in saved.fields]
-
-    def write(first: int) -> list[Feedback]:
-        written = [*_records(first, min(_ROWS_PER_TASK, records - first), records, ids)]
-        with FeedbackRow.batch_write() as batch:
-            for record in written:
-                batch.save(_row(record))
-        return written
-
-    with ThreadPoolExecutor(_WRITERS) as writers:
-        numbers: dict[str, Numbers] = defaultdict(Numbers)
-        for written in writers.map(write, range(0, records, _ROWS_PER_TASK)):
-            for record in written:
-                numbers[group_of(record, "UTC").key].update(numbers_of(record))
-    with StatisticsRow.batch_write() as batch:
+    numbers: dict[str, Numbers] = defaultdict(Numbers)
+    with FeedbackRow.batch_write() as batch:
+        for record in _records([field.id for field in saved.fields]):
+            numbers[group_of(record, "UTC").key].update(numbers_of(record))
+            row = FeedbackRow(
+                record.id,
+                account_id=record.account_id,
+                form_id=record.form_id,
+                document=record.model_dump_json().encode(),
+                created_at=record.created_at,
+                state=FeedbackState.DONE.value,
+            )
+            batch.save(row)
+    with StatisticsRow.batch_write() as statistics:
         for key, values in numbers.items():
             attributes: dict[str, Any] = dict(values)
-            batch.save(StatisticsRow(ACCOUNT_ID, key, **attributes))
+            statistics.save(StatisticsRow(ACCOUNT_ID, key, **attributes))
 
 
-def _records(first: int, count: int, total: int, field_ids: list[str]) -> Iterator[Feedback]:
-    randomness = random.Random(first)
-    now = clock.now()
-    for number in range(first, first + count):
+def _records(field_ids: list[str]) -> Iterator[Feedback]:
+    randomness, now = random.Random(0), clock.now()
+    for number in range(FEEDBACK):
         rating = randomness.randint(0, 10)
-        texts = (str(rating), randomness.choice(_COMMENTS))
-        kinds = (FieldType.NPS, FieldType.LONG_TEXT)
         yield Feedback(
             id=new_id(),
             account_id=ACCOUNT_ID,
@@ -145,23 +135,15 @@ def _records(first: int, count: int, total: int, field_ids: list[str]) -> Iterat
             language=Language("en"),
             source=SOURCES[FormKind.CONTACT_FORM],
             context_id=_STORE,
-            answers=tuple(
-                Answer(field_id=field_id, key=key, type=kind, values=[text])
-                for field_id, key, kind, text in zip(
-                    field_ids, ("nps", "why"), kinds, texts, strict=True
-                )
+            answers=(
+                Answer(field_id=field_ids[0], key="nps", type=FieldType.NPS, values=[str(rating)]),
+                Answer(
+                    field_id=field_ids[1],
+                    key="why",
+                    type=FieldType.LONG_TEXT,
+                    values=[randomness.choice(_COMMENTS)],
+                ),
             ),
             rating=rating,
-            created_at=now - _PERIOD * ((total - number) / total),
+            created_at=now - _PERIOD * ((FEEDBACK - number) / FEEDBACK),
         )
-
-
-def _row(record: Feedback) -> FeedbackRow:
-    return FeedbackRow(
-        record.id,
-        account_id=record.account_id,
-        form_id=record.form_id,
-        document=record.model_dump_json().encode(),
-        created_at=record.created_at,
-        state=FeedbackState.DONE.value,
-    )
