@@ -20,7 +20,6 @@ from admin.commands import solicitation as solicitation_commands
 from admin.commands import stage as stage_commands
 from admin.commands import support_email as support_email_commands
 from admin.commands import suppression as suppression_commands
-from admin.commands import webhook_secret as webhook_secret_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
 from admin.commands.form import form_commands
@@ -80,7 +79,7 @@ for _noun, _commands in {
     "suppression": suppression_commands.app,
     "support-email": support_email_commands.app,
     "mail-sender": support_email_commands.sender_app,
-    "webhook-secret": webhook_secret_commands.app,
+    "webhook-secret": key_commands.secret_app,
     "work": work_commands.app,
     "demo-data": demo_commands.app,
     "stage": stage_commands.app,

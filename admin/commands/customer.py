@@ -22,10 +22,12 @@ from admin.options import (
     parse_name,
 )
 from admin.services.accounts.manage import require_account
-from admin.services.customers.activity import list_feedback, list_purchases, list_solicitations
 from admin.services.customers.save import change_tags
 from admin.services.erasure.collect import collect_person
 from admin.services.erasure.replay import replay_erasures
+from admin.services.feedback.selection import list_feedback
+from admin.services.purchases.stored import list_purchases
+from admin.services.solicitation.manage import list_solicitations_of_customer
 from admin.terminal import (
     cell_text,
     confirm,
@@ -107,7 +109,7 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
     """
     shown = read_customer(account, customer).model_dump(mode="json", by_alias=True)
     purchases = list_purchases(account, customer)
-    solicitations = list_solicitations(account, customer)
+    solicitations = list_solicitations_of_customer(account, customer)
     feedback = list_feedback(account, customer)
     directory = current_directory(account)
     if prints_json():

@@ -34,7 +34,7 @@ from admin.identity import operator_identity
 from admin.options import example
 from admin.services.accounts.manage import create_account, find_account, issue_key
 from admin.services.feedback.load_earlier import EarlierSubmission, load_earlier_submissions
-from admin.services.solicitation.create_tracker import create_tracker
+from admin.services.solicitation.manage import create_tracker
 from admin.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
 from admin.services.workflows.manage import list_workflows, save_workflow
 from admin.terminal import notices, prints_json, progress, results, show_json

@@ -1,11 +1,12 @@
-"""The command ``key``: issue, revoke and list partners' API keys."""
+"""The commands ``key`` and ``webhook-secret``: issue, revoke and list keys, and rotate secrets."""
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from admin.identity import operator_identity
-from admin.options import AccountArgument, YesOption, example
+from admin.options import AccountArgument, YesOption, example, time_option
 from admin.services.accounts.manage import (
     issue_key,
     list_keys,
@@ -13,10 +14,13 @@ from admin.services.accounts.manage import (
     require_key,
     revoke_key,
 )
+from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
 from chalicelib.domain.accounts.account import Permission
+from chalicelib.domain.schema import format_timestamp
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
+secret_app = typer.Typer(help="Rotate webhook secrets.", no_args_is_help=True)
 
 
 def _parse_permissions(text: str) -> frozenset[Permission]:
@@ -105,3 +109,33 @@ def list_account_keys(account: AccountArgument) -> None:
 
 def _names(permissions: frozenset[Permission]) -> str:
     return ", ".join(name for name in Permission if name in permissions)
+
+
+@secret_app.command(epilog=example("webhook-secret rotate ACCOUNT --at 2026-11-20T10:00:00Z --yes"))
+def rotate(
+    account: AccountArgument,
+    at: Annotated[
+        datetime | None,
+        time_option("The time at which the new secret becomes active. Default: now."),
+    ] = None,
+    yes: YesOption = False,
+) -> None:
+    """Create a webhook secret and print it. The secret cannot be shown again.
+
+    The current secret signs webhooks until the new secret becomes active. Other secrets that are
+    not active yet are deleted.
+
+    Cost: four AWS requests; one more without --yes.
+    """
+    confirm(lambda: _question(account), is_confirmed=yes)
+    new = rotate_webhook_secret(account, operator_identity(), at)
+    start = f"at {format_timestamp(at)}" if at else "within a minute"
+    if new.replaced:
+        notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
+    notices().print(f"The new secret becomes active {start}. It cannot be shown again:")
+    show_record({"secret": new.secret, "activeFrom": at}, new.secret)
+
+
+def _question(account: str) -> str:
+    name = require_account(account).name
+    return f"Replace the secret that signs the webhooks of the account {name}?"

@@ -23,8 +23,7 @@ from admin.definitions.purchase_lines import (
 )
 from admin.error_messages import one_line_message
 from admin.options import AccountArgument, WideOption, example, id_option, limit_option
-from admin.services.customers.activity import list_purchases
-from admin.services.purchases.stored import is_stored, last_purchases
+from admin.services.purchases.stored import is_stored, last_purchases, list_purchases
 from admin.terminal import notices, progress, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.accounts.places import PlaceKind

@@ -1,6 +1,5 @@
 """The command ``recount``: check the counts and list positions of an account."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -34,18 +33,14 @@ def recount(
 
 def _run(account: str, *, fix: bool) -> int:
     """Check the account, print the differences and return their number."""
-    with progress("Checking records") as advance:
-        return _print_all(check(account, fix=fix, advance=advance))
-
-
-def _print_all(differences: Iterable[Difference]) -> int:
     number = 0
-    for difference in differences:
-        number += 1
-        if prints_json():
-            show_json(difference, indent=None)
-        else:
-            results().print(_line(difference))
+    with progress("Checking records") as advance:
+        for difference in check(account, fix=fix, advance=advance):
+            number += 1
+            if prints_json():
+                show_json(difference, indent=None)
+            else:
+                results().print(_line(difference))
     return number
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
-from functools import cache
 from typing import Annotated, Final
 
 import typer
@@ -23,10 +22,10 @@ from admin.options import (
     time_option,
 )
 from admin.services.accounts.manage import require_account
-from admin.services.customers.activity import list_solicitations as list_of_customer
-from admin.services.customers.activity import load_cases
 from admin.services.solicitation.manage import (
     list_solicitations,
+    list_solicitations_of_customer,
+    load_cases,
     load_explanation,
     load_reminder,
     load_unknown,
@@ -91,7 +90,7 @@ def list_all(
         read_customer(account, customer)
         of_customer = [
             solicitation
-            for solicitation in list_of_customer(account, customer)
+            for solicitation in list_solicitations_of_customer(account, customer)
             if state in (None, solicitation.state)
             and (reason is None or reason.value == solicitation.reason)
             and (since is None or solicitation.created_at >= since)
@@ -205,9 +204,9 @@ def resend_unknown(
 
     Cost: about 13 AWS requests.
     """
-    read_once = cache(lambda: load_unknown(account, source, external_id))
-    confirm(lambda: _resend_question(read_once()), is_confirmed=yes)
-    resend(read_once())
+    case = load_unknown(account, source, external_id)
+    confirm(lambda: _resend_question(case), is_confirmed=yes)
+    resend(case)
     notices().print("Queued.")
     show_record({"queued": 1})
 

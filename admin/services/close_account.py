@@ -43,7 +43,11 @@ def close_account(
     workflows = [workflow for workflow in list_workflows(account_id) if workflow.enabled]
     for workflow in workflows:
         set_workflow_enabled(account_id, workflow.id, enabled=False)
-    erased = _erase_customers(account_id, operator, on_erased)
+    erased = 0
+    for customer_id in _customer_ids(account_id):
+        continue_erasure(start_erasure(account_id, customer_id, operator).pointer)
+        erased += 1
+        on_erased(1)
     remaining = list_customers(account_id, PageRequest(limit=1)).meta.total_items
     change = AccountChange(clock.now(), f"account {account_id}", operator, None, "closed")
     add_change(account_id, change)
@@ -54,15 +58,6 @@ def close_account(
         "erased customers": erased,
         "remaining customers": remaining,
     }
-
-
-def _erase_customers(account_id: str, operator: str, on_erased: Callable[[int], object]) -> int:
-    erased = 0
-    for customer_id in _customer_ids(account_id):
-        continue_erasure(start_erasure(account_id, customer_id, operator).pointer)
-        erased += 1
-        on_erased(1)
-    return erased
 
 
 def _customer_ids(account_id: str) -> Iterator[str]:

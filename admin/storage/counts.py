@@ -1,11 +1,9 @@
 """Read the records that the stored counts include, and correct the counts."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from admin.domain.customers.counts import CustomerCounts
 from admin.storage.list_positions import customer_positions
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
@@ -28,13 +26,13 @@ def walk_customers(account_id: str) -> Iterator[list[Customer]]:
         yield [build_customer(row) for row in rows]
 
 
-def correct_customer(account_id: str, seen: Customer, counts: CustomerCounts) -> bool:
+def correct_customer(account_id: str, seen: Customer, corrected: Mapping[str, int]) -> bool:
     """Replace the counts of a customer. Return False if the customer has changed.
 
     Args:
         seen: the customer as it was loaded.
+        corrected: the counts by name of the attribute.
     """
-    corrected = asdict(counts)
     unchanged = CustomerRow.updated_at == seen.updated_at
     for name in corrected:
         attribute, value = getattr(CustomerRow, name), getattr(seen, name)

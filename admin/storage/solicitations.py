@@ -31,9 +31,9 @@ def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer |
 def list_for_account(
     account_id: str,
     *,
-    state: SolicitationState | None,
-    reason: str | None,
-    since: datetime | None,
+    state: SolicitationState | None = None,
+    reason: str | None = None,
+    since: datetime | None = None,
     at_most: int,
 ) -> Iterator[Solicitation]:
     """Yield up to ``at_most`` solicitations of the account, newest first."""

@@ -31,7 +31,7 @@ from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from admin.demo.workflows import main_workflows
 from admin.services.accounts import manage
 from admin.services.accounts.manage import create_account, issue_key
-from admin.services.solicitation.create_tracker import create_tracker
+from admin.services.solicitation.manage import create_tracker
 from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock, ids
 from chalicelib.domain.accounts.account import Permission

@@ -7,7 +7,7 @@ from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
-from admin.services.solicitation.create_tracker import create_tracker
+from admin.services.solicitation.manage import create_tracker
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches

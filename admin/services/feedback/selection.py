@@ -1,11 +1,12 @@
-"""Check that the resources that a feedback filter names belong to the account."""
+"""Check that a feedback filter names resources of the account, and list a customer's feedback."""
 
 from admin.services.forms.manage import AccountForm, require_form
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
+from chalicelib.storage import feedback
 
 
 def selected_form(account_id: str, wanted: FeedbackFilter) -> AccountForm | None:
@@ -33,3 +34,9 @@ def directory_with_selection(account_id: str, wanted: FeedbackFilter) -> Directo
     if wanted.brand_id and not directory.brand(wanted.brand_id):
         raise NotFound("brand")
     return directory
+
+
+def list_feedback(account_id: str, customer_id: str) -> list[Feedback]:
+    """Return the linked feedback, newest first. One AWS request, and one per 100."""
+    found = (stored.feedback for stored in feedback.of_person(account_id, customer_id, ()))
+    return sorted(found, key=lambda record: record.created_at, reverse=True)

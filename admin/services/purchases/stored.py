@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from admin.services.solicitation.manage import list_solicitations
+from admin.services.accounts.manage import require_account
+from admin.storage.solicitations import list_for_account
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
@@ -38,7 +39,15 @@ def last_purchases(account_id: str, at_most: int) -> Iterator[Purchase]:
     Raises:
         NotFound: the account does not exist.
     """
-    for group in in_groups(list_solicitations(account_id, at_most=at_most), _READ_AT_ONCE):
+    require_account(account_id)
+    listed = list_for_account(account_id, at_most=at_most)
+    for group in in_groups(listed, _READ_AT_ONCE):
         ids = [solicitation.id for solicitation in group]
         found = purchases.find_many(account_id, ids)
         yield from (found[each] for each in ids if each in found)
+
+
+def list_purchases(account_id: str, customer_id: str) -> list[Purchase]:
+    """Return the customer's purchases, the latest first. One AWS request, and one per 100."""
+    found = purchases.of_customer(account_id, customer_id)
+    return sorted(found, key=lambda purchase: purchase.date, reverse=True)

@@ -1,13 +1,11 @@
 """Check the counts of forms, customers and accounts against the records."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Final
 
-from admin.domain.customers.counts import CustomerCounts
 from admin.services.recount.difference import Difference
 from admin.services.recount.statistics import StatisticsCheck
 from admin.storage import counts as records
@@ -17,46 +15,30 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.storage import counters, customers, solicitations
-from chalicelib.storage.counters import Counted
+from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.forms import TABLES
 
 MAX_CONCURRENCY: Final = 8
 
 Advance = Callable[[int], None]
-FormCounts = dict[tuple[FormKind, str], int]
+FormCounts = Mapping[tuple[FormKind, str], int]
+Totals = Mapping[Listed | Counted, int]
 
 
-@dataclass(frozen=True)
-class StoredCounts:
-    """The counts of an account at the start of the check.
-
-    Attributes:
-        forms: the submission counts by kind and id of the form.
-        totals: the numbers of purchases, feedback records and solicitations.
-    """
-
-    forms: FormCounts
-    totals: dict[Counted, int]
-
-
-def load_counts(account_id: str) -> StoredCounts:
-    """Load the counts of the account and of its forms.
-
-    One request, and two per 100 forms.
-    """
-    forms = {
+def load_form_counts(account_id: str) -> FormCounts:
+    """Load the submission counts by kind and id of the form. Two requests per 100 forms."""
+    return {
         (kind, form_id): count
         for kind, table in TABLES.items()
         for rows in form_positions(account_id, table).walk()
         for form_id, count in table.load_counts([row.form_id for row in rows]).items()
     }
-    counts = counters.load_counts(account_id)
-    return StoredCounts(forms, {kind: counts[kind] for kind in Counted})
 
 
 def check_feedback(
     account_id: str,
-    stored: StoredCounts,
+    forms: FormCounts,
+    totals: Totals,
     statistics: StatisticsCheck,
     until: datetime,
     fix: bool,
@@ -65,7 +47,7 @@ def check_feedback(
     """Yield the wrong counts of forms, the account's feedback count and the wrong statistics.
 
     Args:
-        stored: the counts at the time ``until``.
+        forms, totals: the counts at the time ``until``.
         statistics: the statistics at this time.
     """
     counted: Counter[tuple[FormKind, str]] = Counter()
@@ -73,7 +55,7 @@ def check_feedback(
         statistics.add_feedback(group)
         counted.update((each.feedback.kind, each.feedback.form_id) for each in group)
         advance(len(group))
-    for (kind, form_id), count in stored.forms.items():
+    for (kind, form_id), count in forms.items():
         expected = counted[kind, form_id]
         if count == expected:
             continue
@@ -81,26 +63,26 @@ def check_feedback(
         is_repaired = fix and TABLES[kind].correct_count(form_id, count, expected)
         subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
         yield Difference(subject, "submissions", count, expected, is_repaired)
-    yield from _check_total(account_id, Counted.FEEDBACK, stored, counted.total(), fix)
+    yield from _check_total(account_id, Counted.FEEDBACK, totals, counted.total(), fix)
     yield from statistics.differences()
 
 
 def check_purchases_and_solicitations(
-    account_id: str, stored: StoredCounts, fix: bool
+    account_id: str, totals: Totals, fix: bool
 ) -> Iterator[Difference]:
     """Yield the numbers of purchases, and of solicitations by outcome, that are wrong."""
     purchases = records.count_purchases(account_id)
-    yield from _check_total(account_id, Counted.PURCHASES, stored, purchases, fix)
+    yield from _check_total(account_id, Counted.PURCHASES, totals, purchases, fix)
     outcomes = records.count_outcomes(account_id)
     for kind in solicitations.OUTCOMES.values():
-        yield from _check_total(account_id, kind, stored, outcomes[kind], fix)
+        yield from _check_total(account_id, kind, totals, outcomes[kind], fix)
 
 
 def _check_total(
-    account_id: str, kind: Counted, stored: StoredCounts, counted: int, fix: bool
+    account_id: str, kind: Counted, totals: Totals, counted: int, fix: bool
 ) -> Iterator[Difference]:
     """Yield the difference if a counter does not equal the number of records."""
-    before = stored.totals[kind]
+    before = totals[kind]
     if before == counted:
         return
     is_unchanged = counters.load_counts(account_id)[kind] == before
@@ -130,10 +112,14 @@ def check_customers(
 def _check_customer(
     account_id: str, until: datetime, fix: bool, customer: Customer
 ) -> list[Difference]:
-    expected = CustomerCounts.of(
-        records.count_purchases_of_customer(account_id, customer.id),
-        [record.rating for record in records.counted_feedback_of_customer(account_id, customer.id)],
-    )
+    feedback = list(records.counted_feedback_of_customer(account_id, customer.id))
+    ratings = [record.rating for record in feedback if record.rating is not None]
+    expected = {
+        "purchase_count": records.count_purchases_of_customer(account_id, customer.id),
+        "feedback_count": len(feedback),
+        "rating_sum": sum(ratings),
+        "rating_count": len(ratings),
+    }
     if not _differing(customer, expected):
         return []
     # The customer was read from an index, and the index can be outdated.
@@ -152,10 +138,10 @@ def _check_customer(
     ]
 
 
-def _differing(customer: Customer, expected: CustomerCounts) -> dict[str, tuple[int, int]]:
+def _differing(customer: Customer, expected: Mapping[str, int]) -> dict[str, tuple[int, int]]:
     """Return the stored and the expected value of each wrong count, by name of the count."""
     return {
         name: (getattr(customer, name), value)
-        for name, value in asdict(expected).items()
+        for name, value in expected.items()
         if getattr(customer, name) != value
     }

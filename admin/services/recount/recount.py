@@ -11,6 +11,7 @@ from admin.services.recount.positions import check_positions
 from admin.services.recount.statistics import StatisticsCheck
 from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.domain import clock
+from chalicelib.storage.counters import load_counts
 from chalicelib.storage.forms import TABLES
 
 INDEX_LAG_S: Final = 5
@@ -38,13 +39,16 @@ def recount(
         *(form_positions(account_id, table) for table in TABLES.values()),
     ]
     totals = [positions.load_total() for positions in lists]
-    stored = counts.load_counts(account_id)
+    form_counts = counts.load_form_counts(account_id)
+    stored = load_counts(account_id)
     statistics = StatisticsCheck(account_id, fix=fix)
     started_at = clock.now()
     time.sleep(INDEX_LAG_S)
     for positions, total in zip(lists, totals, strict=True):
         yield from check_positions(positions, total, fix, advance)
     statistics.add_surveys()
-    yield from counts.check_feedback(account_id, stored, statistics, started_at, fix, advance)
+    yield from counts.check_feedback(
+        account_id, form_counts, stored, statistics, started_at, fix, advance
+    )
     yield from counts.check_purchases_and_solicitations(account_id, stored, fix)
     yield from counts.check_customers(account_id, started_at, fix, advance)

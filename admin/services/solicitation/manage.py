@@ -1,14 +1,17 @@
-"""List, explain and resend solicitations."""
+"""List, explain and resend solicitations, and create trackers."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
 from admin.services.accounts.manage import require_account
+from admin.services.purchases.stored import list_purchases
 from admin.storage import solicitations
 from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import Decision, Send
@@ -24,7 +27,9 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.send_invitation import build_invitation, message_text
-from chalicelib.storage import purchases
+from chalicelib.storage import purchases, trackers
+from chalicelib.storage.forms import surveys
+from chalicelib.storage.solicitations import of_customer
 
 _ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"
 """A tracker id for computing the size. The short links of all trackers have the same size."""
@@ -52,6 +57,24 @@ def list_solicitations(
     return solicitations.list_for_account(
         account_id, state=state, reason=reason, since=since, at_most=at_most
     )
+
+
+def list_solicitations_of_customer(account_id: str, customer_id: str) -> list[Solicitation]:
+    """Return the customer's solicitations, newest first. One AWS request, and one per 100."""
+    found = of_customer(account_id, customer_id)
+    return sorted(found, key=lambda solicitation: solicitation.created_at, reverse=True)
+
+
+def load_cases(account_id: str, customer_id: str) -> list[Case]:
+    """Return the solicitations of all purchases of a customer with their facts, latest first.
+
+    AWS requests: those of `list_purchases`, and two per purchase.
+    """
+    pointers = (
+        SolicitationPointer(account_id, purchase.id, customer_id)
+        for purchase in list_purchases(account_id, customer_id)
+    )
+    return [case for pointer in pointers if (case := load_case(pointer))]
 
 
 def load_explanation(account_id: str, source: DataSource, external_id: str) -> Case:
@@ -119,3 +142,33 @@ def resend(case: Case) -> None:
     if pointer is None:
         raise Conflict(_NOT_UNKNOWN)
     send(SOLICITATIONS, [pointer])
+
+
+def create_tracker(
+    account_id: str, survey_id: str, purchase_id: str, send_mode: str, tracker_id: str | None = None
+) -> Tracker:
+    """Create a tracker for a survey about a purchase.
+
+    If a tracker with this id already exists, that tracker is not changed.
+
+    Raises:
+        NotFound: the account has no such survey or purchase.
+    """
+    survey = surveys.find(survey_id)
+    if survey is None or survey.account_id != account_id:
+        raise NotFound("survey")
+    purchase = purchases.find(account_id, purchase_id)
+    if purchase is None:
+        raise NotFound("purchase")
+    tracker = Tracker(
+        id=tracker_id or new_id(),
+        account_id=account_id,
+        survey_id=survey_id,
+        purchase_id=purchase_id,
+        customer_id=purchase.customer_id,
+        store_id=purchase.store_id,
+        send_mode=send_mode,
+        created_at=clock.now(),
+    )
+    trackers.create(tracker)
+    return tracker
