@@ -20,7 +20,7 @@ import typer
 
 from admin.commands.definition import count_list
 from admin.definitions.check import check
-from admin.definitions.definition import Definition, Kind, RawDefinition
+from admin.definitions.definition import Kind, RawDefinition
 from admin.definitions.references import StoredResources
 from admin.definitions.save import write
 from admin.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
@@ -132,20 +132,14 @@ def _create_accounts() -> datetime:
 
 def _write(definitions: list[RawDefinition]) -> Counter[Kind]:
     checked, problems = check(definitions, None, StoredResources())
-    written: Counter[Kind] = Counter()
     if not problems:
         with progress("Demo data", len(checked)) as advance:
-
-            def count_written(definition: Definition) -> None:
-                written[definition.kind] += 1
-                advance()
-
-            problems = write(checked, count_written)
+            problems = write(checked, lambda _: advance())
     for problem in problems:
         notices().print(str(problem))
     if problems:
         raise typer.Exit(1)
-    return written
+    return Counter(definition.kind for definition in checked)
 
 
 def _load_feedback(submissions: Sequence[DemoFeedback]) -> int:
