@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Final
 
 import typer
@@ -204,9 +205,9 @@ def resend_unknown(
 
     Cost: about 13 AWS requests.
     """
-    case = load_unknown(account, source, external_id)
-    confirm(lambda: _resend_question(case), is_confirmed=yes)
-    resend(case)
+    read_once = cache(lambda: load_unknown(account, source, external_id))
+    confirm(lambda: _resend_question(read_once()), is_confirmed=yes)
+    resend(read_once())
     notices().print("Queued.")
     show_record({"queued": 1})
 

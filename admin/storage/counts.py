@@ -3,6 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import reduce
+from operator import and_
+
+from pynamodb.expressions.condition import Condition
 
 from admin.storage.list_positions import customer_positions
 from chalicelib.domain.customers.customer import Customer
@@ -13,7 +17,7 @@ from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.table import Table, account_key
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
@@ -33,13 +37,22 @@ def correct_customer(account_id: str, seen: Customer, corrected: Mapping[str, in
         seen: the customer as it was loaded.
         corrected: the counts by name of the attribute.
     """
-    unchanged = CustomerRow.updated_at == seen.updated_at
-    for name in corrected:
-        attribute, value = getattr(CustomerRow, name), getattr(seen, name)
-        unchanged &= counters.is_number(attribute, value)
+    read = {name: getattr(seen, name) for name in corrected}
     row = CustomerRow(account_key(account_id, seen.id))
-    actions = [getattr(CustomerRow, name).set(value) for name, value in corrected.items()]
-    return try_write(lambda: row.update(actions, condition=unchanged))
+    return replace_numbers(row, read, corrected, CustomerRow.has(updated_at=seen.updated_at))
+
+
+def replace_numbers(
+    row: Table, read: Mapping[str, int], new: Mapping[str, int], *conditions: Condition
+) -> bool:
+    """Replace numbers of a row. Return False if one has changed, or another condition fails.
+
+    Args:
+        read: the numbers as they were loaded, by name of the attribute.
+    """
+    unchanged = (counters.is_number(getattr(type(row), name), read[name]) for name in new)
+    condition = reduce(and_, (*conditions, *unchanged))
+    return try_write(lambda: row.update(row.changes(**new), condition=condition))
 
 
 def counted_feedback(account_id: str, until: datetime) -> Iterator[StoredFeedback]:

@@ -1,12 +1,11 @@
 """Read and repair the positions of an account's lists."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.paging import block_of
 from chalicelib.storage import counters
@@ -74,26 +73,31 @@ class ListPositions:
         row.refresh(consistent_read=True)
         return bool(row.position == position)
 
-    def set_total(self, read: int, total: int) -> bool:
-        """Replace the stored number of records. Return False if the number has changed.
+    def set_total(self, read: int, total: int, moved: Any = None, position: int = 0) -> bool:
+        """Replace the stored number of records, and move a row to a position.
+
+        Return False if the number, or the position of the row, has changed.
 
         Args:
             read: the number when it was loaded.
+            moved: the row as it was loaded; None if no row moves.
         """
-        return self._commit(lambda write: self._change_total(write, read, total))
+        row, counter = self.row, CounterRow(self.account_id, self.kind.value)
+        is_unchanged = counters.is_number(CounterRow.total, read)
+        try:
+            with transaction() as write:
+                write.update(counter, CounterRow.changes(total=total), is_unchanged)
+                if moved:
+                    is_there = row.has(position=moved.position, list_block=moved.list_block)
+                    write.update(moved, row.changes(**place(self.account_id, position)), is_there)
+        except Contention:
+            return False
+        return True
 
     def move_to_end(self, row: Any) -> bool:
-        """Move a row to the end of the list.
-
-        Return False if the row has changed since it was loaded.
-        """
+        """Move a row to the end of the list. Return False if the row or the list has changed."""
         total = self.load_total()
-
-        def move(write: TransactWrite) -> None:
-            self._change_total(write, total, total + 1)
-            self._place(write, row, total + 1)
-
-        return self._commit(move)
+        return self.set_total(total, total + 1, row, total + 1)
 
     def fill(self, position: int) -> int | None:
         """Move the last row to an empty position. Return the new number of records.
@@ -105,13 +109,8 @@ class ListPositions:
         last = self._last(total)
         if last is None or last.position < position:
             return position - 1 if self.set_total(total, position - 1) else None
-        new_total = last.position - 1
-
-        def move(write: TransactWrite) -> None:
-            self._change_total(write, total, new_total)
-            self._place(write, last, position)
-
-        return new_total if self._commit(move) else None
+        new_total: int = last.position - 1
+        return new_total if self.set_total(total, new_total, last, position) else None
 
     def _last(self, total: int) -> Any:
         for block in range(block_of(total), -1, -1):
@@ -122,26 +121,6 @@ class ListPositions:
             for row in rows:
                 return row
         return None
-
-    def _place(self, write: TransactWrite, row: Any, position: int) -> None:
-        placed = place(self.account_id, position)
-        unchanged = self.row.has(position=row.position, list_block=row.list_block)
-        write.update(row, self.row.changes(**placed), unchanged)
-
-    def _change_total(self, write: TransactWrite, read: int, total: int) -> None:
-        write.update(
-            CounterRow(self.account_id, self.kind.value),
-            actions=[CounterRow.total.set(total)],
-            condition=counters.is_number(CounterRow.total, read),
-        )
-
-    def _commit(self, add_writes: Callable[[TransactWrite], None]) -> bool:
-        try:
-            with transaction() as write:
-                add_writes(write)
-        except Contention:
-            return False
-        return True
 
 
 def customer_positions(account_id: str) -> ListPositions:

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
+from admin.storage.counts import replace_numbers
 from chalicelib.domain.feedback.daily import NAMES, Numbers
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
-from chalicelib.storage import counters, purchases
+from chalicelib.storage import purchases
 from chalicelib.storage.dynamodb.table import read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, count_in
@@ -75,11 +76,5 @@ def correct(account_id: str, key: str, before: Numbers, after: Numbers) -> bool:
     Args:
         before: the numbers as they were loaded.
     """
-    columns = {name: getattr(StatisticsRow, name) for name in NAMES}
-    changed = [name for name in NAMES if before[name] != after[name]]
-    unchanged = counters.is_number(columns[changed[0]], before[changed[0]])
-    for name in changed[1:]:
-        unchanged &= counters.is_number(columns[name], before[name])
-    row = StatisticsRow(account_id, key)
-    actions = [columns[name].set(after[name]) for name in changed]
-    return try_write(lambda: row.update(actions, condition=unchanged))
+    changed = {name: after[name] for name in NAMES if before[name] != after[name]}
+    return replace_numbers(StatisticsRow(account_id, key), before, changed)
