@@ -36,11 +36,11 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
-from chalicelib.services.forms.displayed import (
+from chalicelib.services.forms.public import (
+    SurveyRequest,
     display_contact_form,
     display_survey,
 )
-from chalicelib.services.forms.public import SurveyRequest
 
 View = PublicContactForm | PublicSurvey
 

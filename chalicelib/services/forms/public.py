@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.forms.access import require_places, require_public, require_unused
+from chalicelib.domain.forms.access import (
+    require_enabled,
+    require_places,
+    require_public,
+    require_unused,
+)
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.public.contact_form import (
@@ -23,6 +28,7 @@ from chalicelib.domain.language import Language
 from chalicelib.services.accounts.settings import date_at_store
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.cached_forms import (
+    AnyCachedForm,
     CachedForm,
     Respondent,
     get_contact_form,
@@ -31,6 +37,23 @@ from chalicelib.services.forms.cached_forms import (
 from chalicelib.storage import trackers
 
 MAX_CACHED_VIEWS: Final = 256
+
+View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
+
+
+@dataclass(frozen=True)
+class DisplayedForm(Generic[View]):
+    """The public view of a form, and the visit that the form is about."""
+
+    form: AnyCachedForm
+    view: View
+    context: SurveyContext
+
+    @property
+    def untranslated(self) -> Mapping[str, Language]:
+        """The language of each text that is in another language than the view."""
+        language = self.view.language
+        return untranslated_texts(self.form.saved, language, self.context.names(language))
 
 
 @dataclass(frozen=True)
@@ -69,17 +92,29 @@ def get_public_contact_form(
     return _contact_form_view(form, form.directory, form.language_for(respondent), store_id)
 
 
-def get_public_survey(request: SurveyRequest, respondent: Respondent) -> PublicSurvey:
-    """Return the public view of the survey.
+def display_contact_form(
+    form_id: str,
+    respondent: Respondent,
+    store_id: str | None = None,
+    brand_id: str | None = None,
+) -> DisplayedForm[PublicContactForm]:
+    """Return the contact form for its page. No AWS request if the form is cached.
 
-    See `survey_in_context`.
+    Raises:
+        NotFound: the contact form does not exist.
+        FormDisabled: the contact form is disabled.
+        InvalidInput: the store or the brand does not belong to the form.
     """
-    return survey_in_context(request, respondent)[0]
+    form = get_contact_form(form_id)
+    require_enabled(form.saved)
+    require_places(form.saved, form.directory, store_id=store_id, brand_id=brand_id)
+    view = get_public_contact_form(form_id, respondent, store_id)
+    return DisplayedForm(form, view, SurveyContext.at(form.directory, store_id=store_id))
 
 
-def survey_in_context(
+def get_public_survey(
     request: SurveyRequest, respondent: Respondent
-) -> tuple[PublicSurvey, SurveyContext]:
+) -> DisplayedForm[PublicSurvey]:
     """Return the public view of the survey, and its context.
 
     If the survey is cached, a request without a tracker sends no AWS request; a request with a
@@ -103,40 +138,25 @@ def survey_in_context(
     found = request.tracker or trackers.find(request.tracker_id)
     tracker = require_unused(found, survey.saved)
     context = SurveyContext.of_tracker(directory, tracker)
-    context = _at_purchase(context, survey, tracker.purchase_id, tracker.customer_id)
-    return build_public_survey(survey.saved, directory, language, context), context
+    return _view_of_purchase(survey, language, context, tracker.purchase_id, tracker.customer_id)
 
 
-@dataclass(frozen=True)
-class SubmittedForm:
-    """The view of a form after a submission, with the texts that fit the rating.
+def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
+    """Return the survey for its page. No AWS request if it is cached; with a tracker, two requests.
 
-    Attributes:
-        context: the visit that the form is about.
-        untranslated: the language of each text that is in another language than the view.
+    Raises:
+        FormDisabled: the survey is disabled.
+        InvalidInput, TrackerRequired, NotFound, Conflict: see `get_public_survey`.
     """
-
-    view: PublicContactForm | PublicSurvey
-    context: SurveyContext
-    untranslated: Mapping[str, Language]
-
-    @classmethod
-    def of(
-        cls,
-        form: SavedForm,
-        view: PublicContactForm | PublicSurvey,
-        context: SurveyContext,
-        feedback: Feedback,
-    ) -> "SubmittedForm":
-        """Return the view with the thank-you texts for the rating of the feedback."""
-        names = context.names(view.language)
-        texts = thanks_for(form, view.submission, view.language, feedback.rating, names)
-        thanking = view.model_copy(update={"submission": texts})
-        return cls(thanking, context, untranslated_texts(form, view.language, names))
+    survey = get_public_survey(request, respondent)
+    require_enabled(survey.form.saved)
+    return survey
 
 
-def get_submitted_form(feedback: Feedback, respondent: Respondent) -> SubmittedForm:
-    """Return the form to display after a submission.
+def get_submitted_form(
+    feedback: Feedback, respondent: Respondent
+) -> DisplayedForm[PublicContactForm] | DisplayedForm[PublicSurvey]:
+    """Return the form to display after a submission, with the texts that fit the rating.
 
     Access is not checked: the submission was accepted, and its tracker is now used. No AWS request
     if the form is cached; one if a text of a survey contains the date or the first name.
@@ -145,26 +165,32 @@ def get_submitted_form(feedback: Feedback, respondent: Respondent) -> SubmittedF
         NotFound: the form does not exist.
     """
     if feedback.kind is FormKind.SURVEY:
-        return _submitted_survey(feedback, respondent)
+        return _thanking(_submitted_survey(feedback, respondent), feedback)
     view = get_public_contact_form(feedback.form_id, respondent, feedback.store_id)
     form = get_contact_form(feedback.form_id)
     context = SurveyContext.at(
         form.directory, store_id=feedback.store_id, brand_id=form.saved.brand_id
     )
-    return SubmittedForm.of(form.saved, view, context, feedback)
+    return _thanking(DisplayedForm(form, view, context), feedback)
 
 
-def _submitted_survey(feedback: Feedback, respondent: Respondent) -> SubmittedForm:
+def _submitted_survey(feedback: Feedback, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
     survey = get_survey(feedback.form_id)
     language = survey.language_for(respondent)
     places = (feedback.store_id, feedback.brand_id)
     if feedback.purchase_id and survey.placeholders & {"date", "firstName"}:
         context = SurveyContext.at(survey.directory, store_id=places[0], brand_id=places[1])
-        context = _at_purchase(context, survey, feedback.purchase_id, feedback.customer_id)
-        view = build_public_survey(survey.saved, survey.directory, language, context)
-    else:
-        view, context = _survey_view(survey, survey.directory, language, *places)
-    return SubmittedForm.of(survey.saved, view, context, feedback)
+        return _view_of_purchase(
+            survey, language, context, feedback.purchase_id, feedback.customer_id
+        )
+    return _survey_view(survey, survey.directory, language, *places)
+
+
+def _thanking(form: DisplayedForm[Any], feedback: Feedback) -> DisplayedForm[Any]:
+    """Return the form with the thank-you texts for the rating of the feedback."""
+    view, names = form.view, form.context.names(form.view.language)
+    texts = thanks_for(form.form.saved, view.submission, view.language, feedback.rating, names)
+    return replace(form, view=view.model_copy(update={"submission": texts}))
 
 
 def get_closed_form(form: SavedForm, respondent: Respondent) -> PublicContactForm | PublicSurvey:
@@ -188,7 +214,7 @@ def get_sent_survey(survey_id: str, store_id: str | None, respondent: Respondent
     """
     survey = get_survey(survey_id)
     language = survey.language_for(respondent)
-    return _survey_view(survey, survey.directory, language, store_id, None)[0]
+    return _survey_view(survey, survey.directory, language, store_id, None).view
 
 
 @cached(at_most=MAX_CACHED_VIEWS)
@@ -208,20 +234,22 @@ def _survey_view(
     language: Language,
     store_id: str | None,
     brand_id: str | None,
-) -> tuple[PublicSurvey, SurveyContext]:
+) -> DisplayedForm[PublicSurvey]:
     context = SurveyContext.of_request(
         survey.saved, directory, store_id=store_id, brand_id=brand_id
     )
-    return build_public_survey(survey.saved, directory, language, context), context
+    view = build_public_survey(survey.saved, directory, language, context)
+    return DisplayedForm(survey, view, context)
 
 
-def _at_purchase(
-    context: SurveyContext,
+def _view_of_purchase(
     survey: CachedForm[SavedSurvey],
+    language: Language,
+    context: SurveyContext,
     purchase_id: str,
     customer_id: str | None,
-) -> SurveyContext:
-    """Return the context with the order and the date of the purchase. One AWS request.
+) -> DisplayedForm[PublicSurvey]:
+    """Return the view with the order and the date of the purchase. One AWS request.
 
     The request also loads the customer if a text of the survey contains the first name.
     """
@@ -231,12 +259,13 @@ def _at_purchase(
     account_id = survey.account_id
     greeted = customer_id if "firstName" in survey.placeholders else None
     purchase, customer = purchases.find_with_customer(account_id, purchase_id, greeted)
-    if purchase is None:
-        return context
-    is_own = customer is not None and purchase.customer_id == customer.id
-    return replace(
-        context,
-        order=purchase.external_id,
-        visited_on=date_at_store(account_id, context.store, purchase.date),
-        first_name=(customer.first_name or "") if customer and is_own else "",
-    )
+    if purchase:
+        is_own = customer is not None and purchase.customer_id == customer.id
+        context = replace(
+            context,
+            order=purchase.external_id,
+            visited_on=date_at_store(account_id, context.store, purchase.date),
+            first_name=(customer.first_name or "") if customer and is_own else "",
+        )
+    view = build_public_survey(survey.saved, survey.directory, language, context)
+    return DisplayedForm(survey, view, context)

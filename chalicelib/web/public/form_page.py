@@ -21,8 +21,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
-from chalicelib.services.forms.displayed import DisplayedForm
-from chalicelib.services.forms.public import SubmittedForm
+from chalicelib.services.forms.public import DisplayedForm
 from chalicelib.web.pages.fields import Answers, displayed_fields
 from chalicelib.web.pages.html import View, page_response
 from chalicelib.web.pages.pre_redirect import (
@@ -107,7 +106,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     form = wanted.display(request.respondent)
     given = dict(texts(request.http, PREFIX))
     if isinstance(form.view, PublicSurvey) and (config := asked_config(form.view)):
-        first = field_answered_by(config, form.questionnaire.fields.values())
+        first = field_answered_by(config, form.form.questionnaire.fields.values())
         score = text(request.http, SCORE)
         if first and score:
             given.setdefault(first.key, [score])
@@ -117,7 +116,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
             before = _page_before_form(request, form, form.view, config, score)
             if before:
                 return before
-    answers = prefilled(form.questionnaire, given)
+    answers = prefilled(form.form.questionnaire, given)
     if answers or wanted.tracker:
         return show_form(wanted, form, FormState(answers))
     return _blank_page(wanted, form).response()
@@ -131,7 +130,7 @@ def show_form(
     headers: Mapping[str, str] = {},
 ) -> Response:
     """Return the page with the form in this state; see `page_response`."""
-    view, questionnaire = form.view, form.questionnaire
+    view, questionnaire = form.view, form.form.questionnaire
     words = words_in(view.language)
     visible = questionnaire.visible_fields(state.answers)
     displayed = displayed_fields(view, words, state.answers, visible, state.errors)
@@ -150,11 +149,11 @@ def show_form(
         headers,
         context=form.context,
         untranslated=form.untranslated,
-        has_steps=form.layout is Layout.STEPS,
+        has_steps=form.form.saved.layout is Layout.STEPS,
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
-        hidden=_hidden_parts(wanted, form.version, state, with_store=not asks_for_store),
+        hidden=_hidden_parts(wanted, form.form.version, state, with_store=not asks_for_store),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
         store=wanted.store,
@@ -168,7 +167,7 @@ def show_form(
     )
 
 
-def show_thanks(form: SubmittedForm, feedback: Feedback) -> Response:
+def show_thanks(form: DisplayedForm[View], feedback: Feedback) -> Response:
     """Return the page that thanks the respondent and links to the review page, if there is one."""
     view = form.view
     return page_response(

@@ -12,12 +12,13 @@ from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.services.forms.cached_forms import Respondent
-from chalicelib.services.forms.displayed import (
+from chalicelib.services.forms.public import (
     DisplayedForm,
+    SurveyRequest,
     display_contact_form,
     display_survey,
+    find_tracker,
 )
-from chalicelib.services.forms.public import SurveyRequest, find_tracker
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest

@@ -116,7 +116,7 @@ def show_survey(request: PublicRequest) -> Response:
 
     wanted = survey_request(request)
     with query_errors():
-        survey = get_public_survey(wanted, request.respondent)
+        survey = get_public_survey(wanted, request.respondent).view
     if not wanted.tracker_id:
         return _cacheable(request, survey)
     return Response(
