@@ -212,11 +212,11 @@ def schedule(erasure: Erasure, at: datetime) -> None:
     try_write(lambda: row.update(planned, condition=_is_unchanged(erasure)))
 
 
-def finish(erasure: Erasure, now: datetime) -> None:
+def finish(erasure: Erasure, now: datetime) -> bool:
     """End an erasure, and remove the ids of customers and the pair. One request.
 
-    The erasure stays pending if another pass has erased records since this erasure was loaded:
-    records of the customer may have been created after this pass looked for them.
+    Return False if the erasure stays pending, because a pass has erased records since this erasure
+    was loaded: records of the customer may have been created after this pass looked for them.
     """
     row = ErasureRow(erasure.id)
     removed = dict.fromkeys(("customer_id", "pair", "next_holder", "recreated", "others"))
@@ -224,7 +224,7 @@ def finish(erasure: Erasure, now: datetime) -> None:
     unchanged = _is_unchanged(erasure)
     for kind, number in erasure.counts.items():
         unchanged &= counters.is_number(getattr(ErasureRow, kind.value), number)
-    try_write(lambda: row.update(actions, condition=unchanged))
+    return try_write(lambda: row.update(actions, condition=unchanged))
 
 
 def _is_unchanged(erasure: Erasure) -> Condition:

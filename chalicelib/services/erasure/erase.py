@@ -9,11 +9,11 @@ consistent. Therefore passes are repeated until a pass that starts at least 15 m
 request finds no records.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
@@ -27,7 +27,6 @@ from chalicelib.domain.erasure import (
     ErasureState,
 )
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import in_groups
 from chalicelib.messages import decode
 from chalicelib.queues import ERASURES
@@ -57,8 +56,6 @@ RECORDS_PER_TRANSACTION: Final = 15
 _MAX_LISTED: Final = 100
 """Maximum number of other customers with the same address that the receipt lists."""
 
-Record = TypeVar("Record")
-
 
 def start_erasure(
     account_id: str, customer_id: str, operator: str | None, *, is_replay: bool = False
@@ -84,19 +81,27 @@ def start_erasure(
         erasure_id = erasures.erasure_id(account_id, customer_id)
         earlier, now = erasures.find_with_time(erasure_id)
         customer = customers.find(account_id, customer_id)
-        is_created_again = earlier is not None and _is_created_again(earlier, customer)
-        if earlier and earlier.state is ErasureState.PARKED and not is_created_again:
-            erasures.WORK.reopen([(erasure_id, erasures.PART)], clock.now())
-            return earlier
-        is_pending = earlier is not None and earlier.state is ErasureState.PENDING
-        if earlier and not is_created_again and (is_pending or not (customer or is_replay)):
-            return earlier
+        if earlier and not _is_created_again(earlier, customer):
+            if earlier.state is ErasureState.PARKED:
+                erasures.WORK.reopen([(erasure_id, erasures.PART)], clock.now())
+                return earlier
+            if earlier.state is ErasureState.PENDING or not (customer or is_replay):
+                return earlier
         if not (customer or earlier):
             raise NotFound("customer")
-        new = _new_erasure(erasure_id, account_id, customer_id, operator, customer, earlier, now)
+        new = _new_erasure(account_id, customer_id, operator, customer, earlier, now)
         if earlier and is_replay:
             new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
-        return _store(new, earlier, is_replay=is_replay)
+        own_key = contacts.contact_key(customer_hash(account_id, customer_id))
+        with transaction() as write:
+            erasures.put(write, new, earlier)
+            erasures.record_addresses(write, new, is_last=not is_replay)
+            contacts.delete(write, own_key)
+            if not is_replay:
+                subject, by = f"erasure {new.id}", new.operator or ""
+                change = AccountChange(new.erased_at, subject, by, None, "requested")
+                account_changes.add(write, account_id, [change])
+        return new
 
     return retry_on_contention(attempt)
 
@@ -110,7 +115,6 @@ def _is_created_again(erasure: Erasure, customer: Customer | None) -> bool:
 
 
 def _new_erasure(
-    erasure_id: str,
     account_id: str,
     customer_id: str,
     operator: str | None,
@@ -118,16 +122,15 @@ def _new_erasure(
     earlier: Erasure | None,
     now: datetime,
 ) -> Erasure:
-    pair, keys = None, dict(earlier.contacts) if earlier else {}
-    pair_contacts = earlier.pair_contacts if earlier else ()
-    others: tuple[str, ...] = ()
+    pair, others = None, list[str]()
+    keys, pair_contacts = (dict(earlier.contacts), earlier.pair_contacts) if earlier else ({}, ())
     if customer:
         pair = pair_of(customer.email, customer.phone_number)
         pair_contacts = pair_keys(account_id, pair)
         keys |= current_keys(account_id, customer.email, customer.phone_number)
-        others = tuple(find_with_same_address(account_id, customer))
+        others = find_with_same_address(account_id, customer)
     return Erasure(
-        id=erasure_id,
+        id=erasures.erasure_id(account_id, customer_id),
         account_id=account_id,
         erased_at=now,
         customer_id=customer_id,
@@ -136,23 +139,9 @@ def _new_erasure(
         pair_contacts=pair_contacts,
         contacts=keys,
         operator=operator,
-        others=others[:_MAX_LISTED],
+        others=tuple(others[:_MAX_LISTED]),
         other_count=len(others),
     )
-
-
-def _store(erasure: Erasure, earlier: Erasure | None, *, is_replay: bool) -> Erasure:
-    customer_id = erasure.customer_id or ""
-    own_key = contacts.contact_key(customer_hash(erasure.account_id, customer_id))
-    with transaction() as write:
-        erasures.put(write, erasure, earlier)
-        erasures.record_addresses(write, erasure, is_last=not is_replay)
-        contacts.delete(write, own_key)
-        if not is_replay:
-            subject, operator = f"erasure {erasure.id}", erasure.operator or ""
-            change = AccountChange(erasure.erased_at, subject, operator, None, "requested")
-            account_changes.add(write, erasure.account_id, [change])
-    return erasure
 
 
 def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
@@ -170,72 +159,62 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     if erasure.state is not ErasureState.PENDING or erasure.customer_id is None:
         return erasure
     started, recheck = clock.now(), timedelta(seconds=settings().erasure_recheck_s)
-    erased = _run_pass(erasure, erasure.customer_id)
-    if erased or started < erasure.erased_at + recheck:
+    _run_pass(erasure, erasure.customer_id)
+    # An erasure does not finish if this pass has erased records.
+    if started < erasure.erased_at + recheck or not erasures.finish(erasure, clock.now()):
         erasures.schedule(erasure, clock.now() + recheck)
-    else:
-        erasures.finish(erasure, clock.now())
     return erasures.find(pointer.erasure_id)
 
 
-def _run_pass(erasure: Erasure, customer_id: str) -> int:
-    """Erase all records that still refer to the customer. Return the number of records.
+def _run_pass(erasure: Erasure, customer_id: str) -> None:
+    """Erase all records that still refer to the customer.
 
     Unfinished work comes first, because import rows and feedback could create the customer
     again. The customer is deleted last, so a deleted customer means that one pass was complete.
     After that, the records of a new customer with the same id are kept. The indexes may have hidden
     older feedback and purchases from the first pass.
     """
+    retry_on_contention(partial(_erase_import_rows, erasure))
+    _erase_recreated_customer(erasure, customer_id)
+    for recreated_id in erasure.recreated:
+        _erase_customer(erasure, recreated_id, is_deleted=True)
     is_deleted = erasure.counts.get(Erased.CUSTOMERS, 0) > 0
-    return (
-        _erase_import_rows(erasure)
-        + _erase_recreated_customer(erasure, customer_id)
-        + sum(_erase_customer(erasure, each, is_deleted=True) for each in erasure.recreated)
-        + _erase_customer(erasure, customer_id, is_deleted=is_deleted)
-    )
+    _erase_customer(erasure, customer_id, is_deleted=is_deleted)
 
 
-def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> int:
+def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> None:
     """Erase the records of a customer, then the customer.
 
     Args:
         is_deleted: whether an earlier pass deleted the customer.
     """
-    if is_deleted and _is_created_again(erasure, customers.find(erasure.account_id, customer_id)):
-        return _erase_feedback(erasure, customer_id, only_earlier=True) + _erase_purchases(
-            erasure, customer_id, only_earlier=True
-        )
-    steps: tuple[Callable[[Erasure, str], int], ...] = (
-        _erase_feedback,
-        _erase_purchases,
-        _erase_solicitations,
-        _delete_trackers,
-        _delete_customer,
+    only_earlier = is_deleted and _is_created_again(
+        erasure, customers.find(erasure.account_id, customer_id)
     )
-    return sum(step(erasure, customer_id) for step in steps)
+    steps: list[Callable[[Erasure, str], None]] = [
+        partial(_erase_feedback, only_earlier=only_earlier),
+        partial(_erase_purchases, only_earlier=only_earlier),
+    ]
+    if not only_earlier:
+        steps += [_erase_solicitations, _delete_trackers, _delete_customer]
+    for step in steps:
+        retry_on_contention(partial(step, erasure, customer_id))
 
 
-def _erase_import_rows(erasure: Erasure) -> int:
+def _erase_import_rows(erasure: Erasure) -> None:
     """Erase the rows with the pair from unfinished imports that are older than the erasure."""
     if not erasure.pair_digests:
-        return 0
-
-    def erase() -> int:
-        number = 0
-        for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pair_digests)):
-            if imports.was_accepted_after(chunk, erasure.erased_at):
-                continue
-            rows = len(imports.rows_with_pairs(chunk, erasure.pair_digests))
-            with transaction() as write:
-                imports.erase_pairs(write, chunk, erasure.pair_digests)
-                erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
-            number += rows
-        return number
-
-    return retry_on_contention(erase)
+        return
+    for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pair_digests)):
+        if imports.was_accepted_after(chunk, erasure.erased_at):
+            continue
+        rows = len(imports.rows_with_pairs(chunk, erasure.pair_digests))
+        with transaction() as write:
+            imports.erase_pairs(write, chunk, erasure.pair_digests)
+            erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
 
 
-def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool = False) -> int:
+def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool) -> None:
     """Anonymize the customer's feedback, and earlier feedback whose answers contain the pair.
 
     Feedback of another customer stays linked to this customer, whose counts include it.
@@ -243,100 +222,84 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool = 
     Args:
         only_earlier: whether to keep the customer's feedback from after the request.
     """
-    contact_hashes = [pair_hash(erasure.account_id, digest) for digest in erasure.pair_digests]
-
-    def find() -> Iterator[StoredFeedback]:
-        for stored in feedback.of_person(erasure.account_id, customer_id, contact_hashes):
-            record = stored.feedback
-            is_earlier = record.created_at <= erasure.erased_at
-            if is_earlier or (record.customer_id == customer_id and not only_earlier):
-                yield stored
-
-    def erase(write: Any, stored: StoredFeedback) -> None:
-        record = stored.feedback
-        is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
-        anonymized = record.anonymized() if is_of_other else record.without_person()
-        feedback.anonymize(write, stored, anonymized, clock.now())
-
-    def publish(write: Any, group: list[StoredFeedback]) -> dict[Erased, int]:
-        head = feedback_changes.load_head(erasure.account_id)
-        ids = [stored.feedback.id for stored in group]
-        feedback_changes.add(write, erasure.account_id, head, ids, clock.now())
-        return {}
-
-    return _erase_all(erasure, Erased.FEEDBACK, find, erase, publish)
+    account_id = erasure.account_id
+    contact_hashes = [pair_hash(account_id, digest) for digest in erasure.pair_digests]
+    found = (
+        stored
+        for stored in feedback.of_person(account_id, customer_id, contact_hashes)
+        if stored.feedback.created_at <= erasure.erased_at
+        or (stored.feedback.customer_id == customer_id and not only_earlier)
+    )
+    for group in in_groups(found, RECORDS_PER_TRANSACTION):
+        with transaction() as write:
+            for stored in group:
+                record = stored.feedback
+                is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
+                anonymized = record.anonymized() if is_of_other else record.without_person()
+                feedback.anonymize(write, stored, anonymized, clock.now())
+            erasures.count(write, erasure, {Erased.FEEDBACK: len(group)})
+            head = feedback_changes.load_head(account_id)
+            ids = [stored.feedback.id for stored in group]
+            feedback_changes.add(write, account_id, head, ids, clock.now())
 
 
-def _delete_customer(erasure: Erasure, customer_id: str) -> int:
+def _delete_customer(erasure: Erasure, customer_id: str) -> None:
     """Delete the customer. Suppress addresses that the customer got after the request."""
     account_id = erasure.account_id
+    deletion = customer_deletion.plan(account_id, customer_id, clock.now())
+    if deletion is None:
+        return
+    customer = deletion.customer
+    known = {*erasure.contacts.values(), *erasure.pair_contacts}
+    keys = current_keys(account_id, customer.email, customer.phone_number).items()
+    new = {channel: key for channel, key in keys if key not in known}
+    pair = pair_of(customer.email, customer.phone_number)
+    new_pairs = [key for key in pair_keys(account_id, pair) if key not in known]
+    with transaction() as write:
+        customer_deletion.delete(write, deletion)
+        contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
+        holder = deletion.release.holder_afterwards
+        erasures.count_customer(write, erasure, customer_id, holder, new)
 
-    def delete() -> int:
-        deletion = customer_deletion.plan(account_id, customer_id, clock.now())
-        if deletion is None:
-            return 0
-        customer = deletion.customer
-        known = {*erasure.contacts.values(), *erasure.pair_contacts}
-        keys = current_keys(account_id, customer.email, customer.phone_number).items()
-        new = {channel: key for channel, key in keys if key not in known}
-        pair = pair_of(customer.email, customer.phone_number)
-        new_pairs = [key for key in pair_keys(account_id, pair) if key not in known]
+
+def _erase_purchases(erasure: Erasure, customer_id: str, *, only_earlier: bool) -> None:
+    found = (
+        purchase
+        for purchase in purchases.of_customer(erasure.account_id, customer_id)
+        if not only_earlier or purchase.updated_at <= erasure.erased_at
+    )
+    for group in in_groups(found, RECORDS_PER_TRANSACTION):
         with transaction() as write:
-            customer_deletion.delete(write, deletion)
-            contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
-            holder = deletion.release.holder_afterwards
-            erasures.count_customer(write, erasure, customer_id, holder, new)
-        return 1
-
-    return retry_on_contention(delete)
+            for purchase in group:
+                purchases.erase_customer(write, erasure.account_id, purchase, clock.now())
+            erasures.count(write, erasure, {Erased.PURCHASES: len(group)})
 
 
-def _erase_purchases(erasure: Erasure, customer_id: str, *, only_earlier: bool = False) -> int:
-    return _erase_all(
-        erasure,
-        Erased.PURCHASES,
-        lambda: (
-            purchase
-            for purchase in purchases.of_customer(erasure.account_id, customer_id)
-            if not only_earlier or purchase.updated_at <= erasure.erased_at
-        ),
-        lambda write, purchase: purchases.erase_customer(
-            write, erasure.account_id, purchase, clock.now()
-        ),
-    )
-
-
-def _erase_solicitations(erasure: Erasure, customer_id: str) -> int:
+def _erase_solicitations(erasure: Erasure, customer_id: str) -> None:
     """Erase solicitations, and the rows that map the provider's message ids to the customer."""
-
-    def erase(write: Any, solicitation: Any) -> None:
-        solicitations.erase_customer(write, solicitation, clock.now())
-        for message_id in solicitation.message_ids:
-            messages.delete(write, message_id)
-
-    def count(write: Any, group: list[Any]) -> dict[Erased, int]:
-        solicitations.count_erased(write, group)
-        return {Erased.MESSAGES: sum(len(record.message_ids) for record in group)}
-
-    return _erase_all(
-        erasure,
-        Erased.SOLICITATIONS,
-        lambda: solicitations.of_customer(erasure.account_id, customer_id),
-        erase,
-        count,
-    )
+    found = solicitations.of_customer(erasure.account_id, customer_id)
+    for group in in_groups(found, RECORDS_PER_TRANSACTION):
+        message_ids = [message_id for each in group for message_id in each.message_ids]
+        with transaction() as write:
+            for solicitation in group:
+                solicitations.erase_customer(write, solicitation, clock.now())
+            for message_id in message_ids:
+                messages.delete(write, message_id)
+            solicitations.count_erased(write, group)
+            numbers = {Erased.SOLICITATIONS: len(group), Erased.MESSAGES: len(message_ids)}
+            erasures.count(write, erasure, numbers)
 
 
-def _delete_trackers(erasure: Erasure, customer_id: str) -> int:
-    return _erase_all(
-        erasure,
-        Erased.TRACKERS,
-        lambda: trackers.of_customer(erasure.account_id, customer_id),
-        trackers.delete,
-    )
+def _delete_trackers(erasure: Erasure, customer_id: str) -> None:
+    found = trackers.of_customer(erasure.account_id, customer_id)
+    for group in in_groups(found, RECORDS_PER_TRANSACTION):
+        with transaction() as write:
+            for tracker in group:
+                trackers.delete(write, tracker)
+            erasures.count(write, erasure, {Erased.TRACKERS: len(group)})
 
 
-def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
+def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> None:
     """Erase the customer that old feedback or an old import created again.
 
     The customer has the pair of the erased customer, and was created when the service processed
@@ -344,40 +307,12 @@ def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> int:
     repeated pass finds it by its pair. Later passes erase records that an index hid from this pass.
     """
     if not erasure.pair_digests or erasure.next_holder != erasures.NO_HOLDER:
-        return 0
+        return
     holders = customers.find_holders(erasure.account_id, erasure.pair_digests)
     holder_id = next(iter(holders.values()), None)
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
-    if holder is None or holder.id == customer_id or holder.created_at >= erasure.erased_at:
-        return 0
-    return _erase_customer(erasure, holder.id, is_deleted=False)
-
-
-def _erase_all(
-    erasure: Erasure,
-    kind: Erased,
-    find: Callable[[], Iterable[Record]],
-    erase: Callable[[Any, Record], None],
-    count_also: Callable[[Any, list[Record]], dict[Erased, int]] = lambda _write, _group: {},
-) -> int:
-    """Erase all records of one kind, in transactions that also count them. Return their number.
-
-    Args:
-        count_also: adds writes for the records of a transaction, and returns the number of other
-            records that the transaction erases.
-    """
-
-    def attempt() -> int:
-        number = 0
-        for group in in_groups(find(), RECORDS_PER_TRANSACTION):
-            with transaction() as write:
-                for record in group:
-                    erase(write, record)
-                erasures.count(write, erasure, {kind: len(group), **count_also(write, group)})
-            number += len(group)
-        return number
-
-    return retry_on_contention(attempt)
+    if holder and holder.id != customer_id and holder.created_at < erasure.erased_at:
+        _erase_customer(erasure, holder.id, is_deleted=False)
 
 
 class PassOutcome(WorkOutcome):

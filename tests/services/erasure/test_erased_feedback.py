@@ -162,10 +162,10 @@ def test_erasure_does_not_end_if_other_pass_erases_records_meanwhile(
     interruptions = iter([lambda: continue_erasure(erasure.pointer), lambda: process(seeded)])
     real = erase_module._erase_purchases
 
-    def interrupted(*arguments: Any) -> int:
+    def interrupted(*arguments: Any, only_earlier: bool) -> None:
         for interrupt in islice(interruptions, 1):
             interrupt()
-        return real(*arguments)
+        real(*arguments, only_earlier=only_earlier)
 
     monkeypatch.setattr(erase_module, "_erase_purchases", interrupted)
     continue_erasure(erasure.pointer)
