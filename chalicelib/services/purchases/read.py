@@ -1,6 +1,5 @@
 """Read and list purchases."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from chalicelib.domain.errors import NotFound
@@ -56,22 +55,25 @@ def list_purchases(account_id: str, request: PurchaseListRequest) -> PurchaseLis
     at_most = MAX_LIMIT if request.store_ids else request.limit
     positions, is_end = _positions(account_id, request, at_most)
     found = purchases.find_many(account_id, [record_id for _, record_id in positions])
-    wanted = _matching(positions, found, request)
+    wanted = {
+        purchase_id: purchase
+        for purchase_id, purchase in found.items()
+        if not request.store_ids or purchase.store_id in request.store_ids
+    }
     loaded = customers.find_many(
-        account_id, {p.customer_id for _, p in wanted if p and p.customer_id}
+        account_id, {p.customer_id for p in wanted.values() if p.customer_id}
     )
     tagged = {each.id: each for each in with_tags(account_id, loaded.values())}
     directory = account_directory(account_id)
     items: list[Purchase] = []
     size, end = 0, None
-    for position, purchase in wanted:
-        if purchase:
-            item = purchase.model_copy(
-                update={
-                    "store_name": directory.name_of(purchase.store_id),
-                    "customer": tagged.get(purchase.customer_id or ""),
-                }
-            )
+    for position in positions:
+        if purchase := wanted.get(position[1]):
+            details = {
+                "store_name": directory.name_of(purchase.store_id),
+                "customer": tagged.get(purchase.customer_id or ""),
+            }
+            item = purchase.model_copy(update=details)
             size += marshalled_bytes(item.model_dump_json())
             if items and (size > _MAX_PAGE_BYTES or len(items) == request.limit):
                 break
@@ -89,17 +91,3 @@ def _positions(
         return purchases.list_page_of_customer(account_id, request.customer_id, after, at_most)
     # Each purchase has one solicitation, which was created with it and has its id.
     return solicitations.list_page(account_id, after, at_most)
-
-
-def _matching(
-    positions: list[Position],
-    found: Mapping[str, Purchase],
-    request: PurchaseListRequest,
-) -> list[tuple[Position, Purchase | None]]:
-    """Return each position with its purchase, or with None if the purchase does not match."""
-    stores = request.store_ids
-    return [
-        (position, purchase if purchase and (not stores or purchase.store_id in stores) else None)
-        for position in positions
-        for purchase in (found.get(position[1]),)
-    ]

@@ -7,7 +7,7 @@ purchase count. The count is therefore exact, however often the same purchase is
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody, customer_from_body
@@ -83,8 +83,7 @@ class _Request:
         return self.new_customer.id if self.new_customer else self.definition.customer_id
 
 
-@dataclass(frozen=True)
-class _Recorded:
+class _Recorded(NamedTuple):
     purchase: Purchase
     solicitation: Solicitation
     is_listed: bool = True
@@ -125,16 +124,13 @@ def record_purchase(
 
 
 def _parse(account_id: str, definition: Any) -> PurchaseDefinition:
+    # The customer is read later, together with the other records.
+    parse = partial(parse_purchase_definition, definition, has_customer=lambda _: True)
     try:
-        return parse_purchase_definition(definition, account_directory(account_id), _is_any)
+        return parse(account_directory(account_id))
     except InvalidInput:
         # The store may be newer than the cached directory.
-        return parse_purchase_definition(definition, current_directory(account_id), _is_any)
-
-
-def _is_any(_customer_id: str) -> bool:
-    # The customer is read later, together with the other records.
-    return True
+        return parse(current_directory(account_id))
 
 
 def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime | None) -> _Request:
@@ -174,7 +170,10 @@ def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Cus
 
 
 def _attempt(request: _Request, *, solicit: bool) -> _Recorded:
-    now = clock.now()
+    now, customer_id = clock.now(), request.definition.customer_id
+    erasure_id = None
+    if customer_id and request.sent_at:
+        erasure_id = erasures.erasure_id(request.account_id, customer_id)
     known = recordings.load_known(
         request.account_id,
         request.purchase_id,
@@ -182,13 +181,13 @@ def _attempt(request: _Request, *, solicit: bool) -> _Recorded:
         request.pair,
         request.contacts,
         now,
-        _erasure_id(request),
+        erasure_id,
     )
     if known.purchase and known.solicitation and _is_current(request, known):
         return _Recorded(known.purchase, known.solicitation)
     if request.sent_at and known.erased_at and request.sent_at <= known.erased_at:
         return _attempt(_without_person(request), solicit=solicit)
-    if request.definition.customer_id and not known.customer_id:
+    if customer_id and not known.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
     return _save(request, known, now, solicit=solicit)
 
@@ -201,13 +200,6 @@ def _is_current(request: _Request, known: Known) -> bool:
     if request.sent_at and known.sent_at and request.sent_at < known.sent_at:
         return True
     return known.input_hash == request.input_hash
-
-
-def _erasure_id(request: _Request) -> str | None:
-    customer_id = request.definition.customer_id
-    if customer_id is None or request.sent_at is None:
-        return None
-    return erasures.erasure_id(request.account_id, customer_id)
 
 
 def _without_person(request: _Request) -> _Request:

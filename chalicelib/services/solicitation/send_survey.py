@@ -145,7 +145,7 @@ def _decide(
         return SendingOutcome.DEFERRED
     if time_left_s() < _CLAIM_S:
         raise Unavailable("Too little time is left.")
-    return _claim_unanswered(case, decision, claims)
+    return _claim(case, decision, claims)
 
 
 def _skip(case: Case, reason: SkipReason) -> SendingOutcome:
@@ -201,27 +201,13 @@ def _confirm(invitation: SurveyInvitation, case: Case) -> SurveyInvitation | Sen
     return _store_end(invitation, SolicitationState.SKIPPED, reason)
 
 
-def _claim_unanswered(
+def _claim(
     case: Case, decision: Send, claims: dict[str, SurveyInvitation]
 ) -> SurveyInvitation | SendingOutcome:
-    """Claim the solicitation. Skip it if the customer has already answered the survey.
-
-    This happens if the outcome UNKNOWN is sent again although the customer received the message.
-
-    Raises:
-        Contention: a fact has changed since it was read.
-    """
-    try:
-        return _claim(case, decision, claims)
-    except Contention as contention:
-        is_answered = contention.condition_failed and contention.is_only_on(TrackerRow)
-        if case.solicitation.is_reminder or not is_answered:
-            raise
-    return _skip(case, SkipReason.ALREADY_SOLICITED)
-
-
-def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> SurveyInvitation:
     """Claim the solicitation, create the tracker and record the survey for the contacts.
+
+    Skip the solicitation if the customer has already answered the survey. This happens if the
+    outcome UNKNOWN is sent again although the customer received the message.
 
     Raises:
         Contention: a fact has changed since it was read.
@@ -249,17 +235,23 @@ def _claim(case: Case, decision: Send, claims: dict[str, SurveyInvitation]) -> S
         replace(case, solicitation=claimed), decision.survey, decision.channel, tracker.id
     )
     claims[claimed.claim_token] = invitation
-    with transaction() as write:
-        solicitations.claim(write, claimed, case.solicitation.counted_as, facts.now)
-        if claimed.is_reminder:
-            record_reminder(write, case, tracker.id)
-        else:
-            record_survey(write, case, tracker)
-        if text_limit and not facts.has_reserved_text:
-            rate_limits.reserve_text(write, account_id, text_limit, facts.now)
-        customer_consent.confirm_recipient(
-            write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
-        )
+    try:
+        with transaction() as write:
+            solicitations.claim(write, claimed, case.solicitation.counted_as, facts.now)
+            if claimed.is_reminder:
+                record_reminder(write, case, tracker.id)
+            else:
+                record_survey(write, case, tracker)
+            if text_limit and not facts.has_reserved_text:
+                rate_limits.reserve_text(write, account_id, text_limit, facts.now)
+            customer_consent.confirm_recipient(
+                write, account_id, recipient.customer, decision.channel, recipient.revoked_optins
+            )
+    except Contention as contention:
+        is_answered = contention.condition_failed and contention.is_only_on(TrackerRow)
+        if claimed.is_reminder or not is_answered:
+            raise
+        return _skip(case, SkipReason.ALREADY_SOLICITED)
     return invitation
 
 

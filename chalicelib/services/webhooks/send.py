@@ -5,7 +5,7 @@ webhook request can fail between the claim and the outcome.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -80,30 +80,6 @@ _OUTCOMES: Final = {
 }
 
 
-@dataclass(frozen=True)
-class _Delivery:
-    """The action and the webhook secret that an attempt needs.
-
-    Attributes:
-        action: the action, or None if it no longer exists.
-        is_enabled: whether the action's workflow is enabled.
-        secret: the active webhook secret, or None if the account has no active secret.
-    """
-
-    action: Action | None
-    is_enabled: bool
-    secret: str | None = field(repr=False)
-
-    def allowed_attempts(self, execution: Execution) -> int:
-        """Return the maximum number of attempts of an execution. A test has one attempt."""
-        return 1 if execution.is_test or self.action is None else self.action.attempts
-
-    @property
-    def host(self) -> str:
-        """The host of the webhook's URL."""
-        return urlsplit(self.action.url).netloc.lower() if self.action else ""
-
-
 def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[ExecutionPointer]:
     """Load the workflows and secrets for all messages into the cache. No webhook is sent yet."""
     try:
@@ -129,46 +105,37 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     """
     if time_left_s() < MIN_DELIVERY_S:
         raise Unavailable("Too little time is left.")
-    delivery = _delivery(pointer)
+    action, is_enabled = _find_action(pointer)
+    secrets = signing_secrets_of(pointer.account_id)
+    host = urlsplit(action.url).netloc.lower() if action else ""
     now = clock.now()
-    open_until = circuit_breaker.open_until(pointer.account_id, delivery.host, now)
-    if open_until:
+    if open_until := circuit_breaker.open_until(pointer.account_id, host, now):
         is_deferred = executions.defer(pointer.execution_id, open_until, now)
         return DeliveryOutcome.DEFERRED if is_deferred else DeliveryOutcome.NOTHING_TO_DO
     execution = executions.claim(pointer, now)
     if execution is None:
         return DeliveryOutcome.NOTHING_TO_DO
-    early_outcome = _outcome_without_attempt(execution, delivery)
-    if early_outcome is None and _is_early(execution):
-        # The webhook's receiver would read feedback without its customer.
-        retry_at = clock.now() + _PROCESSING_DELAY
-        early_outcome = Outcome(ExecutionState.PENDING, "feedback not processed", retry_at=retry_at)
-    if early_outcome is None and time_left_s() < _REQUEST_S:
-        early_outcome = Outcome(
-            ExecutionState.PENDING, "too little time left", retry_at=clock.now()
-        )
+    # A test has one attempt.
+    allowed = 1 if execution.is_test or action is None else action.attempts
+    early_outcome = _outcome_without_attempt(execution, action, allowed, is_enabled=is_enabled)
     if early_outcome:
         return _settle(execution, [], early_outcome)
-    assert delivery.action  # noqa: S101 - an execution without an action has an early outcome
-    attempt, retry_after = _attempt(execution, delivery.action, delivery.secret, delivery.host)
+    assert action  # noqa: S101 - an execution without an action has an early outcome
+    secret = secrets.active(now) if secrets else None
+    attempt, retry_after = _attempt(execution, action, secret, host)
     outcome = outcome_of(
-        attempt,
-        clock.now(),
-        used=execution.used,
-        allowed=delivery.allowed_attempts(execution),
-        retry_after=retry_after,
+        attempt, clock.now(), used=execution.used, allowed=allowed, retry_after=retry_after
     )
     return _settle(execution, [attempt], outcome)
 
 
-def _delivery(pointer: ExecutionPointer) -> _Delivery:
+def _find_action(pointer: ExecutionPointer) -> tuple[Action | None, bool]:
+    """Return the action, or None if it no longer exists, and whether its workflow is enabled."""
     action, is_enabled = _action_in(workflows_of(pointer.account_id), pointer)
-    if not is_enabled:
-        # The cached workflows may be older than this workflow, so load them again.
-        current = workflows.list_for_account(pointer.account_id, consistent=True)
-        action, is_enabled = _action_in(current, pointer)
-    secrets = signing_secrets_of(pointer.account_id)
-    return _Delivery(action, is_enabled, secrets.active(clock.now()) if secrets else None)
+    if is_enabled:
+        return action, is_enabled
+    # The cached workflows may be older than this workflow, so load them again.
+    return _action_in(workflows.list_for_account(pointer.account_id, consistent=True), pointer)
 
 
 def _action_in(
@@ -182,17 +149,25 @@ def _action_in(
     return None, False
 
 
-def _outcome_without_attempt(execution: Execution, delivery: _Delivery) -> Outcome | None:
-    """Return the final outcome if no attempt is allowed, or None if the webhook can be sent."""
+def _outcome_without_attempt(
+    execution: Execution, action: Action | None, allowed: int, *, is_enabled: bool
+) -> Outcome | None:
+    """Return the outcome if no attempt is allowed now, or None if the webhook can be sent."""
     if execution.claims > MAX_CLAIMS:
         reason = f"no outcome was stored after {MAX_CLAIMS} claims"
         return Outcome(ExecutionState.PARKED, reason, execution.repeats)
-    if delivery.action is None or not (delivery.is_enabled or execution.is_test):
+    if action is None or not (is_enabled or execution.is_test):
         reason = "the action no longer exists or its workflow is disabled"
         return Outcome(ExecutionState.STOPPED, reason, execution.repeats)
-    if execution.used > delivery.allowed_attempts(execution):
+    if execution.used > allowed:
         reason = "interrupted" if execution.interrupted else "all attempts are used"
         return Outcome(ExecutionState.FAILED, reason, execution.repeats)
+    if _is_early(execution):
+        # The webhook's receiver would read feedback without its customer.
+        retry_at = clock.now() + _PROCESSING_DELAY
+        return Outcome(ExecutionState.PENDING, "feedback not processed", retry_at=retry_at)
+    if time_left_s() < _REQUEST_S:
+        return Outcome(ExecutionState.PENDING, "too little time left", retry_at=clock.now())
     return None
 
 
