@@ -8,8 +8,8 @@ from typing import Annotated, Final
 import typer
 
 from admin.commands.erasure import show_receipt
+from admin.feedback.description import comment_of
 from admin.feedback.output_file import replaced_file
-from admin.feedback.rows import comment_of
 from admin.identity import operator_identity
 from admin.options import (
     AccountArgument,

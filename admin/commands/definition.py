@@ -14,9 +14,9 @@ import typer
 from admin.definitions.check import check, warnings
 from admin.definitions.compare import Effect, Outcome, differences, effects
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
+from admin.definitions.export import previous_definition
 from admin.definitions.files import read_files
 from admin.definitions.plain_yaml import read_yaml, write_yaml
-from admin.definitions.previous import previous_definition
 from admin.definitions.references import StoredResources
 from admin.definitions.save import write
 from admin.definitions.templates import Template, new_definition

@@ -9,11 +9,10 @@ from zoneinfo import ZoneInfo
 import typer
 
 from admin.commands.account import report_language
-from admin.feedback.description import show_description, summary_of
+from admin.feedback.description import show_description, show_list, summary_of
 from admin.feedback.export.export import export_feedback
 from admin.feedback.export.writers import Format
 from admin.feedback.report.figures import Period
-from admin.feedback.rows import show_list
 from admin.identity import operator_identity
 from admin.options import (
     AccountArgument,
@@ -27,7 +26,7 @@ from admin.options import (
 )
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
-from admin.services.feedback.selection import directory_with_selection, selected_form
+from admin.services.feedback.selection import require_selection
 from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.filter import FeedbackFilter
@@ -210,8 +209,7 @@ def list_feedback(
         language=language,
         text=contains,
     )
-    selected_form(account, wanted)  # Raises NotFound for a form of another account.
-    directory = directory_with_selection(account, wanted)
+    _, directory = require_selection(account, wanted)
     with progress("Reading feedback") as advance:
         found = list(
             find_feedback(account, wanted, newest_first=True, at_most=limit, on_read=advance)

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
@@ -212,7 +213,9 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         languages = _languages(noun, form, language)
         renderers: dict[str, Callable[[Poster], str]] = {}
         renderers |= {"svg": Poster.svg} if svg else {}
-        renderers |= {"html": Poster.html, "tent.html": Poster.tent} if poster else {}
+        renderers |= (
+            {"html": Poster.html, "tent.html": partial(Poster.html, is_tent=True)} if poster else {}
+        )
         if not renderers:
             _print_code(_link(noun, base_url, form, store, language))
             return

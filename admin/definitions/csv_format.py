@@ -1,11 +1,15 @@
-"""Recognize how Excel wrote a CSV file: encoding, separator, dates, words for yes and no."""
+"""Read purchases from the rows of CSV files, and recognize how Excel wrote a file: encoding,
+separator, dates, words for yes and no.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+
+from admin.definitions.definition import Kind
 
 _BYTE_ORDER_MARKS: Final = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -28,6 +32,8 @@ _NO: Final = (
     "nie fałsz ne nepravda nem hamis hayır yanlış fals nu нет ложь ні όχι ψευδής"
 )
 _BOOLEANS: Final = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
+_BOOLEAN_COLUMNS: Final = frozenset({"customer.emailOptin", "customer.smsOptin"})
+_OBJECTS: Final = frozenset({"customer", "metadata"})
 
 
 class DateOrder(StrEnum):
@@ -52,9 +58,30 @@ def separator_of(first_line: str) -> str:
     return max(_SEPARATORS, key=first_line.count)
 
 
-def boolean_of(cell: str) -> bool | None:
-    """Return the value of a word for yes or no in one of many languages, or None."""
-    return _BOOLEANS.get(cell.casefold())
+def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:
+    """Return the definition of the purchase that a row describes.
+
+    Column names are field names of a purchase. A dot separates an object from its field:
+    ``customer.email`` is the field ``email`` of ``customer``, and ``metadata.table`` is the field
+    ``table`` of ``metadata``. Empty cells are omitted. Opt-ins are words for yes and no in many
+    languages.
+    """
+    definition: dict[str, Any] = {"kind": Kind.PURCHASE.value}
+    for column, cell in row.items():
+        value: Any = cell.strip()
+        if not value:
+            continue
+        if column in _BOOLEAN_COLUMNS:
+            value = _BOOLEANS.get(value.casefold(), value)
+        object_name, dot, field = column.partition(".")
+        if dot and object_name in _OBJECTS:
+            fields = definition.setdefault(object_name, {})
+            # With a column for the whole object, this is a string, which is invalid.
+            if isinstance(fields, dict):
+                fields[field] = value
+        else:
+            definition[column] = value
+    return definition
 
 
 @dataclass

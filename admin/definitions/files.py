@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import yaml
 
+from admin.definitions.csv_format import purchase_of_row
 from admin.definitions.definition import Problem, RawDefinition
 from admin.definitions.plain_yaml import PlainLoader, read_yaml
-from admin.definitions.purchase_row import purchase_of_row
 from admin.definitions.suggest import pointer_steps
 from chalicelib.domain.input_errors import InputError
 

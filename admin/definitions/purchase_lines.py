@@ -1,6 +1,6 @@
 """Read purchases line by line from a CSV or JSON Lines file. An invalid line does not end the file.
 
-The columns of a CSV file are described in `admin.definitions.purchase_row`.
+`purchase_of_row` describes the columns of a CSV file.
 """
 
 import csv
@@ -23,10 +23,10 @@ from admin.definitions.csv_format import (
     DateOrders,
     encoding_of,
     iso_date,
+    purchase_of_row,
     separator_of,
 )
 from admin.definitions.definition import Kind
-from admin.definitions.purchase_row import purchase_of_row
 
 STANDARD_INPUT: Final = Path("-")
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.regions import TimeZoneName
 from chalicelib.domain.definitions import Key, parse_and_validate
-from chalicelib.domain.input_errors import InputError, json_pointer, unknown_reference
+from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Colour, Identifier, Input
 
 
@@ -28,12 +28,6 @@ class StoreDefinition(BrandDefinition):
     time_zone: TimeZoneName | None = None
     address: str = Field(default="", max_length=500)
     legal_text: str = Field(default="", max_length=1000)
-
-
-def place_id_conflict() -> InputError:
-    """Return the input error for an id that is used by both a brand and a store."""
-    detail = "A brand and a store cannot have the same id."
-    return InputError(json_pointer("id"), "duplicate", detail)
 
 
 def parse_store_definition(definition: Any, directory: Directory) -> StoreDefinition:

@@ -1,19 +1,60 @@
-"""Show a feedback record as text or as JSON."""
+"""Show feedback records as rows of a table, or one record as text or as JSON."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
-from admin.feedback.rows import comment_of
 from admin.services.forms.manage import find_form
 from admin.terminal import cell_text, prints_json, results, show_json, show_table
+from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.wording import AnsweredQuestion, FormWording
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.feedback.find import FeedbackDescription, read_feedback
 
-FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
+_MAX_COMMENT: Final = 120
+_FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "survey"}
+
+
+def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
+    """Print one row for each feedback record, with the names of its form and its store."""
+
+    @cache
+    def form_name(kind: FormKind, form_id: str) -> str:
+        form = find_form(kind, form_id)
+        return form.saved.name if form else form_id
+
+    show_table(
+        ["Id", "Created", "Rating", "Store", "Form", "Language", "Test", "Comment"],
+        [
+            [
+                stored.feedback.id,
+                stored.feedback.created_at,
+                stored.feedback.rating,
+                directory.name_of(stored.feedback.store_id or ""),
+                form_name(stored.feedback.kind, stored.feedback.form_id),
+                stored.feedback.language.value,
+                stored.is_test,
+                comment_of(stored.feedback),
+            ]
+            for stored in found
+        ],
+        wide=["Form", "Language", "Test"],
+    )
+
+
+def comment_of(record: Feedback) -> str:
+    """Return the start of the first long text, on one line; ``""`` if there is none.
+
+    A short text is often a name.
+    """
+    comments = (a.values[0] for a in record.answers if a.type is FieldType.LONG_TEXT)
+    comment = " ".join(next(comments, "").split())
+    return comment if len(comment) <= _MAX_COMMENT else f"{comment[: _MAX_COMMENT - 1]}…"
 
 
 def labelled_answers(
@@ -41,7 +82,7 @@ def summary_of(feedback_id: str) -> str:
     rating = "no rating" if record.rating is None else f"rating {cell_text(record.rating)}"
     comment = comment_of(record)
     parts = [
-        f"{FORM_KINDS[record.kind]} {form.saved.name if form else record.form_id}",
+        f"{_FORM_KINDS[record.kind]} {form.saved.name if form else record.form_id}",
         cell_text(record.created_at),
         rating,
         *([f'"{comment}"'] if comment else []),
@@ -82,7 +123,7 @@ def _properties(description: FeedbackDescription) -> dict[str, object]:
     return {
         "Feedback": record.id,
         "Account": record.account_id,
-        "Form": f"{form} ({FORM_KINDS[record.kind]} {record.form_id})",
+        "Form": f"{form} ({_FORM_KINDS[record.kind]} {record.form_id})",
         "Created": record.created_at,
         "State": _state(description),
         "Store": _place(description, record.store_id),

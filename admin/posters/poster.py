@@ -1,6 +1,6 @@
 """Render posters and table tents: one HTML page with the title of a form and its QR code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import segno
 
-from admin.posters.words import SCAN
 from chalicelib.domain.forms.contrast import legible
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
@@ -22,6 +21,41 @@ if TYPE_CHECKING:
 _MIN_CONTRAST: Final = 4.5
 _ERROR_CORRECTION: Final = "q"
 """The error correction level of QR codes: a code with a quarter of its area damaged is readable."""
+
+SCAN: Final[Mapping[str, str]] = {
+    "ar": "امسح الرمز بالكاميرا",
+    "bg": "Сканирайте с камерата си",
+    "cs": "Naskenujte fotoaparátem",
+    "da": "Scan med dit kamera",
+    "de": "Mit der Kamera scannen",
+    "el": "Σαρώστε με την κάμερά σας",
+    "en": "Scan with your camera",
+    "es": "Escanee con la cámara",
+    "fa": "با دوربین اسکن کنید",
+    "fi": "Skannaa kameralla",
+    "fr": "Scannez avec votre appareil photo",
+    "he": "סרקו עם המצלמה",
+    "hr": "Skenirajte kamerom",
+    "hu": "Olvassa be a kamerával",
+    "id": "Pindai dengan kamera Anda",
+    "it": "Inquadra con la fotocamera",
+    "ja": "カメラで読み取ってください",
+    "ko": "카메라로 스캔하세요",
+    "nl": "Scan met uw camera",
+    "no": "Skann med kameraet",
+    "pl": "Zeskanuj aparatem",
+    "pt": "Leia com a câmara",
+    "ro": "Scanați cu camera",
+    "ru": "Отсканируйте камерой",
+    "sk": "Naskenujte fotoaparátom",
+    "sv": "Skanna med kameran",
+    "tr": "Kameranızla tarayın",
+    "uk": "Відскануйте камерою",
+    "vi": "Quét bằng máy ảnh",
+    "zh": "请用相机扫描",
+    "zh-TW": "請用相機掃描",
+}
+"""Scan with your camera, by language."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +85,13 @@ class Poster:
         code = segno.make(self.link, error=_ERROR_CORRECTION, micro=False)
         return str(code.svg_inline(omitsize=True, border=4, light="#fff"))
 
-    def html(self) -> str:
-        """Return the poster as an HTML page. It loads the logo of the form, and nothing else."""
-        return self._page(is_tent=False)
+    def html(self, *, is_tent: bool = False) -> str:
+        """Return the poster as an HTML page. It loads the logo of the form, and nothing else.
 
-    def tent(self) -> str:
-        """Return a table tent as an HTML page: an A4 page to fold, with the same on both sides."""
-        return self._page(is_tent=True)
-
-    def _page(self, *, is_tent: bool) -> str:
+        Args:
+            is_tent: whether to return a table tent: an A4 page to fold, with the same on both
+                sides.
+        """
         view = self.view
         accent = view.general_style.accent_color or "#14617a"
         logo = view.logo.url if view.logo and is_https_url(view.logo.url) else ""

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from admin.feedback.export.columns import build_columns
 from admin.feedback.export.writers import WRITERS, Format
 from admin.feedback.output_file import replaced_file
-from admin.services.feedback.selection import directory_with_selection, selected_form
-from admin.services.forms.manage import AccountForm, list_forms
+from admin.services.feedback.selection import require_selection
+from admin.services.forms.manage import list_forms
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.feedback.find import find_feedback
@@ -36,8 +36,8 @@ def export_feedback(
         Conflict: the export is too large for the format.
         OSError: the file cannot be written.
     """
-    forms = _selected_forms(account_id, wanted)
-    directory = directory_with_selection(account_id, wanted)
+    form, directory = require_selection(account_id, wanted)
+    forms = [form] if form else [each for kind in FormKind for each in list_forms(account_id, kind)]
     columns = build_columns(forms, directory, zone, lambda record: wordings_of([record])[0])
     is_total_known = wanted.since is None and wanted.until is None
     total = sum(form.submission_count for form in forms) if is_total_known else None
@@ -52,10 +52,3 @@ def export_feedback(
             write([column.value_of(stored) for column in columns])
             rows += 1
     return rows
-
-
-def _selected_forms(account_id: str, wanted: FeedbackFilter) -> list[AccountForm]:
-    form = selected_form(account_id, wanted)
-    if form:
-        return [form]
-    return [form for kind in FormKind for form in list_forms(account_id, kind)]

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from admin.services.forms.manage import AccountForm
@@ -70,27 +70,6 @@ class Figures:
             sums.update(numbers)
 
 
-def selects(wanted: FeedbackFilter, group: DailyGroup) -> bool:
-    """Return whether a filter by form, survey, store and brand selects a group."""
-    is_survey = group.kind is FormKind.SURVEY
-    return (
-        wanted.form_id in (None, None if is_survey else group.form_id)
-        and wanted.survey_id in (None, group.form_id if is_survey else None)
-        and wanted.store_id in (None, group.store_id)
-        and wanted.brand_id in (None, group.brand_id)
-    )
-
-
-@dataclass(frozen=True)
-class Comment:
-    """A verbatim comment of a respondent."""
-
-    text: str
-    rating: int | None
-    created_at: datetime
-    store_id: str | None
-
-
 @dataclass
 class QuestionResult:
     """The answers to a question with options.
@@ -115,11 +94,12 @@ class Details:
     Attributes:
         read: the number of responses that were read. If it is `MAX_READ`, older ones were not read.
         questions: the questions with options, by form and field.
+        comments: the newest comments with their records, by band.
     """
 
     questions: dict[tuple[str, str], QuestionResult]
     read: int = 0
-    comments: dict[str, list[Comment]] = field(default_factory=dict)
+    comments: dict[str, list[tuple[str, Feedback]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, forms: Iterable[AccountForm], language: Language, names: OptionNames) -> "Details":
@@ -156,7 +136,8 @@ class Details:
         for band, ratings in BANDS.items():
             if record.rating in ratings:
                 comments = self.comments.setdefault(band, [])
-                comments += [*_comments(record)][: _COMMENTS - len(comments)]
+                texts = [*_comments(record)][: _COMMENTS - len(comments)]
+                comments += [(text, record) for text in texts]
 
 
 def _options(question: Question, language: Language, names: OptionNames) -> dict[str, str]:
@@ -169,7 +150,7 @@ def _options(question: Question, language: Language, names: OptionNames) -> dict
     return {value: names.get(question.type, {}).get(value, value) for value in fixed}
 
 
-def _comments(record: Feedback) -> Iterator[Comment]:
+def _comments(record: Feedback) -> Iterator[str]:
     for answer in record.answers:
         if answer.type is FieldType.LONG_TEXT and len(answer.values[0]) >= _MIN_COMMENT:
-            yield Comment(answer.values[0], record.rating, record.created_at, record.store_id)
+            yield answer.values[0]

@@ -15,7 +15,6 @@ from admin.feedback.report.charts import Bar, column_chart
 from admin.feedback.report.figures import (
     BANDS,
     MAX_READ,
-    Comment,
     Details,
     Figures,
     Period,
@@ -24,7 +23,7 @@ from admin.feedback.report.figures import (
 from admin.feedback.report.words import NOTHING, Words
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.feedback.daily import ANSWERED, FEEDBACK, RATINGS, SENT, Numbers, rating
-from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.statistics import (
     MIN_ANSWERS,
     Nps,
@@ -338,13 +337,13 @@ class Report:
             if comments := self.details.comments.get(style):
                 yield (
                     self.words.rating(_range(ratings)),
-                    [(_shortened(comment.text), self._source(comment)) for comment in comments],
+                    [(_shortened(text), self._source(record)) for text, record in comments],
                 )
 
-    def _source(self, comment: Comment) -> str:
-        day = self.words.day(comment.created_at.astimezone(self.scope.zone).date())
-        store = self.scope.directory.name_of(comment.store_id or "")
-        return " · ".join(filter(None, (self.words.rating(str(comment.rating)), day, store)))
+    def _source(self, record: Feedback) -> str:
+        day = self.words.day(record.created_at.astimezone(self.scope.zone).date())
+        store = self.scope.directory.name_of(record.store_id or "")
+        return " · ".join(filter(None, (self.words.rating(str(record.rating)), day, store)))
 
     def notes(self) -> Iterator[str]:
         """Yield the notes at the end."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from admin.feedback.output_file import replaced_file
-from admin.feedback.report.figures import MAX_READ, Details, Figures, Period, selects
+from admin.feedback.report.figures import MAX_READ, Details, Figures, Period
 from admin.feedback.report.page import Report, Scope
 from admin.feedback.report.words import Words
-from admin.services.feedback.selection import directory_with_selection, selected_form
+from admin.services.feedback.selection import require_selection
 from admin.services.forms.manage import list_forms
 from chalicelib.domain.feedback.daily import FEEDBACK
 from chalicelib.domain.feedback.feedback import FormKind
@@ -44,13 +44,12 @@ def write_report(
         OSError: the file cannot be written.
     """
     settings = current_settings(account_id)
-    form = selected_form(account_id, wanted)
-    directory = directory_with_selection(account_id, wanted)
+    form, directory = require_selection(account_id, wanted)
     forms = [form] if form else [each for kind in FormKind for each in list_forms(account_id, kind)]
     zone = ZoneInfo(settings.time_zone)
     current, previous = Figures(), Figures()
     for group, numbers in daily_numbers(account_id, period.previous.first, period.last):
-        if selects(wanted, group):
+        if wanted.selects(group):
             is_current = group.day >= period.first.isoformat()
             (current if is_current else previous).add(group, numbers)
     words = Words(language or settings.language)

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from admin.domain.places import BrandDefinition, parse_store_definition, place_id_conflict
+from admin.domain.places import BrandDefinition, parse_store_definition
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Place, PlaceKind
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.input_errors import InputError
 from chalicelib.storage import places
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
@@ -42,7 +43,8 @@ def _save(
     def attempt() -> Place:
         earlier = places.find(account_id, place.id)
         if earlier and earlier.kind is not place.kind:
-            raise InvalidInput([place_id_conflict()])
+            detail = "A brand and a store cannot have the same id."
+            raise InvalidInput([InputError("/id", "duplicate", detail)])
         if place == earlier:
             return place
         changes = []

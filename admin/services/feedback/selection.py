@@ -9,31 +9,27 @@ from chalicelib.services.accounts.directory import current_directory
 from chalicelib.storage import feedback
 
 
-def selected_form(account_id: str, wanted: FeedbackFilter) -> AccountForm | None:
-    """Return the form that the filter selects, or None for all forms. At most one AWS request.
+def require_selection(
+    account_id: str, wanted: FeedbackFilter
+) -> tuple[AccountForm | None, Directory]:
+    """Return the form that the filter selects, if any, and the account's directory.
+
+    At most two AWS requests.
 
     Raises:
-        NotFound: the account does not have the form.
+        NotFound: the account does not have the form, the store or the brand.
     """
+    form = None
     if wanted.form_id:
-        return require_form(FormKind.CONTACT_FORM, wanted.form_id, account_id)
-    if wanted.survey_id:
-        return require_form(FormKind.SURVEY, wanted.survey_id, account_id)
-    return None
-
-
-def directory_with_selection(account_id: str, wanted: FeedbackFilter) -> Directory:
-    """Return the account's directory. One AWS request.
-
-    Raises:
-        NotFound: the account does not have the store or the brand that the filter selects.
-    """
+        form = require_form(FormKind.CONTACT_FORM, wanted.form_id, account_id)
+    elif wanted.survey_id:
+        form = require_form(FormKind.SURVEY, wanted.survey_id, account_id)
     directory = current_directory(account_id)
     if wanted.store_id and not directory.store(wanted.store_id):
         raise NotFound("store")
     if wanted.brand_id and not directory.brand(wanted.brand_id):
         raise NotFound("brand")
-    return directory
+    return form, directory
 
 
 def list_feedback(account_id: str, customer_id: str) -> list[Feedback]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib.domain.feedback.daily import DailyGroup
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 
 
@@ -31,15 +32,21 @@ class FeedbackFilter:
 
     def matches(self, feedback: Feedback) -> bool:
         """Return whether the filter selects this record. The index query checks the period."""
-        is_survey = feedback.kind is FormKind.SURVEY
         return (
-            self.form_id in (None, None if is_survey else feedback.form_id)
-            and self.survey_id in (None, feedback.form_id if is_survey else None)
-            and self.store_id in (None, feedback.store_id)
-            and self.brand_id in (None, feedback.brand_id)
+            self.selects(feedback)
             and self.language in (None, str(feedback.language))
             and self._has_rating(feedback.rating)
             and self._contains_text(feedback)
+        )
+
+    def selects(self, of: Feedback | DailyGroup) -> bool:
+        """Return whether the filter selects the form, the store and the brand."""
+        is_survey = of.kind is FormKind.SURVEY
+        return (
+            self.form_id in (None, None if is_survey else of.form_id)
+            and self.survey_id in (None, of.form_id if is_survey else None)
+            and self.store_id in (None, of.store_id)
+            and self.brand_id in (None, of.brand_id)
         )
 
     @property

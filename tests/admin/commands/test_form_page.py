@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from admin.commands import form as form_commands
-from admin.posters.words import SCAN
+from admin.posters.poster import SCAN
 from admin.services.accounts.save_places import save_brand, save_store
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.services.caching import clear_caches

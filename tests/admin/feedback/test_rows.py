@@ -1,6 +1,6 @@
 """Tests of the rows that ``feedback list`` prints."""
 
-from admin.feedback.rows import comment_of
+from admin.feedback.description import comment_of
 from tests.domain.feedback.factories import answer, build_feedback
 
 
