@@ -22,10 +22,11 @@ from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.daily import Numbers, group_of, numbers_of
-from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.language import Language
+from chalicelib.domain.work import WorkState
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.statistics import StatisticsRow
 
@@ -112,7 +113,7 @@ def _load() -> None:
                 form_id=record.form_id,
                 document=record.model_dump_json().encode(),
                 created_at=record.created_at,
-                state=FeedbackState.DONE.value,
+                state=WorkState.DONE.value,
             )
             batch.save(row)
     with StatisticsRow.batch_write() as statistics:

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from pydantic.alias_generators import to_camel
 
-from chalicelib.domain import work
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.work import WorkState
 
 _REMAINING_COPIES: Final = (
     ("backups of the tables (point-in-time recovery)", timedelta(days=35)),
@@ -19,14 +19,6 @@ _REMAINING_COPIES: Final = (
     ("log lines with ids", timedelta(days=30)),
 )
 """The copies that an erasure cannot remove, each with its retention period."""
-
-
-class ErasureState(StrEnum):
-    """Processing state of an erasure."""
-
-    PENDING = work.PENDING
-    DONE = "DONE"
-    PARKED = work.PARKED
 
 
 class Erased(StrEnum):
@@ -83,7 +75,7 @@ class Erasure:
     next_holder: str | None = None
     recreated: frozenset[str] = frozenset()
     contacts: Mapping[Channel, str] = field(default_factory=dict)
-    state: ErasureState = ErasureState.PENDING
+    state: WorkState = WorkState.PENDING
     ended_at: datetime | None = None
     counts: Mapping[Erased, int] = field(default_factory=dict)
     operator: str | None = None

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, WithJsonSchema
 
-from chalicelib.domain.erasure import Erasure, ErasureState, build_receipt
+from chalicelib.domain.erasure import Erasure, build_receipt
 from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText
+from chalicelib.domain.work import WorkState
 
 _BY_KEY: Final = "API key "
 
@@ -48,7 +49,7 @@ def partner_erasure(customer_id: str, erasure: Erasure) -> PartnerErasure:
 
     Parked work is pending for partners, and partners do not see the identities of operators.
     """
-    is_done = erasure.state is ErasureState.DONE
+    is_done = erasure.state is WorkState.DONE
     state = PartnerErasureState.DONE if is_done else PartnerErasureState.PENDING
     receipt = build_receipt(erasure)
     if not (erasure.operator or "").startswith(_BY_KEY):

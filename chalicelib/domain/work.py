@@ -43,6 +43,14 @@ the time-out of each worker and shorter than the visibility time-out of each que
 """
 
 
+class WorkState(StrEnum):
+    """Processing state of a work record that has no other outcome than its end."""
+
+    PENDING = PENDING
+    DONE = "DONE"
+    PARKED = PARKED
+
+
 class Interruption(StrEnum):
     """The result of an attempt that raised an exception or was interrupted."""
 

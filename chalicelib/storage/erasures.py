@@ -15,9 +15,9 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer, ErasureState
+from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.work import PENDING
+from chalicelib.domain.work import PENDING, WorkState
 from chalicelib.storage import contacts, counters
 from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
@@ -220,7 +220,7 @@ def finish(erasure: Erasure, now: datetime) -> bool:
     """
     row = ErasureRow(erasure.id)
     removed = dict.fromkeys(("customer_id", "pair", "next_holder", "recreated", "others"))
-    actions = ErasureRow.end(ErasureState.DONE, now, **removed)
+    actions = ErasureRow.end(WorkState.DONE, now, **removed)
     unchanged = _is_unchanged(erasure)
     for kind, number in erasure.counts.items():
         unchanged &= counters.is_number(getattr(ErasureRow, kind.value), number)
@@ -247,7 +247,7 @@ def build_erasure(row: Any) -> Erasure:
         next_holder=row.next_holder,
         recreated=frozenset(row.recreated or ()),
         contacts={channel: key for channel, key in keys.items() if key},
-        state=ErasureState(row.state),
+        state=WorkState(row.state),
         ended_at=row.ended_at,
         counts={kind: getattr(row, kind.value) or 0 for kind in Erased},
         operator=row.operator,

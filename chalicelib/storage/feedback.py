@@ -10,9 +10,10 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import pair_hash
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.work import WorkState
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import (
@@ -192,7 +193,7 @@ def finish(
         customer_id: the id of the respondent's customer, or None if there is no such customer.
     """
     known = {"customer_id": customer_id} if customer_id else {}
-    actions = [*FeedbackRow.end(FeedbackState.DONE, now, **known), *count_in(stored)]
+    actions = [*FeedbackRow.end(WorkState.DONE, now, **known), *count_in(stored)]
     anonymized_at = FeedbackRow.anonymized_at
     is_unchanged = (
         anonymized_at.exists() if stored.feedback.is_anonymized else anonymized_at.does_not_exist()
@@ -309,7 +310,7 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
     return StoredFeedback(
         feedback,
         row.input_hash,
-        FeedbackState(row.state),
+        WorkState(row.state),
         bool(row.is_test),
         changed_at,
         row.counted_as,

@@ -20,7 +20,6 @@ from chalicelib.domain.customers.import_batch import (
     MAX_LISTED_ERRORS,
     ChunkPointer,
     ChunkProgress,
-    ChunkState,
     ImportHeader,
     RowError,
     groups_from_json,
@@ -28,7 +27,7 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.work import PARKED_SHARD, PENDING, open_shards, shards_of_account
+from chalicelib.domain.work import PARKED_SHARD, PENDING, WorkState, open_shards, shards_of_account
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow, build_customer, find_holders
@@ -213,7 +212,7 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
     rows = ImportRow.query(
         import_id, ImportRow.part.startswith(f"chunk#{edition}#"), consistent_read=True
     )
-    return [row.pointer(now) for row in rows if row.state == ChunkState.PENDING.value]
+    return [row.pointer(now) for row in rows if row.state == WorkState.PENDING.value]
 
 
 def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
@@ -297,7 +296,7 @@ def finish_chunk(
     The transaction fails if the chunk is not pending, or if rows were erased after it was loaded.
     """
     finished = ImportRow.end(
-        ChunkState.DONE,
+        WorkState.DONE,
         now,
         created=done.created,
         filled=done.filled,
@@ -392,7 +391,7 @@ def _header(row: ImportRow) -> ImportHeader:
 
 def _progress(row: ImportRow) -> ChunkProgress:
     errors = _errors_from_json(row.errors or [])
-    values = {"state": ChunkState(row.state), "errors": errors}
+    values = {"state": WorkState(row.state), "errors": errors}
     return ChunkProgress(**fields_of(row, ChunkProgress) | values)
 
 

@@ -22,9 +22,9 @@ from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.daily import RATINGS
 from chalicelib.domain.feedback.feed import FeedRequest
-from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.statistics import MAX_DAYS, StatisticsRequest
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.work import WorkState
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.feedback.feed import partner_views, read_feed
 from chalicelib.services.feedback.statistics import read_statistics
@@ -147,7 +147,7 @@ def differences(world: FeedWorld, simulation: Simulation) -> Iterator[str]:
         wanted = [
             record
             for record in stored
-            if record.state is FeedbackState.DONE
+            if record.state is WorkState.DONE
             and parse(reader.body, FeedRequest).matches(record.feedback)
             and (reader.body.get("includeTests") or not record.is_test)
         ]

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.domain.feedback.answers import Answer
-from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
+from chalicelib.domain.work import WorkState
 from chalicelib.storage import feedback
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.feedback import FeedbackRow
@@ -59,9 +60,7 @@ def test_find_returns_created_feedback(
 ) -> None:
     submitted = build_feedback(customer_id)
     assert create(submitted, input_hash)
-    assert feedback.find(submitted.id) == StoredFeedback(
-        submitted, input_hash, FeedbackState.PENDING
-    )
+    assert feedback.find(submitted.id) == StoredFeedback(submitted, input_hash, WorkState.PENDING)
 
 
 @EACH_CREATE_FUNCTION
@@ -69,7 +68,7 @@ def test_create_with_existing_id_changes_nothing(create: Create) -> None:
     first = build_feedback()
     create(first, "first")
     assert not create(first.model_copy(update={"rating": 7}), "second")
-    assert feedback.find(first.id) == StoredFeedback(first, "first", FeedbackState.PENDING)
+    assert feedback.find(first.id) == StoredFeedback(first, "first", WorkState.PENDING)
 
 
 @EACH_CREATE_FUNCTION

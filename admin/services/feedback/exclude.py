@@ -6,8 +6,8 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
-from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.work import WorkState
 from chalicelib.storage import (
     account_changes,
     counters,
@@ -37,7 +37,7 @@ def mark_test(feedback_id: str, *, is_test: bool) -> bool:
         stored = feedback.find(feedback_id)
         if stored is None:
             raise NotFound("feedback")
-        if stored.state is not FeedbackState.DONE:
+        if stored.state is not WorkState.DONE:
             raise Conflict(f"The feedback is {stored.state}. Mark it after it is processed.")
         if stored.is_test == is_test:
             return False

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from chalicelib.domain import work
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
+from chalicelib.domain.work import WorkState
 
 MAX_ROWS: Final = 10_000
 MAX_LISTED_ERRORS: Final = 1_000
@@ -40,14 +40,6 @@ class ImportStatus(StrEnum):
     RUNNING = "RUNNING"
     COMPLETED = "COMPLETED"
     FAILED = "FAILED"
-
-
-class ChunkState(StrEnum):
-    """Processing state of a chunk of an import."""
-
-    PENDING = work.PENDING
-    DONE = "DONE"
-    PARKED = work.PARKED
 
 
 class BatchBody(Input):
@@ -150,7 +142,7 @@ class ChunkProgress:
         ended_at: time when the chunk was imported or parked; None before.
     """
 
-    state: ChunkState
+    state: WorkState
     created: int = 0
     filled: int = 0
     unchanged: int = 0
@@ -245,6 +237,6 @@ def progress_of(header: ImportHeader, chunks: Sequence[ChunkProgress]) -> Import
 def status_of(chunks: Sequence[ChunkProgress]) -> ImportStatus:
     """Derive the status of an import from the states of its chunks."""
     states = {chunk.state for chunk in chunks}
-    if ChunkState.PENDING in states:
+    if WorkState.PENDING in states:
         return ImportStatus.QUEUED if len(states) == 1 else ImportStatus.RUNNING
-    return ImportStatus.FAILED if ChunkState.PARKED in states else ImportStatus.COMPLETED
+    return ImportStatus.FAILED if WorkState.PARKED in states else ImportStatus.COMPLETED

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, WithJsonSchema
 
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.partner_view import PartnerFeedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.input_errors import InputError, not_allowed, out_of_range
@@ -20,6 +20,7 @@ from chalicelib.domain.list_cursor import (
 )
 from chalicelib.domain.paging import WholeNumber
 from chalicelib.domain.schema import Identifier, Resource, Timestamp
+from chalicelib.domain.work import WorkState
 
 _MAX_IDS: Final = 100
 _MAX_NUMBER: Final = 10**12
@@ -182,4 +183,4 @@ def removal_of(stored: StoredFeedback | None, request: FeedRequest) -> RemovalRe
 
 def is_visible(stored: StoredFeedback | None) -> bool:
     """Return whether partners see the change of a record: it is processed, or was deleted."""
-    return stored is None or stored.state is FeedbackState.DONE
+    return stored is None or stored.state is WorkState.DONE

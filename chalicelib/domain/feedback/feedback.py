@@ -1,9 +1,7 @@
 """Feedback records: accepted submissions, with the data that their processing needs."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-from chalicelib.domain import work
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
@@ -17,14 +15,6 @@ class FormKind(Choice):
 
     CONTACT_FORM = "CONTACT_FORM"
     SURVEY = "SURVEY"
-
-
-class FeedbackState(StrEnum):
-    """Processing state of a feedback record."""
-
-    PENDING = work.PENDING
-    DONE = "DONE"
-    PARKED = work.PARKED
 
 
 SOURCES = {

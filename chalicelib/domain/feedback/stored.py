@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from chalicelib.domain.feedback.daily import ANSWERED, Numbers, numbers_of
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState
+from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.work import WorkState
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class StoredFeedback:
 
     feedback: Feedback
     input_hash: str | None
-    state: FeedbackState
+    state: WorkState
     is_test: bool = False
     changed_at: datetime | None = None
     counted_as: str | None = None
@@ -40,7 +41,7 @@ class StoredFeedback:
     @property
     def is_counted(self) -> bool:
         """Whether the counts of the form and of the customer include the feedback."""
-        return self.state is FeedbackState.DONE and not self.is_test
+        return self.state is WorkState.DONE and not self.is_test
 
     @property
     def numbers(self) -> dict[str, Numbers]:

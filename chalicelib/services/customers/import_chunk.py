@@ -11,7 +11,6 @@ from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer, c
 from chalicelib.domain.customers.import_batch import (
     ChunkPointer,
     ChunkProgress,
-    ChunkState,
     ImportHeader,
     RowError,
 )
@@ -29,6 +28,7 @@ from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
+from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.read import with_tags
@@ -84,7 +84,7 @@ class _Plan:
 def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     chunk = imports.load_chunk(pointer)
     now = clock.now()
-    if chunk is None or chunk.row.state != ChunkState.PENDING.value:
+    if chunk is None or chunk.row.state != WorkState.PENDING.value:
         return ChunkOutcome.NOTHING_TO_DO
     if chunk.header is None or chunk.is_leftover:
         _discard_if_unused(chunk, now)
@@ -213,7 +213,7 @@ def _progress(plans: list[_Plan], erased: list[int], now: datetime) -> ChunkProg
         " bytes with escaped characters."
     )
     return ChunkProgress(
-        state=ChunkState.DONE,
+        state=WorkState.DONE,
         created=counts[RowOutcome.CREATED],
         filled=counts[RowOutcome.FILLED],
         unchanged=counts[RowOutcome.UNCHANGED],

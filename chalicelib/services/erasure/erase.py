@@ -20,14 +20,10 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.erasure import (
-    Erased,
-    Erasure,
-    ErasurePointer,
-    ErasureState,
-)
+from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import in_groups
+from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
 from chalicelib.queues import ERASURES
 from chalicelib.services.customers.find import find_with_same_address
@@ -82,10 +78,10 @@ def start_erasure(
         earlier, now = erasures.find_with_time(erasure_id)
         customer = customers.find(account_id, customer_id)
         if earlier and not _is_created_again(earlier, customer):
-            if earlier.state is ErasureState.PARKED:
+            if earlier.state is WorkState.PARKED:
                 erasures.WORK.reopen([(erasure_id, erasures.PART)], clock.now())
                 return earlier
-            if earlier.state is ErasureState.PENDING or not (customer or is_replay):
+            if earlier.state is WorkState.PENDING or not (customer or is_replay):
                 return earlier
         if not (customer or earlier):
             raise NotFound("customer")
@@ -156,7 +152,7 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     erasure = erasures.find(pointer.erasure_id)
     if erasure is None or erasure.account_id != pointer.account_id:
         return None
-    if erasure.state is not ErasureState.PENDING or erasure.customer_id is None:
+    if erasure.state is not WorkState.PENDING or erasure.customer_id is None:
         return erasure
     started, recheck = clock.now(), timedelta(seconds=settings().erasure_recheck_s)
     _run_pass(erasure, erasure.customer_id)

@@ -17,10 +17,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.feedback.daily import Numbers, group_of
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FeedbackState
+from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.webhooks.execution import Execution
+from chalicelib.domain.work import WorkState
 from chalicelib.domain.workflows.workflow import new_execution, reactions
 from chalicelib.log import logger
 from chalicelib.messages import decode
@@ -106,7 +107,7 @@ def _attempt(
     If the transaction of an account fails, those of the other accounts are still committed.
     """
     records = feedback.find_many(set(feedback_ids)).values()
-    pending = [record.feedback for record in records if record.state is FeedbackState.PENDING]
+    pending = [record.feedback for record in records if record.state is WorkState.PENDING]
     if not pending:
         return
     _create_executions([record for record in pending if record.id not in created], created)
@@ -206,7 +207,7 @@ def _count(
         StoredFeedback(
             record,
             None,
-            FeedbackState.DONE,
+            WorkState.DONE,
             counted_as=group_of(record, time_zone).key,
             answered_as=surveys.get(record.tracker_id or ""),
         )

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.feedback.feedback import FeedbackState
 from chalicelib.domain.webhooks.execution import (
     Attempt,
     Execution,
@@ -24,7 +23,7 @@ from chalicelib.domain.webhooks.execution import (
 )
 from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.webhooks.signature import sign
-from chalicelib.domain.work import MAX_CLAIMS, first_due
+from chalicelib.domain.work import MAX_CLAIMS, WorkState, first_due
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.log import logger
 from chalicelib.messages import decode
@@ -180,7 +179,7 @@ def _is_early(execution: Execution) -> bool:
     if execution.attempt > 1 or clock.now().timestamp() < first_due(execution.created_at):
         return False
     stored = feedback.find(execution.feedback_id)
-    return stored is not None and stored.state is FeedbackState.PENDING
+    return stored is not None and stored.state is WorkState.PENDING
 
 
 def _attempt(

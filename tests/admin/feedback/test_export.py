@@ -27,9 +27,10 @@ from admin.feedback.export.writers import (
 from admin.services.forms.manage import AccountForm
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict
-from chalicelib.domain.feedback.feedback import FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.wording import FormWording
+from chalicelib.domain.work import WorkState
 from tests.admin.feedback.xlsx_reader import read_sheet
 from tests.docs.blocks import block
 from tests.domain.feedback.factories import NOW, answer, build_feedback
@@ -218,7 +219,7 @@ def exported() -> tuple[list[str], dict[str, Cell]]:
         )
     ]
     stored = StoredFeedback(
-        build_feedback(*answers, form_id=FORM, rating=3), None, FeedbackState.DONE, is_test=True
+        build_feedback(*answers, form_id=FORM, rating=3), None, WorkState.DONE, is_test=True
     )
     account_form = AccountForm("account", FormKind.CONTACT_FORM, form, 1)
     wording = FormWording.of(form)

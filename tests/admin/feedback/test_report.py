@@ -18,11 +18,12 @@ from admin.feedback.report.page import Report, Scope
 from admin.feedback.report.words import Words
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.daily import DailyGroup, group_of, numbers_of
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackState, FormKind
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
+from chalicelib.domain.work import WorkState
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 
 BRAND = derived_id("brand", "Lumen")
@@ -73,7 +74,7 @@ def details(*records: Feedback, wanted: FeedbackFilter | None = None) -> Details
     options = {name: name for name in ("Food", "Room")}
     collected = Details({QUESTION: QuestionResult("After <the> visit", "Best?", options)})
     for record in records:
-        stored = StoredFeedback(record, None, FeedbackState.DONE)
+        stored = StoredFeedback(record, None, WorkState.DONE)
         collected.add(stored, wanted or FeedbackFilter())
     return collected
 
@@ -167,7 +168,7 @@ def test_newest_comments_of_each_band_are_kept() -> None:
 def test_responses_marked_as_test_have_no_details() -> None:
     collected = details()
     collected.add(
-        StoredFeedback(rated(9, best="Food"), None, FeedbackState.DONE, is_test=True),
+        StoredFeedback(rated(9, best="Food"), None, WorkState.DONE, is_test=True),
         FeedbackFilter(),
     )
     assert (collected.read, collected.questions[QUESTION].answers) == (1, 0)
@@ -310,7 +311,7 @@ def test_question_with_scale_has_columns_and_other_question_has_bars() -> None:
     found.questions[SURVEY, derived_id("field", "nps")] = QuestionResult(
         "After <the> visit", "How likely?", {str(value): str(value) for value in range(11)}
     )
-    found.add(StoredFeedback(rated(9), None, FeedbackState.DONE), FeedbackFilter())
+    found.add(StoredFeedback(rated(9), None, WorkState.DONE), FeedbackFilter())
     report = Report(Words(Language("en")), SCOPE, figures(rated(9)), figures(), found)
     best, scale = list(report.sections())[-2:]
     assert (len(best.bars), len(best.charts)) == (2, 0)

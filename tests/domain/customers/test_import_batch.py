@@ -11,7 +11,6 @@ from chalicelib.domain.customers.import_batch import (
     MAX_CHUNK_BYTES,
     MAX_LISTED_ERRORS,
     ChunkProgress,
-    ChunkState,
     ImportHeader,
     ImportProgress,
     ImportStatus,
@@ -23,14 +22,15 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.work import WorkState
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 IMPORT_ID = new_id()
 
-PENDING = ChunkProgress(ChunkState.PENDING)
-DONE = ChunkProgress(ChunkState.DONE)
-PARKED = ChunkProgress(ChunkState.PARKED)
+PENDING = ChunkProgress(WorkState.PENDING)
+DONE = ChunkProgress(WorkState.DONE)
+PARKED = ChunkProgress(WorkState.PARKED)
 
 
 def group(index: int, *, pair: str | None = None, size_bytes: int | None = None) -> RowGroup:
@@ -132,7 +132,7 @@ def test_progress_contains_sums_of_chunk_counts() -> None:
         {"created": 10, "filled": 20, "unchanged": 30, "failed": 40},
     ]
     result = progress(
-        PENDING, *(ChunkProgress(ChunkState.DONE, **counts_of_chunk) for counts_of_chunk in counts)
+        PENDING, *(ChunkProgress(WorkState.DONE, **counts_of_chunk) for counts_of_chunk in counts)
     )
     assert (result.created, result.filled, result.unchanged, result.failed) == (11, 22, 33, 44)
 
@@ -140,18 +140,18 @@ def test_progress_contains_sums_of_chunk_counts() -> None:
 @pytest.mark.parametrize(
     ("last_state", "updated", "completed"),
     [
-        (ChunkState.DONE, 2 * MINUTE, 2 * MINUTE),
-        (ChunkState.PARKED, 2 * MINUTE, 2 * MINUTE),
-        (ChunkState.PENDING, MINUTE, None),
+        (WorkState.DONE, 2 * MINUTE, 2 * MINUTE),
+        (WorkState.PARKED, 2 * MINUTE, 2 * MINUTE),
+        (WorkState.PENDING, MINUTE, None),
     ],
 )
 def test_import_is_completed_when_last_chunk_ends(
-    last_state: ChunkState, updated: timedelta, completed: timedelta | None
+    last_state: WorkState, updated: timedelta, completed: timedelta | None
 ) -> None:
-    last_end = None if last_state is ChunkState.PENDING else NOW + 2 * MINUTE
+    last_end = None if last_state is WorkState.PENDING else NOW + 2 * MINUTE
     result = progress(
         ChunkProgress(last_state, ended_at=last_end),
-        ChunkProgress(ChunkState.DONE, ended_at=NOW + MINUTE),
+        ChunkProgress(WorkState.DONE, ended_at=NOW + MINUTE),
     )
     assert result.updated_at == NOW + updated
     assert result.completed_at == (NOW + completed if completed else None)
@@ -165,6 +165,6 @@ def test_progress_lists_first_1000_errors_in_row_order(count: int, listed: int) 
     errors = [row_error(index) for index in range(count)]
     odd, even = tuple(errors[1::2]), tuple(errors[::2])
     result = progress(
-        ChunkProgress(ChunkState.DONE, errors=odd), ChunkProgress(ChunkState.DONE, errors=even)
+        ChunkProgress(WorkState.DONE, errors=odd), ChunkProgress(WorkState.DONE, errors=even)
     )
     assert list(result.errors) == errors[:listed]

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from chalicelib.domain import clock
-from chalicelib.domain.erasure import Erased, Erasure, ErasureState
+from chalicelib.domain.erasure import Erased, Erasure
+from chalicelib.domain.work import WorkState
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import erasures
@@ -30,7 +31,7 @@ def finish(account_id: str, customer_id: str, time: Time) -> Erasure:
     """Move the clock ahead, sweep and deliver messages until the erasure has ended."""
     for _ in range(10):
         erasure = erasures.find(erasures.erasure_id(account_id, customer_id))
-        if erasure and erasure.state is ErasureState.DONE:
+        if erasure and erasure.state is WorkState.DONE:
             return erasure
         time.ahead += timedelta(minutes=20)
         sweep(ERASURES)

@@ -12,12 +12,13 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.erasure import ErasureState, build_receipt
+from chalicelib.domain.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.work import WorkState
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.solicitation.contact_keys import current_keys
@@ -125,11 +126,11 @@ def test_repeated_erasure_has_no_further_effect(account: str, time: Time) -> Non
 
 def test_erasure_ends_only_after_second_pass(account: str, time: Time) -> None:
     customer = create(account)
-    assert erase(account, customer.id).state is ErasureState.PENDING
-    assert erase(account, customer.id).state is ErasureState.PENDING
+    assert erase(account, customer.id).state is WorkState.PENDING
+    assert erase(account, customer.id).state is WorkState.PENDING
     time.ahead += timedelta(minutes=16)
     ended = erase(account, customer.id)
-    assert ended.state is ErasureState.DONE
+    assert ended.state is WorkState.DONE
     receipt = build_receipt(ended)
     assert receipt["erased"]["customers"] == 1
     assert all(copy["expiresAt"] > receipt["endedAt"] for copy in receipt["remainingCopies"])
@@ -147,7 +148,7 @@ def test_erasure_does_not_end_with_pass_that_started_too_early(
         return find(account_id, customer_id)
 
     monkeypatch.setattr(trackers, "of_customer", find_slowly)
-    assert erase(account, customer.id).state is ErasureState.PENDING
+    assert erase(account, customer.id).state is WorkState.PENDING
 
 
 def test_address_that_customer_gets_after_request_is_suppressed(account: str, time: Time) -> None:

@@ -14,9 +14,8 @@ from admin.services.work.parked import list_parked_work, replay
 from admin.storage.list_positions import customer_positions
 from chalicelib.domain import clock
 from chalicelib.domain.customers.import_batch import ImportStatus
-from chalicelib.domain.erasure import ErasureState
 from chalicelib.domain.ids import derived_id, new_id
-from chalicelib.domain.work import MAX_CLAIMS, ParkedWork
+from chalicelib.domain.work import MAX_CLAIMS, ParkedWork, WorkState
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.work.kinds import KindOfWork
@@ -137,12 +136,12 @@ def test_erasure_is_parked_if_counter_is_above_positions_and_ends_after_recount(
     assert rounds.run(3, minutes=3) == []
     (parked,) = rounds.run_until_parked()
     assert parked.reason == "no customer at position 3"
-    assert [e.state for e in replay_erasures(lambda _: None)] == [ErasureState.PENDING]
+    assert [e.state for e in replay_erasures(lambda _: None)] == [WorkState.PENDING]
     list(check_positions(customer_positions(account), 3, fix=True, advance=lambda _: None))
     rounds.run(3, minutes=20)
     ended = erasures.find(erasure.id)
     assert ended
-    assert ended.state is ErasureState.DONE
+    assert ended.state is WorkState.DONE
     assert customers.find(account, customer_id) is None
 
 
