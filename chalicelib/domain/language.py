@@ -1,7 +1,14 @@
-"""The supported languages, and the direction of their scripts."""
+"""The supported languages, the direction of their scripts, and their formats."""
 
+import json
+from datetime import date
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Final
+
+DATE_FORMATS: Final = Path(__file__).with_name("date_formats.json")
+"""The formats of dates by language and month, which `infrastructure.catalogues` writes."""
 
 LANGUAGE_CODES: Final = (
     "af sq am ar hy as az ba eu be bn bs br bg my ca ceb ny zh zh-TW co hr cs da dv nl en eo et fo "
@@ -31,3 +38,16 @@ def uses_decimal_comma(language: Language) -> bool:
 def is_right_to_left(language: Language) -> bool:
     """Return whether texts in this language are written from right to left."""
     return str(language) in _RIGHT_TO_LEFT
+
+
+def format_date(day: date, language: Language) -> str:
+    """Return the date in words, such as ``20 November 2026``; in English by default."""
+    formats = _formats()
+    by_month = formats.get(str(language)) or formats["en"]
+    return by_month[day.month - 1].format(day=day.day, year=day.year)
+
+
+@cache
+def _formats() -> dict[str, list[str]]:
+    formats: dict[str, list[str]] = json.loads(DATE_FORMATS.read_text(encoding="utf-8"))
+    return formats

@@ -13,8 +13,8 @@ from email.policy import SMTP
 from typing import Final
 
 from chalicelib.domain.solicitation.mail_domain import ascii_domain
-from chalicelib.domain.solicitation.mail_reference import HEADER
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
+from chalicelib.domain.solicitation.tokens import HEADER
 from chalicelib.outbound.providers import provider_client, sending_errors
 
 # Other characters would need 8-bit transport. Not every mail server supports it.

@@ -24,7 +24,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from admin.feedback.report import words as report_words
-from chalicelib.domain.date_format import FORMATS
+from chalicelib.domain.language import DATE_FORMATS
 from chalicelib.domain.solicitation import words as message_words
 from chalicelib.web.pages import words
 
@@ -77,7 +77,7 @@ def _generated(catalogues: dict[str, Catalog]) -> dict[Path, bytes]:
     }
     dates = {language: _dates(language) for language in ("en", *catalogues)}
     formats = json.dumps(dates, indent=0, sort_keys=True, ensure_ascii=False) + "\n"
-    return compiled | {FORMATS: formats.encode()}
+    return compiled | {DATE_FORMATS: formats.encode()}
 
 
 def _dates(language: str) -> list[str]:

@@ -27,7 +27,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.accounts.settings import change_account_settings

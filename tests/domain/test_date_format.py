@@ -4,8 +4,7 @@ from datetime import date
 
 import pytest
 
-from chalicelib.domain.date_format import format_date
-from chalicelib.domain.language import Language
+from chalicelib.domain.language import Language, format_date
 
 
 @pytest.mark.parametrize(

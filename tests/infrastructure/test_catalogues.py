@@ -21,7 +21,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(catalogues, "_SOURCES", tmp_path)
     for words in catalogues._WORDS:
         monkeypatch.setattr(words, "LOCALES", tmp_path / words.DOMAIN)
-    monkeypatch.setattr(catalogues, "FORMATS", tmp_path / "date_formats.json")
+    monkeypatch.setattr(catalogues, "DATE_FORMATS", tmp_path / "date_formats.json")
     return tmp_path
 
 

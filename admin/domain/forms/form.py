@@ -13,13 +13,13 @@ from pydantic import Field
 from chalicelib.domain.comparison import Combination
 from chalicelib.domain.definitions import Key, NormalizedInput
 from chalicelib.domain.forms.fields import MAX_INDEX, ExpectedValue, FieldTraits
-from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.presentation import (
     Body,
     ExternalLink,
     Footer,
     GeneralStyle,
     Header,
+    Image,
     Layout,
     Submission,
     Thanks,

@@ -12,9 +12,8 @@ from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.definitions import parse_and_validate
-from chalicelib.domain.forms.image import Image
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
-from chalicelib.domain.forms.presentation import SurveyStyle
+from chalicelib.domain.forms.presentation import Image, SurveyStyle
 from chalicelib.domain.forms.survey import (
     MAX_RESOLICITATION_DELAY_S,
     MAX_SOLICITATION_DELAY_S,

@@ -1,8 +1,9 @@
 """The settings of an account."""
 
 from collections.abc import Mapping
-from datetime import datetime, time
+from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any, Final, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -19,6 +20,9 @@ MAX_SEGMENT_PRICE: Final = 1_000
 """Maximum value of `AccountSettings.sms_segment_price`."""
 MAX_DAILY_TEXTS: Final = 1_000_000
 """Maximum value of `AccountSettings.sms_daily_limit`."""
+_DAYS: Final = 15
+"""The days to search for sending hours, from today. Those after today contain each weekday twice.
+"""
 
 
 class Weekday(Choice):
@@ -73,6 +77,26 @@ class SendingHours(Input):
         if len(set(self.weekdays)) < len(self.weekdays):
             raise PydanticCustomError("duplicate", "The weekdays must be unique.")
         return self
+
+    def hold_until(self, time_zone: str, now: datetime) -> datetime | None:
+        """Return the time at which the sending hours start next, or None if they include ``now``.
+
+        Args:
+            time_zone: the IANA name of the store's time zone.
+        """
+        zone = ZoneInfo(time_zone)
+        local = now.astimezone(zone)
+        weekdays = list(Weekday)
+        if weekdays[local.weekday()] in self.weekdays and self.start <= local.time() < self.end:
+            return None
+        days = (local.date() + timedelta(days=number) for number in range(_DAYS))
+        starts = (
+            datetime.combine(day, self.start.replace(fold=fold), zone).astimezone(UTC)
+            for day in days
+            if weekdays[day.weekday()] in self.weekdays
+            for fold in (0, 1)  # The start occurs twice if the clocks go back.
+        )
+        return next(start for start in starts if start > now)
 
 
 class AccountSettings(Input):

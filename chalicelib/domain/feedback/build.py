@@ -5,9 +5,8 @@ from datetime import datetime
 from chalicelib.domain.feedback.answers import ValidatedAnswers
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
 from chalicelib.domain.forms.contact_form import SavedContactForm
-from chalicelib.domain.forms.redirect import redirect_to
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.survey_context import SurveyContext, redirect_to
 from chalicelib.domain.language import Language
 
 

@@ -4,7 +4,15 @@ Colours are hexadecimal, with 3, 4, 6 or 8 digits. The fourth digit of 4, and th
 of 8, are the opacity.
 """
 
+from collections.abc import Iterable
 from typing import Final
+
+TONES: Final = ("#d64550", "#e8833a", "#d9a520", "#7fae3c", "#2f9e63")
+"""The colours of the options of a rating question, from the worst to the best answer.
+
+Pages and e-mails mix them with the background. The style sheet `page.css` contains the same
+colours; a test compares them.
+"""
 
 _DARK_LUMINANCE: Final = 0.18
 """The luminance of a background below which white text has a higher contrast than black text."""
@@ -71,6 +79,13 @@ def blended(colour: str, background: str) -> str:
 def is_dark(colour: str) -> bool:
     """Return whether a background of this colour needs light text."""
     return _luminance(_blend(colour, _WHITE)) < _DARK_LUMINANCE
+
+
+def levels(ratings: Iterable[int]) -> list[int]:
+    """Return the index of the tone of each option of a question, by its rating."""
+    given = list(ratings)
+    order = sorted(given)
+    return [round(order.index(rating) / (len(order) - 1) * (len(TONES) - 1)) for rating in given]
 
 
 def _blend(colour: str, below: _Rgb) -> _Rgb:

@@ -16,14 +16,15 @@ from chalicelib.domain.forms.fields import (
     SavedField,
     SavedFieldGroup,
 )
-from chalicelib.domain.forms.image import Image, PartnerImage
 from chalicelib.domain.forms.part import DatedPart, Part
 from chalicelib.domain.forms.presentation import (
     Body,
     ExternalLink,
     Footer,
     Header,
+    Image,
     Layout,
+    PartnerImage,
     Submission,
     Thanks,
 )

@@ -1,11 +1,11 @@
-"""The style of a form and the texts that do not belong to a field.
+"""The style and the images of a form, and the texts that do not belong to a field.
 
 A colour is ``#`` with 3, 4, 6 or 8 hexadecimal digits, or ``""`` if unset.
 """
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from chalicelib.domain.forms.part import Part, text_field
 from chalicelib.domain.schema import Choice
@@ -76,6 +76,34 @@ class SurveyStyle(GeneralStyle):
     card_border_color: str = _colour("card borders", "#e4e7eb")
     card_background_color: str = _colour("cards", "#ffffff")
     card_border_radius: Radius = _radius("cards")
+
+
+class Image(Part):
+    """An image with all its properties, as saved and in the public view."""
+
+    content_type: str = text_field("Media type of the image.", "image/png")
+    url: str = text_field("URL of the image.", "https://cdn.example.com/forms/logo.png")
+    size: int = Field(default=0, ge=0, description="Size in bytes.", examples=[18432])
+    width: int = Field(default=0, ge=0, description="Width in pixels.", examples=[640])
+    height: int = Field(default=0, ge=0, description="Height in pixels.", examples=[240])
+    originalname: str = text_field("Name of the uploaded file.", "logo.png")
+    source_url: str = text_field(
+        "Original URL of the image.", "https://www.example.com/assets/logo.png"
+    )
+    external_id: str = text_field("Identifier in an external system.", "img-2041")
+    key: str = text_field("Storage key of the image.", "forms/logo.png")
+
+
+class PartnerImage(Part):
+    """An image in the partner view: size and height are strings, width is a number."""
+
+    model_config = ConfigDict(strict=False, coerce_numbers_to_str=True)
+
+    content_type: str = text_field("Media type of the image.", "image/png")
+    url: str = text_field("URL of the image.", "https://cdn.example.com/forms/logo.png")
+    size: str = Field(default="0", description="Size in bytes.", examples=["18432"])
+    width: int = Field(default=0, description="Width in pixels.", examples=[640])
+    height: str = Field(default="0", description="Height in pixels.", examples=["240"])
 
 
 class Header(Part):

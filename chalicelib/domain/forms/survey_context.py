@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.date_format import format_date
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode, Target
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.language import Language, is_right_to_left
+from chalicelib.domain.language import Language, format_date, is_right_to_left
 from chalicelib.domain.plain_text import plain_name
 
 
@@ -130,3 +129,32 @@ def visit_line(context: SurveyContext, language: Language, title: str) -> str:
     if is_right_to_left(language):
         shown = [f"\u2068{name}\u2069" for name in shown]
     return "\u00a0· ".join(shown)
+
+
+def external_url(survey: SavedSurvey, context: SurveyContext) -> str:
+    """Return the URL of the survey's review page for the store or, without one, for the brand.
+
+    Only enabled targets have a review page. If the request names no store and no brand, the context
+    contains the survey's only target. Return ``""`` if no target matches.
+    """
+    if context.target:
+        return context.target.new_review_uri
+    for kind, place in ((PlaceKind.STORE, context.store), (PlaceKind.BRAND, context.brand)):
+        for target in survey.targets:
+            if place and target.enabled and target.type is kind and target.target_id == place.id:
+                return target.new_review_uri
+    return ""
+
+
+def redirect_to(survey: SavedSurvey, context: SurveyContext, rating: int | None) -> str:
+    """Return the URL to redirect the respondent to after submission, or ``""`` for no redirect.
+
+    Args:
+        rating: from 0 to 10; None if the submission has no rating.
+    """
+    if not survey.post_redirect or survey.post_redirect_threshold is None:
+        return ""
+    always = survey.post_redirect_threshold == 0
+    if always or (rating is not None and rating >= survey.post_redirect_threshold):
+        return external_url(survey, context)
+    return ""

@@ -25,7 +25,6 @@ from chalicelib.domain.solicitation.contact import (
 )
 from chalicelib.domain.solicitation.mail_domain import can_be_sent_to
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
-from chalicelib.domain.solicitation.sending_hours import hold_until
 
 
 class SkipReason(StrEnum):
@@ -319,7 +318,7 @@ def _delayed_until(facts: Facts, survey: SavedSurvey) -> datetime:
 def _outside_hours(facts: Facts) -> Hold | None:
     if facts.sending_hours is None:
         return None
-    until = hold_until(facts.sending_hours, facts.time_zone, facts.now)
+    until = facts.sending_hours.hold_until(facts.time_zone, facts.now)
     return Hold(until, HoldReason.SENDING_HOURS) if until else None
 
 

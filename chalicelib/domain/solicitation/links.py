@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 
 DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&tracker={tracker}"
 """The template of links to the survey page of the service."""

@@ -11,7 +11,7 @@ from email.utils import parseaddr
 from typing import Any
 
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.domain.solicitation.mail_reference import HEADER
+from chalicelib.domain.solicitation.tokens import HEADER
 
 _NO_COMPLAINT = "not-spam"
 """The complaint type that reports that the recipient moved the message out of the spam folder."""

@@ -4,8 +4,8 @@ from typing import Final
 
 from chalicelib.domain.customers.contact_hash import email_hashes
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.message_events import MessageEvent, parse_message_event
+from chalicelib.domain.solicitation.tokens import MailReference
 from chalicelib.log import logger
 from chalicelib.queues import MESSAGE_EVENTS
 from chalicelib.services.solicitation.suppressions import suppress_contact

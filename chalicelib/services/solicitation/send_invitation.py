@@ -18,10 +18,9 @@ from chalicelib.domain.solicitation.mail_content import (
     invitation_language,
     mail_content,
 )
-from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import MailReference, UnsubscribeToken
 from chalicelib.domain.solicitation.words import words_in
 from chalicelib.outbound.mail import Mail, send_mail
 from chalicelib.outbound.text_messages import send_text_message

@@ -9,7 +9,7 @@ from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.domain.solicitation.opt_out import OptedOut, OptOut
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.storage import contacts, customer_consent, suppressions
 from chalicelib.storage.stage_values import stage_secret

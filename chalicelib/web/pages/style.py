@@ -17,8 +17,7 @@ from chalicelib.domain.forms.colours import (
     suits_dark_mode,
 )
 from chalicelib.domain.forms.contrast import is_dark
-from chalicelib.domain.forms.image import Image
-from chalicelib.domain.forms.presentation import GeneralStyle, Radius
+from chalicelib.domain.forms.presentation import GeneralStyle, Image, Radius
 from chalicelib.domain.forms.public.form import PublicForm
 from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url, page_origin
 

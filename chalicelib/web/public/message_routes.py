@@ -19,7 +19,7 @@ from chalicelib.web.request_log import request_id_of
 
 if TYPE_CHECKING:
     from chalicelib.domain.forms.public.survey import PublicSurvey
-    from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+    from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 
 routes = Blueprint(__name__)
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.forms.redirect import external_url, redirect_to
-from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.survey_context import SurveyContext, external_url, redirect_to
 from tests.domain.forms.factories import (
     BRAND,
     DIRECTORY,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from chalicelib.domain.forms.tones import TONES, levels
+from chalicelib.domain.forms.contrast import TONES, levels
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_text
 
 

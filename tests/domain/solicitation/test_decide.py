@@ -20,7 +20,6 @@ from chalicelib.domain.solicitation.decide import (
     SkipReason,
     decide,
 )
-from chalicelib.domain.solicitation.sending_hours import hold_until
 from tests.domain.forms.factories import BRAND, OTHER_STORE, STORE
 from tests.domain.solicitation.facts import (
     NOW,
@@ -412,7 +411,7 @@ def paris(day: int, at: time, month: int = 11) -> datetime:
 def test_message_is_held_until_sending_hours_of_store(
     now: datetime, expected: datetime | None
 ) -> None:
-    assert hold_until(OFFICE_HOURS, "Europe/Paris", now) == expected
+    assert OFFICE_HOURS.hold_until("Europe/Paris", now) == expected
     given = facts(
         now=now,
         purchase=purchase(date=now),
@@ -429,24 +428,24 @@ def test_message_is_held_until_sending_hours_of_store(
 
 def test_message_is_held_over_weekend() -> None:
     friday = paris(20, time(20))
-    assert hold_until(WEEKDAYS, "Europe/Paris", friday) == paris(23, time(9))
+    assert WEEKDAYS.hold_until("Europe/Paris", friday) == paris(23, time(9))
 
 
 def test_sending_hours_that_clock_change_skips_hold_message_until_next_start() -> None:
     hours = SendingHours.model_validate({"start": "02:00", "end": "03:00", "weekdays": ["SUNDAY"]})
-    skipped = hold_until(hours, "Europe/Paris", paris(29, time(1, 59, 59), 3))
+    skipped = hours.hold_until("Europe/Paris", paris(29, time(1, 59, 59), 3))
     assert skipped == datetime(2026, 3, 29, 1, tzinfo=UTC)
-    assert hold_until(hours, "Europe/Paris", skipped) == datetime(2026, 4, 5, 0, tzinfo=UTC)
+    assert hours.hold_until("Europe/Paris", skipped) == datetime(2026, 4, 5, 0, tzinfo=UTC)
 
 
 def test_message_is_held_only_until_second_start_when_clock_change_repeats_start() -> None:
     hours = SendingHours.model_validate({"start": "02:30", "end": "20:00"})
     # On 25 October 2026, the time 02:30 occurs at 00:30 and at 01:30 UTC.
     first, second = (datetime(2026, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1))
-    assert hold_until(hours, "Europe/Paris", first - SECOND) == first
-    assert hold_until(hours, "Europe/Paris", first) is None
-    assert hold_until(hours, "Europe/Paris", second - SECOND) == second
-    assert hold_until(hours, "Europe/Paris", second) is None
+    assert hours.hold_until("Europe/Paris", first - SECOND) == first
+    assert hours.hold_until("Europe/Paris", first) is None
+    assert hours.hold_until("Europe/Paris", second - SECOND) == second
+    assert hours.hold_until("Europe/Paris", second) is None
 
 
 def test_held_message_is_decided_again() -> None:

@@ -16,7 +16,7 @@ from chalicelib.domain.solicitation.links import (
     survey_link,
     unsubscribe_link,
 )
-from chalicelib.domain.solicitation.unsubscribe_token import MAX_TOKEN, UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import MAX_TOKEN, UnsubscribeToken
 from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER
 
 SURVEY = "50f70000-0000-4000-8000-000000000001"

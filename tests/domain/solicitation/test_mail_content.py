@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.forms.contrast import contrast
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.image import Image
+from chalicelib.domain.forms.presentation import Image
 from chalicelib.domain.language import Language
 from chalicelib.domain.plain_text import shortened, unbroken
 from chalicelib.domain.solicitation.mail_content import MailContent, MailImage, mail_content

@@ -20,7 +20,7 @@ from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.services.customers.find import find_by_email
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.erasure.request import list_erasures

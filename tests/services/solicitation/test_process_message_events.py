@@ -9,10 +9,9 @@ import pytest
 import app
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
-from chalicelib.domain.solicitation.mail_reference import HEADER, MailReference
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.domain.solicitation.solicitation import SolicitationState
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import HEADER, MailReference, UnsubscribeToken
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event

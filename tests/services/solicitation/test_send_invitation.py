@@ -18,11 +18,10 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_tracker
-from chalicelib.domain.solicitation.mail_reference import MailReference
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import size_of
 from chalicelib.domain.solicitation.solicitation import reminder_id
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import MailReference, UnsubscribeToken
 from chalicelib.outbound import providers
 from chalicelib.services.solicitation import links
 from chalicelib.services.solicitation import send_invitation as service

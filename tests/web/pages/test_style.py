@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.forms.contrast import contrast
-from chalicelib.domain.forms.image import Image
-from chalicelib.domain.forms.presentation import Font
+from chalicelib.domain.forms.presentation import Font, Image
 from chalicelib.domain.forms.public.survey import build_public_survey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_text

@@ -11,7 +11,7 @@ from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import short_form_link, short_tracker
-from chalicelib.domain.solicitation.unsubscribe_token import UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, customers
 from chalicelib.storage.stage_values import stage_secret

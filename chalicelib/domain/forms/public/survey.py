@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.forms.image import Image, PartnerImage
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
-from chalicelib.domain.forms.presentation import SurveyStyle
+from chalicelib.domain.forms.presentation import Image, PartnerImage, SurveyStyle
 from chalicelib.domain.forms.public.form import PublicForm, PublicPlace, public_parts, translate
-from chalicelib.domain.forms.redirect import external_url
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode
-from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.survey_context import SurveyContext, external_url
 from chalicelib.domain.forms.translation import PreRedirectTranslation
 from chalicelib.domain.language import Language
 
