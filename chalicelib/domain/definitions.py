@@ -5,31 +5,25 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import AfterValidator, ValidationError, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ValidationError, WithJsonSchema, model_validator
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, errors_of
-from chalicelib.domain.schema import WHITE_SPACE, Input
+from chalicelib.domain.schema import WHITE_SPACE, Input, must
 
 _Definition = TypeVar("_Definition", bound=Input)
 
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 
 
-def _key(text: str) -> str:
-    if text and not _KEY.fullmatch(text):
-        raise PydanticCustomError(
-            "invalid",
-            "Must be 1 to 32 letters, digits, dots, hyphens and underscores, starting with a"
-            " letter or a digit.",
-        )
-    return text
-
-
 Key = Annotated[
     str,
-    AfterValidator(_key),
+    must(
+        lambda text: not text or _KEY.fullmatch(text),
+        "invalid",
+        "Must be 1 to 32 letters, digits, dots, hyphens and underscores, starting with a letter or"
+        " a digit.",
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^(?:{_KEY.pattern})?$"}),
 ]
 """The key of a brand, store or form: a name, unique in its account and kind, or ``""``.

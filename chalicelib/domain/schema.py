@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from itertools import islice
 from types import ModuleType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, LiteralString
 
 from pydantic import (
     AfterValidator,
@@ -102,6 +102,19 @@ WHITE_SPACE: Final = (
 """The white space that pydantic trims. `str.strip` would also trim some control characters."""
 
 
+def must(
+    is_valid: Callable[[Any], object], code: LiteralString, detail: LiteralString
+) -> AfterValidator:
+    """Return a validator that raises the error with this code and detail for invalid values."""
+
+    def check(value: Any) -> Any:
+        if not is_valid(value):
+            raise PydanticCustomError(code, detail)
+        return value
+
+    return AfterValidator(check)
+
+
 def _identifier(text: str) -> str:
     identifier = parse_id(text)
     if identifier is None:
@@ -136,15 +149,6 @@ def _email(text: str) -> str:
 
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
-
-
-def _colour(text: str) -> str:
-    if text and not _COLOUR.fullmatch(text):
-        raise PydanticCustomError(
-            "invalid_colour",
-            'Must be a hexadecimal colour in quotes, such as "#0b7285", or empty.',
-        )
-    return text
 
 
 def _timestamp(value: Any) -> Any:
@@ -238,7 +242,11 @@ Timestamp = Annotated[
 
 Colour = Annotated[
     str,
-    AfterValidator(_colour),
+    must(
+        lambda text: not text or _COLOUR.fullmatch(text),
+        "invalid_colour",
+        'Must be a hexadecimal colour in quotes, such as "#0b7285", or empty.',
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^(?:{_COLOUR.pattern})?$"}),
 ]
 """A hexadecimal colour with 3, 4, 6 or 8 digits, or ``""``."""

@@ -4,7 +4,7 @@ from typing import Final
 
 from chalicelib.domain.accounts.account import SigningSecrets
 from chalicelib.domain.paging import PageRequest, page_meta
-from chalicelib.domain.workflows.partner_view import WorkflowPage, partner_view
+from chalicelib.domain.workflows.partner_view import PartnerWorkflow, WorkflowPage
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.caching import cached
 from chalicelib.storage import webhook_secrets, workflows
@@ -27,5 +27,8 @@ def signing_secrets_of(account_id: str) -> SigningSecrets | None:
 def list_workflows(account_id: str, request: PageRequest) -> WorkflowPage:
     """Return one page of the account's workflows, oldest first. One AWS request."""
     stored = workflows.list_for_account(account_id, consistent=True)
-    items = tuple(map(partner_view, request.of(stored)))
+    items = tuple(
+        PartnerWorkflow.model_validate(workflow, from_attributes=True)
+        for workflow in request.of(stored)
+    )
     return WorkflowPage(items=items, meta=page_meta(request, len(items), len(stored)))

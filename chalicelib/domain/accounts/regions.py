@@ -7,8 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
+
+from chalicelib.domain.schema import must
 
 _TZDATA: Final = "tzdata"
 
@@ -26,22 +27,24 @@ def country_codes() -> frozenset[str]:
     return frozenset(line[:2] for line in table.splitlines() if line and not line.startswith("#"))
 
 
-def _time_zone(name: str) -> str:
-    if name not in time_zone_names():
-        raise PydanticCustomError("invalid", "Must be an IANA time zone, such as Europe/Paris.")
-    return name
-
-
-def _country(code: str) -> str:
-    if code not in country_codes():
-        raise PydanticCustomError(
-            "invalid", "Must be a two-letter country code of ISO 3166, such as FR."
-        )
-    return code
-
-
-TimeZoneName = Annotated[str, Field(max_length=64), AfterValidator(_time_zone)]
+TimeZoneName = Annotated[
+    str,
+    Field(max_length=64),
+    must(
+        lambda name: name in time_zone_names(),
+        "invalid",
+        "Must be an IANA time zone, such as Europe/Paris.",
+    ),
+]
 """The name of an IANA time zone, such as ``Europe/Paris``."""
 
-CountryCode = Annotated[str, Field(max_length=2), AfterValidator(_country)]
+CountryCode = Annotated[
+    str,
+    Field(max_length=2),
+    must(
+        lambda code: code in country_codes(),
+        "invalid",
+        "Must be a two-letter country code of ISO 3166, such as FR.",
+    ),
+]
 """A two-letter country code of ISO 3166 in upper case, such as ``FR``."""

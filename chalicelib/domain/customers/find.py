@@ -2,26 +2,20 @@
 
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.paging import MAX_LIMIT
-from chalicelib.domain.schema import MAX_TEXT, Email, Input, Resource, Text
+from chalicelib.domain.schema import MAX_TEXT, Email, Input, Resource, Text, must
 
 MAX_FOUND: Final = MAX_LIMIT
 """Maximum number of customers in a response."""
 
 
-def _with_digit(phone_number: str) -> str:
-    if not any(map(str.isdigit, phone_number)):
-        raise PydanticCustomError("invalid", "Must be a phone number.")
-    return phone_number
-
-
 PhoneNumber = Annotated[
     Text,
-    AfterValidator(_with_digit),
+    must(lambda text: any(map(str.isdigit, text)), "invalid", "Must be a phone number."),
     WithJsonSchema({"type": "string", "maxLength": MAX_TEXT, "pattern": "[0-9]"}),
 ]
 """A phone number in any notation: a text with at least one digit."""

@@ -8,35 +8,16 @@ group precedes a group if the row has a smaller vertical index than all fields o
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from chalicelib.domain.forms.fields import SavedField
+from chalicelib.domain.forms.fields import SavedField, SavedFieldGroup
 from chalicelib.domain.forms.form import SavedForm
 
-
-class PlacedField(Protocol):
-    """A field of the saved form, or of the public view."""
-
-    @property
-    def group(self) -> str: ...
-    @property
-    def vertical_index(self) -> int: ...
-    @property
-    def horizontal_index(self) -> int: ...
+if TYPE_CHECKING:
+    from chalicelib.domain.forms.public.form import PublicField, PublicFieldGroup
 
 
-class PlacedGroup(Protocol):
-    """A field group of the saved form, or of the public view."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def vertical_index(self) -> int: ...
-
-
-AnyField = TypeVar("AnyField", bound=PlacedField)
+AnyField = TypeVar("AnyField", bound="SavedField | PublicField")
 
 
 @dataclass(frozen=True)
@@ -64,7 +45,7 @@ def fields_in_order(form: SavedForm) -> list[SavedField]:
 
 
 def sections_of(
-    fields: Sequence[AnyField], groups: Sequence[PlacedGroup]
+    fields: Sequence[AnyField], groups: Sequence["SavedFieldGroup | PublicFieldGroup"]
 ) -> list[Section[AnyField]]:
     """Return the sections of a form in display order: one for each group that has fields."""
     ordered = sorted(groups, key=lambda group: group.vertical_index)

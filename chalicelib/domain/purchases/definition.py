@@ -25,7 +25,22 @@ MAX_DELAY: Final = timedelta(days=90)
 """The maximum time between the arrival of a purchase and the earliest time of its survey."""
 
 
-class PurchaseDefinition(Input):
+class PurchaseKey(Input):
+    """The key of a purchase in the system that it comes from."""
+
+    source: Annotated[DataSource, Field(strict=False)] = Field(
+        description="The system from which the purchase comes."
+    )
+    external_id: str = Field(
+        min_length=1, max_length=255, description="Identifier of the purchase in this system."
+    )
+
+    def purchase_id(self, account_id: str) -> str:
+        """Return the id of the purchase."""
+        return purchase_id(account_id, self.source, self.external_id)
+
+
+class PurchaseDefinition(PurchaseKey):
     """The definition of a purchase. Its source and external id identify it within the account.
 
     Attributes:
@@ -34,14 +49,6 @@ class PurchaseDefinition(Input):
             number, or created.
     """
 
-    source: Annotated[DataSource, Field(strict=False)] = Field(
-        description="The system from which the purchase comes."
-    )
-    external_id: str = Field(
-        min_length=1,
-        max_length=255,
-        description="Identifier of the purchase in this system.",
-    )
     store_id: Identifier = Field(description="Identifier of the store of the purchase.")
     date: Timestamp = Field(
         description="Time of the purchase. A survey about a future purchase waits until then."
@@ -106,7 +113,7 @@ def build_purchase(
     now: datetime,
 ) -> Purchase:
     """Build the purchase to save. Start and end date default to the purchase date."""
-    record_id = purchase_id(account_id, definition.source, definition.external_id)
+    record_id = definition.purchase_id(account_id)
     return Purchase(
         id=record_id,
         created_at=created_at,

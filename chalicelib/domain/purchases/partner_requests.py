@@ -74,21 +74,6 @@ class RecordedBatch(Resource):
     items: tuple[RecordedRow, ...] = Field(description="One result for each row, in their order.")
 
 
-class PurchaseKey(Input):
-    """The key of a purchase in the system that it comes from."""
-
-    source: Annotated[DataSource, Field(strict=False)] = Field(
-        description="The system from which the purchase comes."
-    )
-    external_id: str = Field(
-        min_length=1, max_length=255, description="Identifier of the purchase in this system."
-    )
-
-    def purchase_id(self, account_id: str) -> str:
-        """Return the id of the purchase."""
-        return purchase_id(account_id, self.source, self.external_id)
-
-
 class PurchaseReference(Input):
     """A purchase: either its id, or its source and external id."""
 

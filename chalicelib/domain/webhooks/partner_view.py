@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest, period_errors
 from chalicelib.domain.paging import MAX_LIMIT, WholeNumber
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText
+from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText, must
 from chalicelib.domain.webhooks.execution import (
     Attempt,
     Execution,
@@ -22,15 +22,13 @@ MAX_ATTEMPTS_SHOWN: Final = 100
 """Maximum number of attempts in the details of a delivery. Only replays can exceed it."""
 
 
-def _check_replayable(state: ExecutionState) -> ExecutionState:
-    if state is ExecutionState.SUCCEEDED:
-        raise PydanticCustomError("not_allowed", "A delivered webhook is not sent again.")
-    return state
-
-
 _Replayable = Annotated[
     ExecutionState,
-    AfterValidator(_check_replayable),
+    must(
+        lambda state: state is not ExecutionState.SUCCEEDED,
+        "not_allowed",
+        "A delivered webhook is not sent again.",
+    ),
     WithJsonSchema({"type": "string", "enum": ["PENDING", "FAILED", "STOPPED", "PARKED"]}),
 ]
 
@@ -137,7 +135,9 @@ class WebhookAttempt(Resource):
     status: int | None = Field(description="Status of the response; `null` without a response.")
     error: str = Field(description="Why there was no response; otherwise empty.")
     duration_ms: int = Field(description="Duration of the attempt in milliseconds.")
-    response_excerpt: str = Field(description="Beginning of the response body.")
+    response_excerpt: str = Field(
+        validation_alias="excerpt", description="Beginning of the response body."
+    )
     ambiguous: bool = Field(
         description="Whether the receiver may have processed the webhook although no response"
         " arrived."
@@ -201,16 +201,4 @@ def delivery_view(
         attempt_count=execution.attempt,
         last_status=last.status if last else None,
         next_attempt_at=next_attempt_at,
-    )
-
-
-def attempt_view(attempt: Attempt) -> WebhookAttempt:
-    """Return the partner view of an attempt."""
-    return WebhookAttempt(
-        at=attempt.at,
-        status=attempt.status,
-        error=attempt.error,
-        duration_ms=attempt.duration_ms,
-        response_excerpt=attempt.excerpt,
-        ambiguous=attempt.ambiguous,
     )

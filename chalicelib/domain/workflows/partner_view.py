@@ -1,12 +1,9 @@
 """The partner view of workflows. It contains no URL and no custom headers: they can be secret."""
 
-from urllib.parse import urlsplit
-
 from pydantic import Field
 
 from chalicelib.domain.paging import PageMeta
 from chalicelib.domain.schema import Resource, TimestampText
-from chalicelib.domain.workflows.workflow import Workflow
 
 
 class PartnerAction(Resource):
@@ -37,24 +34,3 @@ class WorkflowPage(Resource):
 
     items: tuple[PartnerWorkflow, ...]
     meta: PageMeta
-
-
-def partner_view(workflow: Workflow) -> PartnerWorkflow:
-    """Return the partner view of a workflow."""
-    return PartnerWorkflow(
-        id=workflow.id,
-        created_at=workflow.created_at,
-        updated_at=workflow.updated_at,
-        name=workflow.name,
-        enabled=workflow.enabled,
-        actions=tuple(
-            PartnerAction(
-                id=action.id,
-                key=action.key,
-                description=action.description,
-                host=urlsplit(action.url).hostname or "",
-                attempts=action.attempts,
-            )
-            for action in workflow.actions
-        ),
-    )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from chalicelib.domain.comparison import Combination, Comparator, evaluate
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
@@ -70,21 +71,19 @@ class Condition(Resource):
         return combination_of(self.operator)
 
     def _values(self, feedback: Feedback) -> list[str]:
-        match self.subject:
-            case Subject.RATING:
-                return [] if feedback.rating is None else [str(feedback.rating)]
-            case Subject.FORM:
-                return [feedback.form_id] if feedback.kind is FormKind.CONTACT_FORM else []
-            case Subject.SURVEY:
-                return [feedback.form_id] if feedback.kind is FormKind.SURVEY else []
-            case Subject.BRAND:
-                return [feedback.brand_id] if feedback.brand_id else []
-            case Subject.STORE:
-                return [feedback.store_id] if feedback.store_id else []
-            case Subject.LANGUAGE:
-                return [str(feedback.language)]
-            case Subject.SOURCE:
-                return [str(feedback.source)]
+        is_survey = feedback.kind is FormKind.SURVEY
+        values = {
+            Subject.RATING: feedback.rating,
+            Subject.FORM: None if is_survey else feedback.form_id,
+            Subject.SURVEY: feedback.form_id if is_survey else None,
+            Subject.BRAND: feedback.brand_id,
+            Subject.STORE: feedback.store_id,
+            Subject.LANGUAGE: feedback.language,
+            Subject.SOURCE: feedback.source,
+        }
+        if self.subject in values:
+            value = values[self.subject]
+            return [] if value is None else [str(value)]
         answers = (a for a in feedback.answers if self.field in (a.field_id, a.key))
         return [value for answer in answers for value in answer.values]
 
@@ -104,6 +103,11 @@ class Action(Resource):
     headers: dict[str, str] = {}
     metadata: dict[str, str] = {}
     attempts: int = MAX_ATTEMPTS
+
+    @property
+    def host(self) -> str:
+        """The host of the URL."""
+        return urlsplit(self.url).hostname or ""
 
 
 class Workflow(Resource):

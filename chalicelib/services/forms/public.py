@@ -18,10 +18,10 @@ from chalicelib.domain.forms.public.contact_form import (
     PublicContactForm,
     build_public_contact_form,
 )
+from chalicelib.domain.forms.public.form import thanks_for
 from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
-from chalicelib.domain.forms.thanks import thanks_for
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.forms.untranslated import untranslated_texts
 from chalicelib.domain.language import Language

@@ -22,10 +22,10 @@ from chalicelib.domain.webhooks.partner_view import (
     DeliveryReplayRequest,
     ReplayedDeliveries,
     ReplayedDelivery,
+    WebhookAttempt,
     WebhookDelivery,
     WebhookDeliveryDetails,
     WebhookTestRequest,
-    attempt_view,
     delivery_view,
 )
 from chalicelib.domain.workflows.workflow import new_test_execution
@@ -127,7 +127,9 @@ def read_partner_delivery(account_id: str, execution_id: str) -> WebhookDelivery
     last = {attempt.number: attempt for attempt in attempts}.get(execution.settled)
     return WebhookDeliveryDetails(
         **dict(_view(execution, last)),
-        attempts=tuple(map(attempt_view, attempts)),
+        attempts=tuple(
+            WebhookAttempt.model_validate(attempt, from_attributes=True) for attempt in attempts
+        ),
     )
 
 

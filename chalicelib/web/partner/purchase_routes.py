@@ -60,7 +60,7 @@ def report_purchases(request: PartnerRequest) -> Resource:
 @operation(
     tag="Purchases",
     description="Returns the purchase with this source and external id.",
-    body="purchases.partner_requests.PurchaseKey",
+    body="purchases.definition.PurchaseKey",
     body_description="The key of the purchase.",
     response="purchases.purchase.Purchase",
     returns="The purchase.",
@@ -68,7 +68,7 @@ def report_purchases(request: PartnerRequest) -> Resource:
 )
 def find_purchase(request: PartnerRequest) -> Resource:
     """Find a purchase."""
-    from chalicelib.domain.purchases.partner_requests import PurchaseKey
+    from chalicelib.domain.purchases.definition import PurchaseKey
     from chalicelib.services.purchases.read import read_purchase
 
     record_id = request.body(PurchaseKey).purchase_id(request.account_id)

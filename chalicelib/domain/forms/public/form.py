@@ -16,7 +16,7 @@ from chalicelib.domain.forms.fields import (
 )
 from chalicelib.domain.forms.form import Images, SavedForm
 from chalicelib.domain.forms.part import Part
-from chalicelib.domain.forms.placeholders import fill_titles
+from chalicelib.domain.forms.placeholders import fill, fill_titles
 from chalicelib.domain.forms.presentation import Body, ExternalLink, Footer, Header, Submission
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation, GroupTranslation
 from chalicelib.domain.language import Language
@@ -168,6 +168,38 @@ def translate(part: _Part, texts: Part) -> _Part:
         elif text:
             changed[name] = text
     return part.model_copy(update=changed) if changed else part
+
+
+def thanks_for(
+    form: SavedForm,
+    submission: Submission,
+    language: Language,
+    rating: int | None,
+    names: Mapping[str, str],
+) -> Submission:
+    """Replace the thank-you texts in a view by the form's texts for this rating.
+
+    A text that the form does not define for the rating stays unchanged.
+
+    Args:
+        submission: the view's texts, which are shown after the submission.
+        names: the values of the placeholders in the texts.
+    """
+    matching = [
+        (each.min_rating, position)
+        for position, each in enumerate(form.thanks)
+        if rating is not None and each.min_rating <= rating
+    ]
+    if not matching:
+        return submission
+    _, position = max(matching)
+    translations = form.translations.get(language, FormTranslation()).thanks
+    texts = form.thanks[position]
+    if translations:
+        texts = translate(texts, translations[position])
+    titles = {"title": texts.title, "subtitle": texts.subtitle}
+    filled = {name: fill(text, names) for name, text in titles.items() if text}
+    return submission.model_copy(update=filled)
 
 
 def translated_values(values: list[str], translations: list[str]) -> list[str]:
