@@ -122,6 +122,10 @@ def _identifier(text: str) -> str:
     return identifier
 
 
+MAX_EMAIL: Final = 254
+"""Maximum length of an e-mail address."""
+
+
 @cache
 def _email_validator() -> ModuleType:
     # Imported on first use: only functions that accept e-mail addresses need it.
@@ -133,7 +137,10 @@ def _email_validator() -> ModuleType:
     return email_validator
 
 
-def _email(text: str) -> str:
+def is_email(text: str) -> bool:
+    """Return whether the text has the syntax of an e-mail address of at most 254 characters."""
+    if len(text) > MAX_EMAIL:
+        return False  # The library examines the whole text first.
     library = _email_validator()
     try:
         library.validate_email(
@@ -144,8 +151,8 @@ def _email(text: str) -> str:
             allow_domain_literal=True,
         )
     except library.EmailNotValidError:
-        raise PydanticCustomError("invalid_email", "Must be an e-mail address.") from None
-    return text
+        return False
+    return True
 
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
@@ -223,9 +230,8 @@ Identifier = Annotated[
 Email = Annotated[
     str,
     Field(max_length=255),
-    AfterValidator(_email),
-    # The syntax of e-mail addresses allows at most 254 characters.
-    WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
+    must(is_email, "invalid_email", "Must be an e-mail address."),
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": MAX_EMAIL}),
 ]
 """An e-mail address. Only its syntax is validated, and it is stored unchanged."""
 

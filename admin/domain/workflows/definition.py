@@ -23,11 +23,7 @@ from chalicelib.domain.input_errors import (
 )
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Identifier, Input, format_timestamp
-from chalicelib.domain.webhooks.headers import (
-    InvalidHeader,
-    normalize_header_name,
-    validate_headers,
-)
+from chalicelib.domain.webhooks.headers import header_errors
 from chalicelib.domain.webhooks.url import url_error
 from chalicelib.domain.workflows.workflow import (
     MAX_ATTEMPTS,
@@ -274,7 +270,8 @@ def _action_errors(
     invalid_url = url_error(action.url, allow_private=allow_private)
     if invalid_url:
         yield InputError(json_pointer(*path, "url"), "invalid_url", invalid_url)
-    yield from _header_errors(action.headers, *path, "headers")
+    for name, code, detail in header_errors(action.headers):
+        yield InputError(json_pointer(*path, "headers", name), code, detail)
     # Only the id and the name of the workflow are part of the body.
     body_workflow = Workflow(
         id=workflow.id, name=workflow.name, actions=(), created_at="", updated_at=""
@@ -285,15 +282,3 @@ def _action_errors(
             "too_large",
             f"The webhook body must be at most {MAX_BODY_BYTES} bytes.",
         )
-
-
-def _header_errors(headers: Mapping[str, str], *path: str | int) -> Iterator[InputError]:
-    seen: set[str] = set()
-    for name, value in headers.items():
-        try:
-            validate_headers({name: value})
-        except InvalidHeader as error:
-            yield not_allowed(str(error), *path, name)
-        if normalize_header_name(name) in seen:
-            yield duplicate(*path, name)
-        seen.add(normalize_header_name(name))

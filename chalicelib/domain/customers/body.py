@@ -120,6 +120,12 @@ class CustomerBody(_IdentifierInput):
     sms_optin: bool | None = Field(default=None, description=_description_of("sms_optin"))
     email_optin: bool | None = Field(default=None, description=_description_of("email_optin"))
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of the fields of this class that are set, except the metadata."""
+        values = {name: getattr(self, name) for name in CustomerBody.model_fields}
+        return {n: value for n, value in values.items() if n != "metadata" and value is not None}
+
     @classmethod
     def _is_set(cls, value: Any) -> bool:
         return _is_set(value)
@@ -141,11 +147,7 @@ def customer_from_body(
     Raises:
         InputTooLarge: the customer exceeds a size limit; see `check_size`.
     """
-    fields = {
-        name: value
-        for name in CustomerBody.model_fields
-        if name != "metadata" and (value := getattr(body, name)) is not None
-    }
+    fields = body.values
     fields.setdefault("display_name", joined_name(body.first_name, body.last_name))
     metadata = {IMPORT_METADATA_KEY: body.metadata} if body.metadata else {}
     customer = Customer(

@@ -118,11 +118,7 @@ def fields_of(body: CustomerBody) -> Fields:
     The display name defaults to the first and last name. Opt-ins are included, but they apply only
     if the row creates the customer.
     """
-    fields: Fields = {
-        name: value
-        for name in CustomerBody.model_fields
-        if name != "metadata" and (value := getattr(body, name)) is not None
-    }
+    fields: Fields = body.values
     display_name = fields.get("display_name") or joined_name(body.first_name, body.last_name)
     if display_name:
         fields["display_name"] = display_name

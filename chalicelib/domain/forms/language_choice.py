@@ -4,6 +4,7 @@ A request specifies languages as language ranges (RFC 4647). A form has texts in
 language and in the languages of its translations.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -23,6 +24,10 @@ _OTHER_CODES: Final = {
     "zh-hk": "zh-tw",
     "zh-mo": "zh-tw",
 }
+_WEIGHTED: Final = re.compile(
+    r"(?P<range>[^\s;]+)\s*(?:;\s*q\s*=\s*(?P<weight>0?\.[0-9]+|0|1(?:\.0+)?)\s*)?", re.IGNORECASE
+)
+"""A language range, and its weight from 0 to 1 (RFC 9110, section 12.4.2)."""
 _LANGUAGES: Final = {str(language).lower(): language for language in Language}
 
 
@@ -58,28 +63,10 @@ def accepted_ranges(accept_language: str) -> list[str]:
 
     Malformed ranges and ranges with ``q=0`` are ignored.
     """
-    weighted: list[tuple[float, str]] = []
-    for item in accept_language.split(","):
-        language_range, _, parameter = (part.strip() for part in item.partition(";"))
-        weight = _weight(parameter)
-        if language_range and weight > 0:
-            weighted.append((weight, language_range))
-    return [language_range for _, language_range in sorted(weighted, key=lambda pair: -pair[0])]
-
-
-def _weight(parameter: str) -> float:
-    """Return the weight that a parameter such as ``q=0.8`` gives to a language range.
-
-    The default is 1. If the parameter is malformed, the weight is 0.
-    """
-    if not parameter:
-        return 1.0
-    name, _, value = parameter.partition("=")
-    try:
-        weight = float(value)
-    except ValueError:
-        return 0.0
-    return weight if name.strip().lower() == "q" and 0 <= weight <= 1 else 0.0
+    matches = [_WEIGHTED.fullmatch(item.strip()) for item in accept_language.split(",")]
+    weighted = [(float(match["weight"] or 1), match["range"]) for match in matches if match]
+    accepted = sorted((each for each in weighted if each[0] > 0), key=lambda each: -each[0])
+    return [language_range for _, language_range in accepted]
 
 
 def _lookup(language_range: str) -> Iterator[Language]:

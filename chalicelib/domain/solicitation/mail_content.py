@@ -4,7 +4,6 @@ The texts are shortened, so that the HTML of every mail stays below `MAX_HTML_BY
 Gmail would cut off the end of the mail with the unsubscribe link.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -35,7 +34,6 @@ _MAX_URL: Final = 1_000
 _MAX_LOGO_WIDTH: Final = 200
 _MAX_LOGO_HEIGHT: Final = 96
 _MAX_COVER_WIDTH: Final = 600
-_COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _CORNERS_PX: Final = {Radius.SHARP: 0, Radius.ROUNDED: 6, Radius.PILL: 24}
 
 _SMILEYS: Final = ("😞", "🙁", "😐", "🙂", "😀")
@@ -342,7 +340,7 @@ def _style(survey: SavedSurvey) -> MailStyle:
 
 def _colour(value: str, default: str) -> str:
     """Return the colour as ``#rrggbb``, because some mail clients do not support transparency."""
-    if not _COLOUR.fullmatch(value):
+    if not value:
         return default
     digits = value[1:]
     if len(digits) <= 4:

@@ -51,9 +51,11 @@ def parse_message_event(body: str) -> MessageEvent | None:
         if kind == "Bounce" and document["bounce"]["bounceType"] == "Permanent":
             recipients = document["bounce"]["bouncedRecipients"]
             return _event(document, SuppressionReason.BOUNCED, recipients)
-        if kind == "Complaint" and not _is_no_complaint(document["complaint"]):
-            recipients = document["complaint"]["complainedRecipients"]
-            return _event(document, SuppressionReason.COMPLAINT, recipients)
+        if kind == "Complaint":
+            complaint = document["complaint"]
+            if complaint.get("complaintFeedbackType") != _NO_COMPLAINT:
+                recipients = complaint["complainedRecipients"]
+                return _event(document, SuppressionReason.COMPLAINT, recipients)
     except (AttributeError, KeyError, RecursionError, TypeError) as error:
         raise ValueError(f"Invalid message event: {type(error).__name__}.") from error
     return None
@@ -69,7 +71,3 @@ def _event(document: Any, reason: SuppressionReason, recipients: Iterable[Any]) 
         if header["name"].lower() == HEADER.lower()
     )
     return MessageEvent(str(mail["messageId"]), reason, tuple(unique), references)
-
-
-def _is_no_complaint(complaint: Any) -> bool:
-    return bool(complaint.get("complaintFeedbackType") == _NO_COMPLAINT)

@@ -1,7 +1,7 @@
 """Build the headers of webhooks: validate custom headers and merge them with the system headers."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 MAX_VALUE_LENGTH: Final = 4096
@@ -19,43 +19,41 @@ _FRAMING: Final = frozenset(
 
 
 class InvalidHeader(ValueError):
-    """A custom header is invalid. The message states the reason in one sentence.
-
-    Attributes:
-        name: the header's name.
-    """
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(reason)
-        self.name = name
+    """A custom header is invalid. The message states the reason in one sentence."""
 
 
 def validate_headers(custom: Mapping[str, str]) -> None:
     """Check that custom headers cannot split the request or change its framing or destination.
 
     Raises:
-        InvalidHeader: a header is invalid. Only the first invalid header is reported. A name must
-            be a unique token. A value must consist of printable ASCII characters; it must not start
-            or end with a space or a tab (RFC 9110, sections 5.1 and 5.5).
+        InvalidHeader: a header is invalid. Only the first invalid header is reported.
+    """
+    for _, _, detail in header_errors(custom):
+        raise InvalidHeader(detail)
+
+
+def header_errors(custom: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each invalid header, with the code and the detail of its error.
+
+    A name must be a unique token that does not control the destination, framing or encoding of the
+    message. A value must consist of printable ASCII characters; it must not start or end with a
+    space or a tab (RFC 9110, sections 5.1 and 5.5).
     """
     seen: set[str] = set()
     for name, value in custom.items():
+        normalized = normalize_header_name(name)
         if len(name) > _MAX_NAME_LENGTH or not _NAME.fullmatch(name):
-            raise InvalidHeader(
-                name,
-                f"Invalid header name (1 to {_MAX_NAME_LENGTH} token characters, RFC 9110).",
-            )
-        if is_framing_header(name):
-            raise InvalidHeader(name, "This header controls the transport and cannot be set.")
-        if len(value) > MAX_VALUE_LENGTH or not _VALUE.fullmatch(value):
-            raise InvalidHeader(
-                name, f"Invalid value (at most {MAX_VALUE_LENGTH} printable ASCII characters)."
-            )
-        if normalize_header_name(name) in seen:
-            raise InvalidHeader(
-                name, "Duplicate header name (case is ignored, and _ is equivalent to -)."
-            )
-        seen.add(normalize_header_name(name))
+            detail = f"Invalid header name (1 to {_MAX_NAME_LENGTH} token characters, RFC 9110)."
+            yield name, "not_allowed", detail
+        elif normalized in _FRAMING:
+            yield name, "not_allowed", "This header controls the transport and cannot be set."
+        elif len(value) > MAX_VALUE_LENGTH or not _VALUE.fullmatch(value):
+            detail = f"Invalid value (at most {MAX_VALUE_LENGTH} printable ASCII characters)."
+            yield name, "not_allowed", detail
+        elif normalized in seen:
+            detail = "Duplicate header name (case is ignored, and _ is equivalent to -)."
+            yield name, "duplicate", detail
+        seen.add(normalized)
 
 
 def normalize_header_name(name: str) -> str:
@@ -65,11 +63,6 @@ def normalize_header_name(name: str) -> str:
     ``-`` and ``_`` as the same character (RFC 3875, section 4.1.18).
     """
     return name.lower().replace("_", "-")
-
-
-def is_framing_header(name: str) -> bool:
-    """Return whether the header controls the destination, framing or encoding of the message."""
-    return normalize_header_name(name) in _FRAMING
 
 
 def webhook_headers(

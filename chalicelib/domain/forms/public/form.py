@@ -24,6 +24,7 @@ from chalicelib.domain.schema import UuidText
 
 _Part = TypeVar("_Part", bound=Part)
 _FIELD_TRAITS = tuple(FieldTraits.model_fields)
+_COPIED = ("id", "enabled", "auto_translate", "external_link", *Images.model_fields)
 
 
 class PublicPlace(Part):
@@ -124,20 +125,12 @@ def public_parts(
     """
     texts = form.translations.get(language, FormTranslation())
     dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
-    return {
-        "id": form.id,
+    return {name: getattr(form, name) for name in _COPIED} | {
         "language": language,
-        "enabled": form.enabled,
-        "auto_translate": form.auto_translate,
         "header": fill_titles(translate(form.header, texts.header), names),
         "body": translate(form.body, texts.body),
         "footer": translate(form.footer, texts.footer),
         "submission": fill_titles(translate(form.submission, texts.submission), names),
-        "external_link": form.external_link,
-        "logo": form.logo,
-        "footer_logo": form.footer_logo,
-        "cover": form.cover,
-        "submission_image": form.submission_image,
         "store_list": [PublicPlace.of(store) for store in stores],
         "fields": [
             _field(field, texts.fields.get(field.key, FieldTranslation()), dependencies)

@@ -1,7 +1,5 @@
 """The public view of a survey: ``GET /public/survey``."""
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
@@ -10,7 +8,6 @@ from chalicelib.domain.forms.presentation import Image, PartnerImage, SurveyStyl
 from chalicelib.domain.forms.public.form import PublicForm, PublicPlace, public_parts, translate
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.survey_context import SurveyContext, external_url
-from chalicelib.domain.forms.translation import PreRedirectTranslation
 from chalicelib.domain.language import Language
 
 
@@ -68,26 +65,19 @@ def stores_of_targets(survey: SavedSurvey, directory: Directory) -> list[Place]:
 
     The stores are in target order, without duplicates.
     """
-    return list({store.id: store for store in _stores(survey, directory)}.values())
-
-
-def _stores(survey: SavedSurvey, directory: Directory) -> Iterator[Place]:
+    stores: dict[str, Place] = {}
     for target in survey.targets:
-        if not target.enabled:
-            continue
-        if target.type is PlaceKind.BRAND:
-            yield from directory.stores_of(target.target_id)
-        elif store := directory.store(target.target_id):
-            yield store
+        if target.enabled and target.type is PlaceKind.BRAND:
+            stores |= {store.id: store for store in directory.stores_of(target.target_id)}
+        elif target.enabled and (store := directory.store(target.target_id)):
+            stores[store.id] = store
+    return list(stores.values())
 
 
 def _pre_redirect_config(survey: SavedSurvey, language: Language) -> PreRedirectConfig | None:
-    texts = survey.translations.get(language)
-    if survey.pre_redirect_config is None or texts is None:
-        return survey.pre_redirect_config
-    return translate(
-        survey.pre_redirect_config, texts.pre_redirect_config or PreRedirectTranslation()
-    )
+    config, texts = survey.pre_redirect_config, survey.translations.get(language)
+    translated = texts.pre_redirect_config if texts else None
+    return translate(config, translated) if config and translated else config
 
 
 def _partner_image(image: Image | None) -> PartnerImage | None:
