@@ -15,6 +15,7 @@ these records. Each of these counters is the sum of 16 rows, because concurrent 
 single row would conflict.
 """
 
+from collections import defaultdict
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -163,12 +164,11 @@ def correct_count(account_id: str, kind: Counted, by: int) -> None:
 
 def load_counts(account_id: str) -> dict[Listed | Counted, int]:
     """Return the number of the account's records of each kind. One consistent request."""
-    kinds: list[Listed | Counted] = [*Listed, *(kind for kind in Counted for _ in range(_SHARDS))]
-    keys = [(account_id, kind.value) for kind in Listed] + [
-        (_shard_key(account_id, shard), kind.value) for kind in Counted for shard in range(_SHARDS)
-    ]
-    counts: dict[Listed | Counted, int] = dict.fromkeys([*Listed, *Counted], 0)
-    for kind, row in zip(kinds, read_together(*((CounterRow, *key) for key in keys)), strict=True):
+    keys: list[tuple[str, Listed | Counted]] = [(account_id, kind) for kind in Listed]
+    keys += [(_shard_key(account_id, n), kind) for kind in Counted for n in range(_SHARDS)]
+    rows = read_together(*((CounterRow, key, kind.value) for key, kind in keys))
+    counts: dict[Listed | Counted, int] = defaultdict(int)
+    for (_, kind), row in zip(keys, rows, strict=True):
         counts[kind] += total_of(row)
     return counts
 

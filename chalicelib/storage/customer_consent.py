@@ -1,7 +1,7 @@
 """Check and change the opt-ins of customers."""
 
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
@@ -28,7 +28,7 @@ def confirm_recipient(
     Args:
         revoked_optins: the channels whose opt-in the transaction turns off.
     """
-    accepts = has_same_addresses(customer) & CustomerRow.has(**{_OPTINS[channel]: True})
+    accepts = has_same_addresses(customer) & CustomerRow.has(**{OPTINS[channel]: True})
     if channel is Channel.EMAIL:
         accepts &= CustomerRow.has(email_bounced=None) | CustomerRow.has(email_bounced=False)
     if revoked_optins:
@@ -58,7 +58,7 @@ def turn_optins_off(
     write.update(
         CustomerRow(account_key(account_id, customer.id)),
         actions=CustomerRow.changes(
-            updated_at=clock.now(), **{_OPTINS[channel]: False for channel in channels}
+            updated_at=clock.now(), **{OPTINS[channel]: False for channel in channels}
         ),
         condition=has_same_addresses(customer) if condition is None else condition,
     )
@@ -73,27 +73,16 @@ def find_keys_with_contact(channel: Channel, contact_hash: str) -> list[str]:
     return [row.key for row in index.query(contact_hash)]
 
 
-def revoke_consent(
-    write: TransactWrite, key: str, channel: Channel, contact_hash: str, *, is_bounce: bool
+def change_with_address(
+    write: TransactWrite, key: str, channel: Channel, contact_hash: str, **values: Any
 ) -> None:
-    """Turn a customer's opt-in off in this transaction, or mark the address as bounced.
+    """Set attributes of a customer in this transaction.
 
-    The transaction fails if the customer no longer exists or the address has changed.
+    The transaction fails if the customer no longer exists or no longer has this address.
     """
-    is_email = channel is Channel.EMAIL
-    change = {"email_bounced": True} if is_bounce and is_email else {_OPTINS[channel]: False}
-    unchanged = {"email_hash" if is_email else "phone_hash": contact_hash}
-    actions = CustomerRow.changes(updated_at=clock.now(), **change)
-    write.update(CustomerRow(key), actions, CustomerRow.has(**unchanged))
+    address = "email_hash" if channel is Channel.EMAIL else "phone_hash"
+    actions = CustomerRow.changes(updated_at=clock.now(), **values)
+    write.update(CustomerRow(key), actions, CustomerRow.has(**{address: contact_hash}))
 
 
-def clear_bounce(write: TransactWrite, key: str, contact_hash: str) -> None:
-    """Mark a customer's e-mail address as not bounced in this transaction.
-
-    The transaction fails if the customer no longer exists or the address has changed.
-    """
-    actions = CustomerRow.changes(email_bounced=False, updated_at=clock.now())
-    write.update(CustomerRow(key), actions, CustomerRow.email_hash == contact_hash)
-
-
-_OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
+OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
@@ -71,21 +70,11 @@ def delete(write: TransactWrite, deletion: Deletion) -> None:
 
     The transaction fails if one of the rows has changed since `plan` read it.
     """
-    _remove(write, deletion)
-    # A transaction can contain only one action per row.
-    deletion.release.add_to(write, checks_holder=not _is_last(deletion))
-
-
-def _load_at(account_id: str, position: int) -> Any:
-    key = lists.block_key(account_id, block_of(position))
-    for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
-        return row
-    blocked = Blocked(f"no customer at position {position}", MAX_WAIT)
-    raise Contention(condition_failed=False, blocked=blocked)
-
-
-def _remove(write: TransactWrite, deletion: Deletion) -> None:
     account_id, row, total = deletion.account_id, deletion.row, deletion.total
+    last, holder = deletion.last, deletion.release.next_holder
+    is_holder_moved = last is not None and holder is not None and last.id == holder.id
+    # A transaction can contain only one action per row.
+    deletion.release.add_to(write, checks_holder=not is_holder_moved)
     write.delete(
         CustomerRow(row.key),
         condition=CustomerRow.has(position=row.position) & customers.has_same_addresses(row),
@@ -97,22 +86,17 @@ def _remove(write: TransactWrite, deletion: Deletion) -> None:
         actions=[*CounterRow.changes(total=total - 1), CounterRow.erasures.add(1)],
         condition=CounterRow.total == total,
     )
-    if deletion.last is not None:
-        placed = lists.place(account_id, row.position)
-        write.update(
-            CustomerRow(deletion.last.key),
-            actions=CustomerRow.changes(**placed),
-            condition=(CustomerRow.position == total) & _holds_pair_if_next(deletion),
-        )
+    if last is not None:
+        moved = CustomerRow.changes(**lists.place(account_id, row.position))
+        unchanged = CustomerRow.has(position=total)
+        if is_holder_moved:
+            unchanged &= customers.has_same_addresses(holder)
+        write.update(CustomerRow(last.key), moved, unchanged)
 
 
-def _is_last(deletion: Deletion) -> bool:
-    last, holder = deletion.last, deletion.release.next_holder
-    return last is not None and holder is not None and last.id == holder.id
-
-
-def _holds_pair_if_next(deletion: Deletion) -> Condition:
-    if _is_last(deletion):
-        return customers.has_same_addresses(deletion.release.next_holder)
-    exists: Condition = CustomerRow.key.exists()
-    return exists
+def _load_at(account_id: str, position: int) -> Any:
+    key = lists.block_key(account_id, block_of(position))
+    for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
+        return row
+    blocked = Blocked(f"no customer at position {position}", MAX_WAIT)
+    raise Contention(condition_failed=False, blocked=blocked)

@@ -14,7 +14,6 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, phone_hash
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import counters, lists
@@ -104,9 +103,9 @@ def find(account_id: str, customer_id: str) -> Customer | None:
     return build_customer(row) if row else None
 
 
-def find_by_pair(account_id: str, pair: CustomerPair) -> str | None:
-    """Load the id of the account's oldest customer with this pair. One consistent request."""
-    return next(iter(find_holders(account_id, pair.digests).values()), None)
+def find_by_pair(account_id: str, digests: Sequence[str]) -> str | None:
+    """Load the id of the account's oldest customer with this pair; see `find_holders`."""
+    return next(iter(find_holders(account_id, digests).values()), None)
 
 
 def find_holders(account_id: str, digests: Sequence[str]) -> dict[str, str]:

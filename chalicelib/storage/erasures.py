@@ -25,7 +25,7 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, index
-from chalicelib.storage.dynamodb.table import read_together, read_with_response, time_of
+from chalicelib.storage.dynamodb.table import fields_of, read_together, read_with_response, time_of
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.stage_values import stage_secret
@@ -235,20 +235,14 @@ def _is_unchanged(erasure: Erasure) -> Condition:
 def build_erasure(row: Any) -> Erasure:
     """Build an erasure from its table row."""
     keys = {Channel.EMAIL: row.email_contact, Channel.SMS: row.sms_contact}
-    return Erasure(
-        id=row.erasure_id,
-        account_id=row.account_id,
-        erased_at=row.erased_at,
-        customer_id=row.customer_id,
-        pair_digests=tuple((row.pair or "").split()),
-        pair_contacts=tuple((row.pair_contact or "").split()),
-        others=tuple(row.others or ()),
-        other_count=row.other_count,
-        next_holder=row.next_holder,
-        recreated=frozenset(row.recreated or ()),
-        contacts={channel: key for channel, key in keys.items() if key},
-        state=WorkState(row.state),
-        ended_at=row.ended_at,
-        counts={kind: getattr(row, kind.value) or 0 for kind in Erased},
-        operator=row.operator,
-    )
+    values = {
+        "id": row.erasure_id,
+        "pair_digests": tuple((row.pair or "").split()),
+        "pair_contacts": tuple((row.pair_contact or "").split()),
+        "others": tuple(row.others or ()),
+        "recreated": frozenset(row.recreated or ()),
+        "contacts": {channel: key for channel, key in keys.items() if key},
+        "state": WorkState(row.state),
+        "counts": {kind: getattr(row, kind.value) or 0 for kind in Erased},
+    }
+    return Erasure(**fields_of(row, Erasure) | values)

@@ -51,20 +51,17 @@ class SentMessage:
 
 def find_message(message_id: str) -> SentMessage | None:
     """Load a message by the provider's id. Return None if it is unknown. One request."""
-    (row,) = read_together((MessageRow, message_id))
-    if row is None:
-        return None
-    return _message(row)
-
-
-def _message(row: MessageRow) -> SentMessage:
-    return SentMessage(**fields_of(row, SentMessage) | {"channel": Channel(row.channel)})
+    return next(iter(find_many([message_id])), None)
 
 
 def find_many(message_ids: Collection[str]) -> list[SentMessage]:
     """Load messages by id. Omit missing messages. One consistent request per 100 messages."""
     rows = read_together(*((MessageRow, message_id) for message_id in message_ids))
-    return [_message(row) for row in rows if row]
+    return [
+        SentMessage(**fields_of(row, SentMessage) | {"channel": Channel(row.channel)})
+        for row in rows
+        if row
+    ]
 
 
 def delete(write: TransactWrite, message_id: str) -> None:

@@ -27,7 +27,6 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import SkipReason
 from chalicelib.domain.solicitation.solicitation import (
-    INTERRUPTED,
     Solicitation,
     SolicitationPointer,
     SolicitationState,
@@ -468,35 +467,22 @@ def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: 
     return _settle(claimed, _ending(state, now, reason=reason), state)
 
 
-def expire(solicitation: Solicitation, now: datetime) -> bool:
-    """Store UNKNOWN for a claim whose lease ended. Return False if the claim has an outcome.
-
-    One request.
-    """
-    return save_end(solicitation, SolicitationState.UNKNOWN, INTERRUPTED, now)
-
-
-def list_page(account_id: str, after: Position | None, at_most: int) -> tuple[list[Position], bool]:
+def list_page(
+    account_id: str, after: Position | None, at_most: int, customer_id: str | None = None
+) -> tuple[list[Position], bool]:
     """Load positions of the account's solicitations, and whether the list ends with them.
 
     One request. The index is eventually consistent.
 
     Args:
         after: the position of the last solicitation of the preceding page.
+        customer_id: list the solicitations of this customer instead. The customer can belong to any
+            account, so the caller checks the account of the solicitations.
     """
-    key = ("account_id", account_id)
-    return read_index_page(SolicitationRow.by_account, key, "solicitation_id", after, at_most)
-
-
-def list_page_of_customer(
-    customer_id: str, after: Position | None, at_most: int
-) -> tuple[list[Position], bool]:
-    """Load positions of a customer's solicitations; see `list_page`.
-
-    The customer can belong to any account, so the caller checks the account of the solicitations.
-    """
-    key = ("customer_id", customer_id)
-    return read_index_page(SolicitationRow.by_customer, key, "solicitation_id", after, at_most)
+    index, key = SolicitationRow.by_account, ("account_id", account_id)
+    if customer_id:
+        index, key = SolicitationRow.by_customer, ("customer_id", customer_id)
+    return read_index_page(index, key, "solicitation_id", after, at_most)
 
 
 def find_many_with_stores(

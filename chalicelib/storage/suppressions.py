@@ -36,13 +36,15 @@ def suppress(
         Unavailable: the database throttles, or contention persists.
     """
     key = contacts.contact_key(contact_hash)
-    is_bounce = reason is SuppressionReason.BOUNCED
+    consent = {customer_consent.OPTINS[channel]: False}
+    if reason is SuppressionReason.BOUNCED and channel is Channel.EMAIL:
+        consent = {"email_bounced": True}
 
     def add_writes(write: TransactWrite, group: list[str], *, is_last: bool) -> None:
         contacts.suppress(write, account_id, key, channel, reason, at)
         for customer_key in group:
-            customer_consent.revoke_consent(
-                write, customer_key, channel, contact_hash, is_bounce=is_bounce
+            customer_consent.change_with_address(
+                write, customer_key, channel, contact_hash, **consent
             )
 
     found = customer_consent.find_keys_with_contact(channel, contact_hash)
@@ -64,7 +66,9 @@ def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountCh
 
     def add_writes(write: TransactWrite, group: list[str], *, is_last: bool) -> None:
         for customer_key in group:
-            customer_consent.clear_bounce(write, customer_key, contact_hash)
+            customer_consent.change_with_address(
+                write, customer_key, channel, contact_hash, email_bounced=False
+            )
         if is_last:
             contacts.lift(write, key, channel, change.operator, change.changed_at)
             account_changes.add(write, account_id, [change])

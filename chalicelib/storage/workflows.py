@@ -60,13 +60,10 @@ def save(
             WorkflowRow(account_id, workflow.id, document=document, version=new_id()),
             _is_unchanged(row) if row else WorkflowRow.workflow_id.does_not_exist(),
         )
-        for change in changes:
-            if row is None:
-                break
-            version = format_timestamp(change.changed_at)
-            write.save(
-                WorkflowRow(_versions(account_id, workflow.id), version, document=row.document)
-            )
+        if row:
+            for change in changes:
+                key = _versions(account_id, workflow.id), format_timestamp(change.changed_at)
+                write.save(WorkflowRow(*key, document=row.document))
         account_changes.add(write, account_id, changes)
 
 

@@ -1,7 +1,6 @@
 """Change a customer: ``PATCH /partners/customer``."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
@@ -14,9 +13,8 @@ from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.suppressions import opt_out_others
 from chalicelib.storage import contacts, customer_changes, customers
+from chalicelib.storage.customer_consent import OPTINS
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-
-_OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def _attempt(
     if earlier is None:
         raise NotFound("customer")
     consent = _consent(account_id, earlier, apply_patch(earlier, patch, now), patch)
-    off = {_OPTINS[channel]: False for channel in consent.refused}
+    off = {OPTINS[channel]: False for channel in consent.refused}
     allowed = patch.model_copy(update=off) if off else patch
     # Tags are part of the size of a customer.
     tagged = with_tags(account_id, [earlier])[0]
@@ -93,7 +91,7 @@ def _consent(
 ) -> _Consent:
     revoked: dict[tuple[Channel, str], None] = {}
     wanted: dict[Channel, tuple[str, ...]] = {}
-    for channel, optin in _OPTINS.items():
+    for channel, optin in OPTINS.items():
         if optin not in patch.model_fields_set:
             continue
         now_on, was_on = getattr(patch, optin), getattr(earlier, optin)

@@ -304,8 +304,7 @@ def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> None:
     """
     if not erasure.pair_digests or erasure.next_holder != erasures.NO_HOLDER:
         return
-    holders = customers.find_holders(erasure.account_id, erasure.pair_digests)
-    holder_id = next(iter(holders.values()), None)
+    holder_id = customers.find_by_pair(erasure.account_id, erasure.pair_digests)
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
     if holder and holder.id != customer_id and holder.created_at < erasure.erased_at:
         _erase_customer(erasure, holder.id, is_deleted=False)

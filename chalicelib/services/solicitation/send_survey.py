@@ -28,6 +28,7 @@ from chalicelib.domain.solicitation.sending_errors import (
     RecipientOptedOut,
 )
 from chalicelib.domain.solicitation.solicitation import (
+    INTERRUPTED,
     Solicitation,
     SolicitationPointer,
     SolicitationState,
@@ -168,7 +169,8 @@ def _expire(solicitation: Solicitation, now: datetime) -> SendingOutcome:
     """Store UNKNOWN if the lease of the claim has ended without an outcome."""
     if now.timestamp() < (solicitation.leased_until or 0):
         return SendingOutcome.NOTHING_TO_DO
-    is_expired = solicitations.expire(solicitation, now)
+    unknown = SolicitationState.UNKNOWN
+    is_expired = solicitations.save_end(solicitation, unknown, INTERRUPTED, now)
     return SendingOutcome.UNKNOWN if is_expired else SendingOutcome.NOTHING_TO_DO
 
 

@@ -41,11 +41,7 @@ def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> 
     """
     after, customer_id = request.position(), request.customer_id
     at_most = MAX_LIMIT if request.state else request.limit
-    positions, is_end = (
-        solicitations.list_page_of_customer(customer_id, after, at_most)
-        if customer_id
-        else solicitations.list_page(account_id, after, at_most)
-    )
+    positions, is_end = solicitations.list_page(account_id, after, at_most, customer_id)
     found = solicitations.find_many_with_stores(account_id, [each for _, each in positions])
     if customer_id:
         # The id may be of another account's customer. The cursor must not contain that account's

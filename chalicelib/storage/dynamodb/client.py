@@ -31,18 +31,10 @@ def dynamodb_client() -> Any:
     """Create a DynamoDB client for the region of this process."""
     client = create_client("dynamodb")
     client._endpoint._response_parser_factory = _ParserFactory()
-    _reuse_endpoint(client)
-    return client
-
-
-def _reuse_endpoint(client: Any) -> None:
-    """Send all requests to the endpoint that botocore resolved when it created the client.
-
-    By default, botocore resolves the endpoint again for each request. The result is always the
-    same, because the region and the configuration of a client do not change. A client that has no
-    ruleset resolver uses the endpoint that was resolved first for all requests.
-    """
+    # By default, botocore resolves the endpoint again for each request, with the same result. A
+    # client without a ruleset resolver uses the endpoint that was resolved at its creation.
     client._ruleset_resolver = None
+    return client
 
 
 class _ParserFactory(ResponseParserFactory):
