@@ -1,14 +1,14 @@
 """Check and change the opt-ins of customers."""
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.storage.customers import CustomerRow, has_same_addresses
 from chalicelib.storage.dynamodb.table import account_key
 
@@ -83,6 +83,3 @@ def change_with_address(
     address = "email_hash" if channel is Channel.EMAIL else "phone_hash"
     actions = CustomerRow.changes(updated_at=clock.now(), **values)
     write.update(CustomerRow(key), actions, CustomerRow.has(**{address: contact_hash}))
-
-
-OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}

@@ -7,7 +7,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.storage import account_changes, contacts, customer_consent
 from chalicelib.storage.contacts import ContactRow
@@ -36,7 +36,7 @@ def suppress(
         Unavailable: the database throttles, or contention persists.
     """
     key = contacts.contact_key(contact_hash)
-    consent = {customer_consent.OPTINS[channel]: False}
+    consent = {OPTINS[channel]: False}
     if reason is SuppressionReason.BOUNCED and channel is Channel.EMAIL:
         consent = {"email_bounced": True}
 

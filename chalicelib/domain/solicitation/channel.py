@@ -1,5 +1,7 @@
 """The channels through which the service sends surveys."""
 
+from typing import Final
+
 from chalicelib.domain.schema import Choice
 
 
@@ -8,3 +10,7 @@ class Channel(Choice):
 
     EMAIL = "EMAIL"
     SMS = "SMS"
+
+
+OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
+"""The field of a customer's opt-in for each channel."""

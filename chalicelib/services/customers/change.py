@@ -6,14 +6,13 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.patch import CustomerPatch, apply_patch
 from chalicelib.domain.errors import NotFound, Unavailable
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.log import logger
 from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.suppressions import opt_out_others
 from chalicelib.storage import contacts, customer_changes, customers
-from chalicelib.storage.customer_consent import OPTINS
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 

@@ -24,7 +24,7 @@ from chalicelib.domain.purchases.definition import (
     parse_purchase_definition,
 )
 from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
 from chalicelib.log import logger
 from chalicelib.messages import decode
@@ -41,7 +41,6 @@ from chalicelib.storage.recordings import Known, Recording
 
 _MAX_LOGGED_ERRORS: Final = 10
 _MAX_LOGGED_ID: Final = 255
-_OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime 
         record_id,
         input_hash_of(definition),
         _new_customer(record_id, body, definition.source) if body else None,
-        tuple(channel for channel in known if body and getattr(body, _OPTINS[channel])),
+        tuple(channel for channel in known if body and getattr(body, OPTINS[channel])),
         known,
         sent_at,
     )
@@ -221,7 +220,7 @@ def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _
     )
     customer = None
     if request.new_customer and not known.customer_id:
-        without_optins = {_OPTINS[channel]: False for channel in known.suppressed}
+        without_optins = {OPTINS[channel]: False for channel in known.suppressed}
         customer = request.new_customer.model_copy(update=without_optins)
     recording = Recording(
         purchase=purchase,
@@ -229,7 +228,7 @@ def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _
         solicitation=new,
         customer=customer,
         pair_digest=request.pair.digest if request.pair else None,
-        optins=tuple(_OPTINS[each] for each in request.optins if each not in known.suppressed),
+        optins=tuple(OPTINS[each] for each in request.optins if each not in known.suppressed),
         sent_at=request.sent_at,
     )
     is_listed = recordings.save(account_id, known, recording)
