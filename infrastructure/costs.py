@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from chalicelib.queues import ALL_QUEUES
 from infrastructure.deployment.data_stack import template_body
-from infrastructure.functions import FUNCTIONS, STAGES
+from infrastructure.functions import FUNCTIONS, stage_named
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "costs.md"
 _TABLE: Final = re.compile(r"(\|.*\n)+")
@@ -32,7 +32,7 @@ KB_FOR_EACH_PURCHASE: Final = 6
 """Assumed storage of a purchase, its customer, its survey and its feedback, with indexes."""
 
 _HOURS: Final = 730
-_STAGE: Final = next(stage for stage in STAGES if stage.name == "prod")
+_STAGE: Final = stage_named("prod")
 _MEMORY_MB: Final = {f.name: _STAGE.memory_mb.get(f.name, f.memory_mb) for f in FUNCTIONS}
 _TABLES: Final = {f.name: len({t.partition("/")[0] for t in f.tables}) for f in FUNCTIONS}
 

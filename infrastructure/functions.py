@@ -108,6 +108,11 @@ class Function:
     work: str | None = None
     max_message_age_s: int = 900
 
+    def deployed_name(self, stage: str) -> str:
+        """Return the name that Chalice gives to the function in a stage."""
+        is_api = self.name == "api_handler"
+        return f"feedback-{stage}" if is_api else f"feedback-{stage}-{self.name}"
+
     @property
     def queues(self) -> dict[str, tuple[str, ...]]:
         """The allowed SQS actions by queue name."""
@@ -131,6 +136,16 @@ STAGES: Final = (
         throttling=Throttling(rate=2000, burst=2000, submit_rate=500, submit_burst=1000),
     ),
 )
+
+
+def stage_named(name: str) -> Stage:
+    """Return the stage with this name.
+
+    Raises:
+        KeyError: there is no such stage.
+    """
+    return {stage.name: stage for stage in STAGES}[name]
+
 
 MAX_WORK_AGE_S: Final = {
     "import": 1800,

@@ -323,7 +323,7 @@ def _log_group(function: Function) -> Json:
         f"{_function_title(function)}Logs": {
             "Type": "AWS::Logs::LogGroup",
             "Properties": {
-                "LogGroupName": {"Fn::Sub": f"/aws/lambda/{_function_name(function)}"},
+                "LogGroupName": {"Fn::Sub": f"/aws/lambda/{function.deployed_name('${Stage}')}"},
                 "RetentionInDays": _LOG_RETENTION_DAYS,
             },
         }
@@ -333,7 +333,7 @@ def _log_group(function: Function) -> Json:
 def _invocation_alarms(function: Function) -> Json:
     name = "api" if function.name == "api_handler" else function.name
     title = _function_title(function)
-    dimensions = {"FunctionName": {"Fn::Sub": _function_name(function)}}
+    dimensions = {"FunctionName": {"Fn::Sub": function.deployed_name("${Stage}")}}
     alarms = {
         f"{title}ErrorsAlarm": _alarm(
             f"{name}-errors",
@@ -381,7 +381,7 @@ def dashboard() -> Json:
 
     def functions(metric: str, statistic: str = "Sum") -> list[list[Any]]:
         return [
-            ["AWS/Lambda", metric, "FunctionName", _function_name(f), {"stat": statistic}]
+            ["AWS/Lambda", metric, "FunctionName", f.deployed_name("${Stage}"), {"stat": statistic}]
             for f in FUNCTIONS
         ]
 
@@ -491,12 +491,6 @@ def _alarm(
             **properties,
         },
     }
-
-
-def _function_name(function: Function) -> str:
-    # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
-    prefix = "feedback-${Stage}"
-    return prefix if function.name == "api_handler" else f"{prefix}-{function.name}"
 
 
 def _function_title(function: Function) -> str:

@@ -18,7 +18,7 @@ from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
 from infrastructure.deployment.retries import retry_while
 from infrastructure.doctor.deployed import DeployedStage
-from infrastructure.functions import FUNCTIONS, STAGES
+from infrastructure.functions import FUNCTIONS, stage_named
 
 NOT_RESTORED: Final = frozenset({"account-changes", "contacts", "erasures"})
 """Tables that a restore never changes.
@@ -275,7 +275,7 @@ class Restore:
 
 
 def _deployed(stage: str) -> DeployedStage:
-    return DeployedStage(next(known for known in STAGES if known.name == stage))
+    return DeployedStage(stage_named(stage))
 
 
 def _event_sources(deployed: DeployedStage) -> Iterator[dict[str, Any]]:

@@ -4,13 +4,28 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypedDict, Unpack
 
 import yaml
 
 from infrastructure.deployment import stacks
 
 TEMPLATE = Path(__file__).resolve().parent.parent / "data.yaml"
+NO_DOMAIN: Final = "no"
+
+
+class Settings(TypedDict, total=False):
+    """The settings of a stage. A setting that is absent or None keeps its current value.
+
+    Attributes:
+        alarm_email: the address that receives alarms.
+        firewall: ``"yes"`` or ``"no"``: whether a web ACL protects the gateway.
+        domain: the domain of the stage, or `NO_DOMAIN`.
+    """
+
+    alarm_email: str | None
+    firewall: str | None
+    domain: str | None
 
 
 @dataclass(frozen=True)
@@ -33,49 +48,38 @@ def stack_name(stage: str) -> str:
     return f"feedback-{stage}-data"
 
 
-def deploy(
-    stage: str,
-    *,
-    alarm_email: str | None = None,
-    firewall: str | None = None,
-    domain: str | None = None,
-) -> str:
-    """Deploy the data stack if its template changed.
+def deploy(stage: str, **settings: Unpack[Settings]) -> str:
+    """Deploy the data stack if its template or its settings changed.
 
     Return ``"created"``, ``"updated"`` or ``"unchanged"``.
-
-    Args:
-        alarm_email: the address that receives alarms. Default: the address of the previous
-            deployment.
-        firewall: ``"yes"`` or ``"no"``: whether to create a web ACL. Default: as in the previous
-            deployment.
-        domain: the domain of the stage, ``""`` for none. Default: as in the previous deployment.
 
     Raises:
         DeploymentError: the deployment failed.
     """
-    content = stacks.content_hash([TEMPLATE])
-    settings = {"AlarmEmail": alarm_email, "Firewall": firewall, "Domain": domain}
-    if set(settings.values()) == {None} and is_current(stage):
+    parameters = _parameters(stage, settings)
+    if set(parameters.values()) == {stage, None} and is_current(stage):
         return "unchanged"
     return stacks.deploy(
         stack_name(stage),
-        content,
+        stacks.content_hash([TEMPLATE]),
         template=template_body(),
-        parameters={"Stage": stage, **settings},
+        parameters=parameters,
     )
 
 
-def changes(
-    stage: str,
-    *,
-    alarm_email: str | None = None,
-    firewall: str | None = None,
-    domain: str | None = None,
-) -> list[str]:
+def changes(stage: str, **settings: Unpack[Settings]) -> list[str]:
     """Return what ``deploy`` with the same arguments would change, one line each."""
-    settings = {"AlarmEmail": alarm_email, "Firewall": firewall, "Domain": domain}
-    return stacks.changes(stack_name(stage), template_body(), {"Stage": stage, **settings})
+    return stacks.changes(stack_name(stage), template_body(), _parameters(stage, settings))
+
+
+def _parameters(stage: str, settings: Settings) -> dict[str, str | None]:
+    domain = settings.get("domain")
+    return {
+        "Stage": stage,
+        "AlarmEmail": settings.get("alarm_email"),
+        "Firewall": settings.get("firewall"),
+        "Domain": "" if domain == NO_DOMAIN else domain,
+    }
 
 
 def is_current(stage: str) -> bool:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Unpack
 
 import boto3
 from botocore.exceptions import (
@@ -38,7 +38,7 @@ from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.deployment.lock import deployment_lock
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.deployment.retries import retry_while
-from infrastructure.functions import STAGES, Stage
+from infrastructure.functions import STAGES, Stage, stage_named
 from infrastructure.local_cloud.identity import is_loopback
 
 _SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway", "ssm"], ...]] = (
@@ -81,14 +81,10 @@ def main(arguments: list[str]) -> int:
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
     action = preview if options.preview == "yes" else deploy
-    return run(
-        lambda: action(
-            options.stage,
-            alarm_email=options.alarm_email,
-            firewall=options.firewall,
-            domain=options.domain,
-        )
+    settings = data_stack.Settings(
+        alarm_email=options.alarm_email, firewall=options.firewall, domain=options.domain
     )
+    return run(lambda: action(options.stage, **settings))
 
 
 def run(action: Callable[[], str]) -> int:
@@ -112,51 +108,30 @@ def run(action: Callable[[], str]) -> int:
     return 0
 
 
-def deploy(
-    stage_name: str,
-    *,
-    alarm_email: str | None = None,
-    firewall: str | None = None,
-    domain: str | None = None,
-) -> str:
+def deploy(stage_name: str, **settings: Unpack[data_stack.Settings]) -> str:
     """Deploy one stage. Return its name and its base URL. After a failure, call it again.
-
-    Args:
-        alarm_email: the address that receives alarms. None keeps the current address.
-        firewall: ``"yes"`` or ``"no"``. None keeps the current setting.
-        domain: the domain of the stage, or ``"no"``. None keeps the current setting.
 
     Raises:
         DeploymentError: a step failed.
     """
-    stage = next(stage for stage in STAGES if stage.name == stage_name)
+    stage = stage_named(stage_name)
     require_loopback(stage)
     with deployment_lock(stage.name):
         quotas.require_concurrency(stage)
         with step("Data stack") as shown:
-            if firewall == "no" and (web_acl_arn := data_stack.outputs(stage_name).web_acl_arn):
+            web_acl_arn = data_stack.outputs(stage_name).web_acl_arn
+            if web_acl_arn and settings.get("firewall") == "no":
                 gateway_stage.disassociate_web_acl(web_acl_arn)
-            shown.outcome = data_stack.deploy(
-                stage_name,
-                alarm_email=alarm_email,
-                firewall=firewall,
-                domain="" if domain == domain_stack.NO_DOMAIN else domain,
-            )
+            shown.outcome = data_stack.deploy(stage_name, **settings)
         closing = _deploy_code(stage)
-        if domain == domain_stack.NO_DOMAIN:
+        if settings.get("domain") == data_stack.NO_DOMAIN:
             # Links no longer use the domain.
             with step("Domain"):
                 domain_stack.delete(stage_name)
         return closing
 
 
-def preview(
-    stage_name: str,
-    *,
-    alarm_email: str | None = None,
-    firewall: str | None = None,
-    domain: str | None = None,
-) -> str:
+def preview(stage_name: str, **settings: Unpack[data_stack.Settings]) -> str:
     """Print what ``deploy`` with the same arguments would change. Return a closing message.
 
     Raises:
@@ -165,18 +140,10 @@ def preview(
     # The checks import the tables. Chalice's commands import this module, but not the tables.
     from infrastructure.deployment import code_preview
 
-    stage = next(stage for stage in STAGES if stage.name == stage_name)
+    stage = stage_named(stage_name)
     require_loopback(stage)
     quotas.require_concurrency(stage)
-    _show(
-        "Data stack",
-        lambda: data_stack.changes(
-            stage_name,
-            alarm_email=alarm_email,
-            firewall=firewall,
-            domain="" if domain == domain_stack.NO_DOMAIN else domain,
-        ),
-    )
+    _show("Data stack", lambda: data_stack.changes(stage_name, **settings))
     _show("Functions and routes", lambda: code_preview.changes(stage))
     return f"Nothing was changed. To deploy, run make deploy STAGE={stage_name} without PREVIEW."
 

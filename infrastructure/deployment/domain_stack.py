@@ -15,10 +15,10 @@ from typing import Any, Final
 import boto3
 
 from infrastructure.deployment import stacks
+from infrastructure.deployment.data_stack import NO_DOMAIN
 from infrastructure.deployment.progress import DeploymentError
 
 TEMPLATE: Final = Path(__file__).resolve().parent.parent / "domain.yaml"
-NO_DOMAIN: Final = "no"
 
 _LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"({_LABEL}\.)+[a-z]([a-z0-9-]{{0,61}}[a-z0-9])")

@@ -8,7 +8,7 @@ from pathlib import Path
 from infrastructure.deployment import code_package
 from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.deployment.progress import DeploymentError, fail
-from infrastructure.functions import STAGES
+from infrastructure.functions import stage_named
 from infrastructure.local_cloud import identity as local_identity
 
 
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     # Chalice requires a region. Any region works, because the template does not depend on it.
     os.environ.setdefault("AWS_DEFAULT_REGION", local_identity.REGION)
     try:
-        prod = next(stage for stage in STAGES if stage.name == "prod")
+        prod = stage_named("prod")
         packaged = code_package.package(prod.name, output.parent / "build", runtime_of(prod))
     except DeploymentError as error:
         return fail(str(error))

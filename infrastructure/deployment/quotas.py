@@ -1,14 +1,12 @@
 """Check before a deployment that the quotas of the AWS account allow the stage."""
 
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import Final
 
 import boto3
 
 from infrastructure.deployment.progress import DeploymentError
-from infrastructure.functions import Stage
-
-if TYPE_CHECKING:
-    from mypy_boto3_lambda import LambdaClient
+from infrastructure.functions import FUNCTIONS, Stage
 
 UNRESERVABLE: Final = 100
 """The concurrent executions that Lambda keeps for functions without reserved concurrency."""
@@ -29,7 +27,13 @@ def require_concurrency(stage: Stage) -> None:
     limits = functions.get_account_settings()["AccountLimit"]
     quota = limits["ConcurrentExecutions"]
     needed = sum(stage.reserved_concurrency.values())
-    reserved_now = sum(_reserved(functions, stage, name) for name in stage.reserved_concurrency)
+    reserved_now = 0
+    for function in FUNCTIONS:
+        if function.name in stage.reserved_concurrency:
+            name = function.deployed_name(stage.name)
+            with suppress(functions.exceptions.ResourceNotFoundException):
+                deployed = functions.get_function_concurrency(FunctionName=name)
+                reserved_now += deployed.get("ReservedConcurrentExecutions", 0)
     reserved_by_others = quota - limits["UnreservedConcurrentExecutions"] - reserved_now
     required = reserved_by_others + needed + UNRESERVABLE
     if quota < required:
@@ -41,16 +45,3 @@ def require_concurrency(stage: Stage) -> None:
             " reserved_concurrency of the stage from infrastructure/functions.py and run make"
             " generate."
         )
-
-
-def _reserved(functions: "LambdaClient", stage: Stage, name: str) -> int:
-    """Return the reserved concurrency of a deployed function, 0 if there is none."""
-    # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
-    suffix = "" if name == "api_handler" else f"-{name}"
-    try:
-        concurrency = functions.get_function_concurrency(
-            FunctionName=f"feedback-{stage.name}{suffix}"
-        )
-    except functions.exceptions.ResourceNotFoundException:
-        return 0
-    return concurrency.get("ReservedConcurrentExecutions", 0)

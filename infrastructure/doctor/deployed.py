@@ -102,9 +102,7 @@ class DeployedStage:
         if self.stage.name == code_stack.STAGE:
             logical_id = function.name.replace("_", "")
             return self._code_stack_functions.get(logical_id, function.name)
-        # Chalice names the API function feedback-STAGE and other functions feedback-STAGE-NAME.
-        is_api = function.name == "api_handler"
-        return f"feedback-{self.stage.name}" if is_api else self.resource_name(function.name)
+        return function.deployed_name(self.stage.name)
 
     @cached_property
     def functions(self) -> dict[str, dict[str, Any]]:

@@ -19,7 +19,8 @@ from infrastructure.doctor import (
 )
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Report, Skipped
-from infrastructure.functions import STAGES, Stage
+from infrastructure.functions import Stage
+from infrastructure.functions import stage_named as stage_named
 
 
 @dataclass(frozen=True)
@@ -86,15 +87,6 @@ _NOT_ALLOWED: Final = (
     "Allow your identity this action (docs/operating.md, Checking a deployment), and run the"
     " command again."
 )
-
-
-def stage_named(name: str) -> Stage:
-    """Return the stage of the manifest with this name.
-
-    Raises:
-        KeyError: the manifest has no such stage.
-    """
-    return {stage.name: stage for stage in STAGES}[name]
 
 
 def examine(stage: Stage, on_check: Callable[[], None] = lambda: None) -> Report:

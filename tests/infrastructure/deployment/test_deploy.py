@@ -21,6 +21,7 @@ from chalice.config import Config
 from moto import mock_aws
 
 import app
+from infrastructure import functions as manifest
 from infrastructure.deployment import (
     chalice_record,
     code_package,
@@ -83,18 +84,18 @@ def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trim, "compile_modules", lambda *_: None)
     monkeypatch.setattr(trim, "compile_templates", lambda *_: None)
     monkeypatch.setattr(code_package, "run_chalice", run)
-    monkeypatch.setattr(deploy, "STAGES", (STAGE,))
+    monkeypatch.setattr(manifest, "STAGES", (STAGE,))
 
 
 @pytest.mark.usefixtures("aws", "chalice_in_process")
 def test_repeated_deployment_updates_same_resources(monkeypatch: pytest.MonkeyPatch) -> None:
     # Moto does not keep the parameters of a stack that have their default values.
     first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
-    monkeypatch.setattr(deploy, "STAGES", (replace(STAGE, tracing=True),))
+    monkeypatch.setattr(manifest, "STAGES", (replace(STAGE, tracing=True),))
     assert deploy.deploy("test", alarm_email="team@example.org") == first_url
     assert is_traced()
     disable_event_sources()
-    monkeypatch.setattr(deploy, "STAGES", (STAGE,))
+    monkeypatch.setattr(manifest, "STAGES", (STAGE,))
     assert deploy.deploy("test") == first_url
     assert len(boto3.client("apigateway").get_rest_apis()["items"]) == 1
     mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
@@ -297,7 +298,7 @@ def test_code_of_stage_without_data_stack_is_rejected(action: Callable[[Stage], 
 def test_second_deployment_at_same_time_changes_nothing(
     action: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deploy, "STAGES", (STAGE,))
+    monkeypatch.setattr(manifest, "STAGES", (STAGE,))
     with deployment_lock("test"), pytest.raises(DeploymentError) as error:
         action()
     message = r"Another deployment of the stage test is running \(\S+@\S+, 20.*delete-parameter"

@@ -18,8 +18,7 @@ from infrastructure import generate
 from infrastructure.deployment import gateway_stage
 from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
 from infrastructure.doctor.deployed import DeployedStage
-from infrastructure.doctor.examine import stage_named
-from infrastructure.functions import FUNCTIONS, Function, Throttling
+from infrastructure.functions import FUNCTIONS, Function, Throttling, stage_named
 
 STAGE: Final = stage_named("dev")
 TOPIC: Final = "feedback-dev-alarms"

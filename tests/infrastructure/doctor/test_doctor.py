@@ -18,7 +18,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.forms import SurveyRow
 from infrastructure.doctor import data, mailbox_providers, monitoring
 from infrastructure.doctor.deployed import DeployedStage
-from infrastructure.doctor.examine import CHECKS, examine, stage_named
+from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
 from infrastructure.doctor.mailbox_providers import (
     authentication_problems,
@@ -35,7 +35,7 @@ from infrastructure.doctor.message_events import (
 )
 from infrastructure.doctor.senders import sender_problems
 from infrastructure.doctor.support_addresses import address_problems, check_support_addresses
-from infrastructure.functions import FUNCTIONS
+from infrastructure.functions import FUNCTIONS, stage_named
 from tests.admin.command import run
 from tests.domain.forms.factories import saved_survey
 from tests.infrastructure.doctor.healthy_stage import MESSAGE_EVENTS, STAGE, TOPIC, create_stage
