@@ -139,7 +139,6 @@ format: $(VENV) ## Fix and format the source
 
 generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from infrastructure/functions.py
 	@$(BIN)/python -m infrastructure.generate
-	@$(BIN)/python -m infrastructure.deployment.permissions
 	@$(BIN)/python -m infrastructure.costs
 
 catalogues: $(VENV) ## Compile the translations of the words of pages, messages and reports

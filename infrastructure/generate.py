@@ -3,7 +3,7 @@
 The generated files are `.chalice/config.json` and, in `.chalice/policies`, a policy for each
 function and stage. The end of `data.yaml` is generated too: tables, queues, dead-letter queues, log
 groups and alarms, and the dashboard. The reference of definition files is generated from the models
-of definitions.
+of definitions, and the policies of a deployer from `infrastructure/deployment/permissions.py`.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import yaml
 from chalicelib import __version__
 from chalicelib.queues import MAX_RECEIVES, Queue
 from infrastructure.definition_reference import definition_files
+from infrastructure.deployment import permissions
 from infrastructure.functions import FUNCTIONS, MAX_WORK_AGE_S, STAGES, Function, Stage
 from infrastructure.tables import table_resources
 
@@ -58,7 +59,8 @@ def generated_files() -> dict[Path, str]:
     }
     manual_part, marker, _ = TEMPLATE.read_text().partition(_MARKER)
     template = manual_part + marker + _yaml(function_resources())
-    return {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies, **definition_files()}
+    files = {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies}
+    return files | definition_files() | permissions.files()
 
 
 def stale_files() -> list[Path]:
@@ -243,23 +245,18 @@ def _queue_resources(function: Function, queue: Queue) -> Json:
 
 
 def _work_alarms(title: str, name: str, work: str) -> Json:
-    dimensions = {"service": "feedback", "work": work}
     return {
-        f"Failing{title}Alarm": _alarm(
+        f"Failing{title}Alarm": _work_alarm(
             f"failing-{name}",
             f"Work of kind {work} raised an unhandled exception.",
             "failing-work",
-            _for_stage(),
-            "exceptions",
-            dimensions,
+            ("exceptions", work),
         ),
-        f"Parked{title}Alarm": _alarm(
+        f"Parked{title}Alarm": _work_alarm(
             f"parked-{name}",
             f"Work of kind {work} failed eight times and was parked.",
             "parked-work",
-            _for_stage(),
-            "parked",
-            dimensions,
+            ("parked", work),
         ),
     }
 
@@ -267,13 +264,11 @@ def _work_alarms(title: str, name: str, work: str) -> Json:
 def _age_alarms() -> Json:
     # A record that failed several times is due, and therefore measured, once per hour.
     return {
-        f"Old{_title(kind)}Alarm": _alarm(
+        f"Old{_title(kind)}Alarm": _work_alarm(
             f"old-{kind}",
             f"The oldest unfinished work of kind {kind} is older than {max_age_s} seconds.",
             "old-work",
-            _for_stage(),
-            "oldest",
-            {"service": "feedback", "work": kind},
+            ("oldest", kind),
             Statistic="Maximum",
             Period=3600,
             Threshold=max_age_s,
@@ -283,37 +278,26 @@ def _age_alarms() -> Json:
 
 
 def _rate_alarms() -> Json:
-    alarms: dict[str, tuple[str, str, str, Json]] = {
+    alarms: dict[str, tuple[str, tuple[str, str], Json]] = {
         "failing-deliveries": (
             "More than 10 webhook executions failed for good within five minutes.",
-            "failed",
-            "webhook",
+            ("failed", "webhook"),
             {"Period": 300, "Threshold": 10},
         ),
         "failing-surveys": (
             "More than 10 surveys got the outcome REJECTED or UNKNOWN within five minutes.",
-            "failed",
-            "solicitation",
+            ("failed", "solicitation"),
             {"Period": 300, "Threshold": 10},
         ),
         "deferred-surveys": (
             "Surveys were deferred in each quarter of the last hour.",
-            "deferred",
-            "solicitation",
+            ("deferred", "solicitation"),
             {"Period": 900, "EvaluationPeriods": 4},
         ),
     }
     return {
-        f"{_title(name)}Alarm": _alarm(
-            name,
-            description,
-            name,
-            _for_stage(),
-            metric,
-            {"service": "feedback", "work": work},
-            **properties,
-        )
-        for name, (description, metric, work, properties) in alarms.items()
+        f"{_title(name)}Alarm": _work_alarm(name, description, name, metric, **properties)
+        for name, (description, metric, properties) in alarms.items()
     }
 
 
@@ -333,33 +317,32 @@ def _log_group(function: Function) -> Json:
 def _invocation_alarms(function: Function) -> Json:
     name = "api" if function.name == "api_handler" else function.name
     title = _function_title(function)
-    dimensions = {"FunctionName": {"Fn::Sub": function.deployed_name("${Stage}")}}
+
+    def alarm(suffix: str, description: str, runbook: str, metric: str, **properties: Any) -> Json:
+        dimensions = {"FunctionName": {"Fn::Sub": function.deployed_name("${Stage}")}}
+        source = ("AWS/Lambda", metric, dimensions)
+        return _alarm(f"{name}-{suffix}", description, runbook, source, **properties)
+
     alarms = {
-        f"{title}ErrorsAlarm": _alarm(
-            f"{name}-errors",
+        f"{title}ErrorsAlarm": alarm(
+            "errors",
             f"The function {function.name} failed with an error or a time-out.",
             "function-errors",
-            "AWS/Lambda",
             "Errors",
-            dimensions,
         ),
-        f"{title}ThrottlesAlarm": _alarm(
-            f"{name}-throttles",
+        f"{title}ThrottlesAlarm": alarm(
+            "throttles",
             f"Lambda throttled the function {function.name}.",
             "throttled-functions",
-            "AWS/Lambda",
             "Throttles",
-            dimensions,
         ),
     }
     if function.schedule:
-        alarms[f"{title}NotRunningAlarm"] = _alarm(
-            f"{name}-not-running",
+        alarms[f"{title}NotRunningAlarm"] = alarm(
+            "not-running",
             f"The scheduled function {function.name} was not invoked for five minutes.",
             "scheduled-function-does-not-run",
-            "AWS/Lambda",
             "Invocations",
-            dimensions,
             Period=300,
             Threshold=1,
             ComparisonOperator="LessThanThreshold",
@@ -458,20 +441,27 @@ def _queue(name: str, **properties: Any) -> Json:
 def _queue_alarm(
     name: str, description: str, runbook: str, metric: str, queue: str, **properties: Any
 ) -> Json:
-    dimensions = {"QueueName": {"Fn::GetAtt": [queue, "QueueName"]}}
-    properties = {"Statistic": "Maximum", **properties}
-    return _alarm(name, description, runbook, "AWS/SQS", metric, dimensions, **properties)
+    source = ("AWS/SQS", metric, {"QueueName": {"Fn::GetAtt": [queue, "QueueName"]}})
+    return _alarm(name, description, runbook, source, **{"Statistic": "Maximum", **properties})
+
+
+def _work_alarm(
+    name: str, description: str, runbook: str, metric_of_work: tuple[str, str], **properties: Any
+) -> Json:
+    metric, work = metric_of_work
+    source = (_for_stage(), metric, {"service": "feedback", "work": work})
+    return _alarm(name, description, runbook, source, **properties)
 
 
 def _alarm(
     name: str,
     description: str,
     runbook: str,
-    namespace: str | Json,
-    metric: str,
-    dimensions: Json,
+    source: tuple[str | Json, str, Json],
     **properties: Any,
 ) -> Json:
+    """Return an alarm for a metric, which the source's namespace, name and dimensions identify."""
+    namespace, metric, dimensions = source
     return {
         "Type": "AWS::CloudWatch::Alarm",
         "Properties": {

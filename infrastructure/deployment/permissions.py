@@ -1,14 +1,14 @@
 """Generate the IAM policies of an identity that deploys.
 
-``python -m infrastructure.deployment.permissions`` writes the policies to `docs/examples`, and the
-table to docs/first-deployment.md. `CALLS` contains the calls of a deployment; a test
-records them. CloudFormation's own calls cannot be recorded, so `RESOURCE_TYPES` lists the actions
-that it needs for each resource type of the templates, with the identity of the deployer.
+`make generate` writes the policies to `docs/examples`, and the table to docs/first-deployment.md.
+`CALLS` contains the calls of a deployment; a test records them. CloudFormation's own calls cannot
+be recorded, so `RESOURCE_TYPES` lists the actions that it needs for each resource type of the
+templates, with the identity of the deployer.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -205,13 +205,8 @@ def _allow(actions: list[str], resource: str) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": actions, "Resource": [resource]}
 
 
-def files() -> Iterator[tuple[Path, str]]:
-    """Yield the path and the text of each policy file, and of the page with the table."""
-    for name, policy in policies().items():
-        yield FOLDER / name, json.dumps(policy, indent=2) + "\n"
-    yield PAGE, _TABLE.sub(lambda _: table(), PAGE.read_text(), count=1)
-
-
-if __name__ == "__main__":
-    for path, text in files():
-        path.write_text(text)
+def files() -> dict[Path, str]:
+    """Return the text of each policy file, and of the page with the table, by path."""
+    page = _TABLE.sub(lambda _: table(), PAGE.read_text(), count=1)
+    texts = {name: json.dumps(policy, indent=2) + "\n" for name, policy in policies().items()}
+    return {PAGE: page, **{FOLDER / name: text for name, text in texts.items()}}

@@ -46,6 +46,11 @@ class DeployedStage:
             self._clients[service] = create(service, region_name=self._region)
         return self._clients[service]
 
+    def listed(self, service: str, operation: str, key: str, **request: Any) -> Iterator[Any]:
+        """Yield the items with this key on all pages of an operation."""
+        pages = self.client(service).get_paginator(operation).paginate(**request)
+        yield from pages.search(f"{key} || `[]`")  # a page without items can lack the key
+
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue."""
         return f"feedback-{self.stage.name}-{name}"
@@ -89,11 +94,13 @@ class DeployedStage:
     @cached_property
     def _code_stack_functions(self) -> dict[str, str]:
         """The names, by logical id, of the functions that CloudFormation deployed for the stage."""
-        pages = self.client("cloudformation").get_paginator("list_stack_resources")
+        resources = self.listed(
+            *("cloudformation", "list_stack_resources", "StackResourceSummaries"),
+            StackName=code_stack.STACK,
+        )
         return {
             resource["LogicalResourceId"].lower(): resource["PhysicalResourceId"]
-            for page in pages.paginate(StackName=code_stack.STACK)
-            for resource in page["StackResourceSummaries"]
+            for resource in resources
             if resource["ResourceType"] == "AWS::Lambda::Function"
         }
 
@@ -109,8 +116,7 @@ class DeployedStage:
         """The configurations of all functions of the AWS account by name."""
         return {
             function["FunctionName"]: function
-            for page in self.client("lambda").get_paginator("list_functions").paginate()
-            for function in page["Functions"]
+            for function in self.listed("lambda", "list_functions", "Functions")
         }
 
     @cached_property
@@ -125,36 +131,27 @@ class DeployedStage:
 
     def event_source(self, queue: Queue) -> dict[str, Any] | None:
         """Return the event source mapping of a queue. None if it does not exist."""
-        name = self.resource_name(queue.name)
-        return self._event_sources.get(name)
+        return self._event_sources.get(self.resource_name(queue.name))
 
     @cached_property
     def _event_sources(self) -> Mapping[str, dict[str, Any]]:
-        pages = self.client("lambda").get_paginator("list_event_source_mappings").paginate()
-        return {
-            mapping["EventSourceArn"].rpartition(":")[2]: mapping
-            for page in pages
-            for mapping in page["EventSourceMappings"]
-        }
+        mappings = self.listed("lambda", "list_event_source_mappings", "EventSourceMappings")
+        return {mapping["EventSourceArn"].rpartition(":")[2]: mapping for mapping in mappings}
 
     @cached_property
     def topics(self) -> dict[str, str]:
         """The ARNs of all topics of the AWS account by name."""
-        return {
-            topic["TopicArn"].rpartition(":")[2]: topic["TopicArn"]
-            for page in self.client("sns").get_paginator("list_topics").paginate()
-            for topic in page["Topics"]
-        }
+        arns = self.listed("sns", "list_topics", "Topics[].TopicArn")
+        return {arn.rpartition(":")[2]: arn for arn in arns}
 
     @cached_property
     def alarms(self) -> dict[str, dict[str, Any]]:
         """The deployed alarms of the stage by name."""
-        pages = self.client("cloudwatch").get_paginator("describe_alarms")
-        return {
-            alarm["AlarmName"]: alarm
-            for page in pages.paginate(AlarmNamePrefix=self.resource_name(""))
-            for alarm in page["MetricAlarms"]
-        }
+        prefix = self.resource_name("")
+        alarms = self.listed(
+            "cloudwatch", "describe_alarms", "MetricAlarms", AlarmNamePrefix=prefix
+        )
+        return {alarm["AlarmName"]: alarm for alarm in alarms}
 
     def permissions(self, function: Mapping[str, Any]) -> set[tuple[str, str]]:
         """Return the pairs of an action and a resource that the function's role allows.
@@ -175,10 +172,8 @@ class DeployedStage:
     def _gateway_stage(self) -> tuple[str, dict[str, Any]] | None:
         """The id of the REST API, and the gateway's stage. None if the stage does not exist."""
         gateway = self.client("apigateway")
-        for page in gateway.get_paginator("get_rest_apis").paginate():
-            for api in page["items"]:
-                if api["name"] != _REST_API:
-                    continue
+        for api in self.listed("apigateway", "get_rest_apis", "items"):
+            if api["name"] == _REST_API:
                 for stage in gateway.get_stages(restApiId=api["id"])["item"]:
                     if stage["stageName"] == self.stage.name:
                         return api["id"], stage
@@ -201,11 +196,11 @@ class DeployedStage:
         if self._gateway_stage is None:
             return set()
         rest_api_id, _ = self._gateway_stage
-        pages = self.client("apigateway").get_paginator("get_resources")
         return {
             f"{method} {resource['path']}"
-            for page in pages.paginate(restApiId=rest_api_id)
-            for resource in page["items"]
+            for resource in self.listed(
+                "apigateway", "get_resources", "items", restApiId=rest_api_id
+            )
             for method in resource.get("resourceMethods", {})
         }
 

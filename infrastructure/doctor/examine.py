@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from botocore.exceptions import ClientError
 
@@ -30,48 +30,36 @@ class Check:
     Attributes:
         find: a function that yields the problems of a stage. It raises `Skipped` if the check does
             not apply to the stage.
-        resources: a function that returns the deployed resources that the check reads. If there are
-            no such resources, the check is skipped.
+        resources: the property of the deployed stage with the resources that the check reads. If
+            there are no such resources, the check is skipped.
         is_emulated: whether the emulator supports the settings that the check reads.
     """
 
     name: str
     find: Callable[[DeployedStage], Iterator[Problem]]
-    resources: Callable[[DeployedStage], object] = lambda _: True
+    resources: Literal["tables", "queues", "stage_functions"] | None = None
     is_emulated: bool = True
-
-
-def _tables(deployed: DeployedStage) -> object:
-    return deployed.tables
-
-
-def _queues(deployed: DeployedStage) -> object:
-    return deployed.queues
-
-
-def _functions(deployed: DeployedStage) -> object:
-    return deployed.stage_functions
 
 
 CHECKS: Final = (
     Check("tables", data.check_tables),
-    Check("indexes", data.check_indexes, _tables),
-    Check("encryption", data.check_encryption, _tables, is_emulated=False),
-    Check("point-in-time recovery", data.check_recovery, _tables, is_emulated=False),
-    Check("time to live", data.check_time_to_live, _tables, is_emulated=False),
+    Check("indexes", data.check_indexes, "tables"),
+    Check("encryption", data.check_encryption, "tables", is_emulated=False),
+    Check("point-in-time recovery", data.check_recovery, "tables", is_emulated=False),
+    Check("time to live", data.check_time_to_live, "tables", is_emulated=False),
     Check("queues", data.check_queues),
-    Check("dead-letter queues", data.check_redrive, _queues),
+    Check("dead-letter queues", data.check_redrive, "queues"),
     Check("functions", code.check_functions),
     Check("event sources", code.check_event_sources),
-    Check("schedules", code.check_schedules, _functions),
-    Check("policies", code.check_policies, _functions),
+    Check("schedules", code.check_schedules, "stage_functions"),
+    Check("policies", code.check_policies, "stage_functions"),
     Check("gateway limits", code.check_throttling),
     Check("alarms", monitoring.check_alarms),
     Check("alarm recipients", monitoring.check_recipients),
     Check("logs", monitoring.check_logs),
     Check("public address", links.check_public_address),
     Check("senders", senders.check_senders),
-    Check("support addresses", support_addresses.check_support_addresses, _tables),
+    Check("support addresses", support_addresses.check_support_addresses, "tables"),
     Check("message events", message_events.check_topic),
     Check("notifications", message_events.check_notifications),
     Check("notification headers", message_events.check_headers, is_emulated=False),
@@ -120,7 +108,7 @@ def run(check: Check, deployed: DeployedStage) -> list[Problem]:
     if is_emulator and not check.is_emulated:
         raise Skipped(_NOT_EMULATED)
     try:
-        if not check.resources(deployed):
+        if check.resources and not getattr(deployed, check.resources):
             raise Skipped(_NO_RESOURCES)
         return list(check.find(deployed))
     except ClientError as error:

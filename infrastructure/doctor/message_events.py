@@ -58,8 +58,9 @@ def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iter
     sns = deployed.client("sns")
     subscriptions = [
         subscription["SubscriptionArn"]
-        for page in sns.get_paginator("list_subscriptions_by_topic").paginate(TopicArn=arn)
-        for subscription in page["Subscriptions"]
+        for subscription in deployed.listed(
+            "sns", "list_subscriptions_by_topic", "Subscriptions", TopicArn=arn
+        )
         if subscription["Protocol"] == "sqs" and _name(subscription["Endpoint"]) == name
     ]
     if not subscriptions:
@@ -92,8 +93,7 @@ def sending_identities(deployed: DeployedStage) -> tuple[Mapping[str, Mapping[st
         Skipped: no identity belongs to the service.
     """
     ses = deployed.client("ses")
-    pages = ses.get_paginator("list_identities").paginate()
-    known = [identity for page in pages for identity in page["Identities"]]
+    known = deployed.listed("ses", "list_identities", "Identities")
     sender = deployed.stage.environment.get(SENDER, "")
     senders = {sender, domain_of(sender)}
     identities: dict[str, Mapping[str, Any]] = {}

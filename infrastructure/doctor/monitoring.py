@@ -48,13 +48,9 @@ def check_recipients(deployed: DeployedStage) -> Iterator[Problem]:
 
 def check_logs(deployed: DeployedStage) -> Iterator[Problem]:
     """Check that every function has a log group whose lines expire."""
-    pages = deployed.client("logs").get_paginator("describe_log_groups")
     prefix = f"/aws/lambda/feedback-{deployed.stage.name}"
-    groups = {
-        group["logGroupName"]: group
-        for page in pages.paginate(logGroupNamePrefix=prefix)
-        for group in page["logGroups"]
-    }
+    found = deployed.listed("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=prefix)
+    groups = {group["logGroupName"]: group for group in found}
     expected = deployed.template.by_name("AWS::Logs::LogGroup", "LogGroupName")
     yield from missing(expected, groups, deployed.deploy_fix)
     for name in expected.keys() & groups.keys():

@@ -1,7 +1,7 @@
 """Check that each account sends only from domains that it owns."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from admin.storage.mail_domains import MailDomainRow
 from chalicelib.domain.forms.survey import SavedSurvey
@@ -19,7 +19,9 @@ _CHECK: Final = (
 def check_support_addresses(deployed: DeployedStage) -> Iterator[Problem]:
     """Check the verified support addresses of all surveys."""
     senders = set()
-    for item in _items(deployed, SurveyRow.Meta.name):
+    tables = map(deployed.resource_name, (SurveyRow.Meta.name, MailDomainRow.Meta.name))
+    surveys, domains = (deployed.listed("dynamodb", "scan", "Items", TableName=t) for t in tables)
+    for item in surveys:
         if item["part"]["S"] != DOCUMENT:
             continue
         document = SurveyRow.document.deserialize(item["document"]["B"])
@@ -27,7 +29,7 @@ def check_support_addresses(deployed: DeployedStage) -> Iterator[Problem]:
         if address and address.dkim_verified and address.return_path_verified:
             senders.add((domain_of(address.email), item["account_id"]["S"]))
     owners: dict[str, str] = {}
-    for item in _items(deployed, MailDomainRow.Meta.name):
+    for item in domains:
         owners |= MailDomainRow.owners.deserialize(item["owners"]["S"])
     yield from address_problems(senders, owners)
 
@@ -55,9 +57,3 @@ def address_problems(
             owner = owners.get(domain, "no account")
             detail = f"Account {account} sends from this domain, which belongs to {owner}."
             yield Problem(domain, detail, _CHECK)
-
-
-def _items(deployed: DeployedStage, table: str) -> Iterator[dict[str, Any]]:
-    pages = deployed.client("dynamodb").get_paginator("scan")
-    for page in pages.paginate(TableName=deployed.resource_name(table)):
-        yield from page["Items"]

@@ -22,9 +22,7 @@ def test_resource_types_of_templates_have_actions(template: Path) -> None:
     assert types <= permissions.RESOURCE_TYPES.keys()
 
 
-def test_generated_policies_and_table_are_current() -> None:
-    for path, text in permissions.files():
-        assert path.read_text() == text, "run make generate"
+def test_page_contains_table() -> None:
     assert permissions.table() in permissions.PAGE.read_text()
 
 
