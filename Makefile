@@ -107,7 +107,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	@$(BIN)/python -m infrastructure.openapi --check
 	@$(BIN)/python -m infrastructure.catalogues --check
 	$(BIN)/cfn-lint infrastructure/data.yaml infrastructure/domain.yaml
-	@$(BIN)/python -m infrastructure.deployment.packaged_template .local/check/packaged.json
+	@$(BIN)/python -m infrastructure.deployment.code_package .local/check/packaged.json
 	$(BIN)/cfn-lint .local/check/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)

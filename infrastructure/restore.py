@@ -58,15 +58,7 @@ def stop_writers(stage: str) -> None:
     function with a queue must not be 0: its queue would count each throttled invocation as a
     receive, and move the messages to the dead-letter queue.
     """
-    deployed = _deployed(stage)
-    functions = deployed.client("lambda")
-    for function in FUNCTIONS:
-        if function.queue is None:
-            functions.put_function_concurrency(
-                FunctionName=deployed.function_name(function), ReservedConcurrentExecutions=0
-            )
-        elif (source := deployed.event_source(function.queue)) and source["State"] != "Disabled":
-            _update_event_source(functions, source, is_enabled=False)
+    _set_writers(_deployed(stage), is_enabled=False)
     while [source for source in _event_sources(_deployed(stage)) if source["State"] != "Disabled"]:
         time.sleep(_PAUSE_S)
     time.sleep(_MAX_INVOCATION_S)
@@ -74,12 +66,15 @@ def stop_writers(stage: str) -> None:
 
 def start_writers(stage: str) -> None:
     """Enable the event sources, and set the reserved concurrency of the manifest."""
-    deployed = _deployed(stage)
+    _set_writers(_deployed(stage), is_enabled=True)
+
+
+def _set_writers(deployed: DeployedStage, *, is_enabled: bool) -> None:
     functions = deployed.client("lambda")
     for function in FUNCTIONS:
         if function.queue is None:
             name = deployed.function_name(function)
-            reserved = deployed.stage.reserved_concurrency.get(function.name)
+            reserved = deployed.stage.reserved_concurrency.get(function.name) if is_enabled else 0
             if reserved is None:
                 functions.delete_function_concurrency(FunctionName=name)
             else:
@@ -87,7 +82,12 @@ def start_writers(stage: str) -> None:
                     FunctionName=name, ReservedConcurrentExecutions=reserved
                 )
         elif source := deployed.event_source(function.queue):
-            _update_event_source(functions, source, is_enabled=True)
+            retry_while(
+                functions.exceptions.ResourceInUseException,
+                partial(
+                    functions.update_event_source_mapping, UUID=source["UUID"], Enabled=is_enabled
+                ),
+            )
 
 
 def require_no_writes(stage: str) -> None:
@@ -281,10 +281,3 @@ def _deployed(stage: str) -> DeployedStage:
 def _event_sources(deployed: DeployedStage) -> Iterator[dict[str, Any]]:
     sources = (deployed.event_source(function.queue) for function in FUNCTIONS if function.queue)
     return (source for source in sources if source is not None)
-
-
-def _update_event_source(functions: Any, source: dict[str, Any], *, is_enabled: bool) -> None:
-    retry_while(
-        functions.exceptions.ResourceInUseException,
-        lambda: functions.update_event_source_mapping(UUID=source["UUID"], Enabled=is_enabled),
-    )

@@ -15,9 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from infrastructure.deployment import byte_code, dependencies, gateway_responses, stacks, trim
+from infrastructure.deployment import dependencies, gateway_responses, stacks, trim
 from infrastructure.deployment.dependencies import THIS_MACHINE, Runtime
-from infrastructure.deployment.progress import DeploymentError
+from infrastructure.deployment.progress import DeploymentError, fail
+from infrastructure.functions import stage_named
 
 PROJECT = Path(__file__).resolve().parents[2]
 _CHALICE = Path(__file__).with_name("chalice_for_python.py")
@@ -65,20 +66,12 @@ def is_source_path(path: Path) -> bool:
 def source_hash() -> str:
     """Return a hash of everything that the code stack depends on.
 
-    These are the source files, the locked packages, the code that builds the archive, and the
-    versions of Chalice and Python.
+    These are the source files, the locked packages, the code of the deployment, and the versions of
+    Chalice and Python.
     """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
-    builders = [
-        dependencies.REQUIREMENTS,
-        Path(__file__),
-        _CHALICE,
-        *(
-            Path(str(module.__file__))
-            for module in (byte_code, dependencies, gateway_responses, trim)
-        ),
-    ]
+    builders = [dependencies.REQUIREMENTS, *sorted(Path(__file__).parent.glob("*.py"))]
     versions = [version("chalice"), THIS_MACHINE.python_version]
     return stacks.content_hash([*names, *files, *builders, *versions])
 
@@ -212,3 +205,25 @@ def _archives(folder: Path) -> list[Path]:
     """Return the packages in Chalice's cache, the newest last."""
     archives = (folder / ".chalice" / "deployments").glob("*.zip")
     return sorted(archives, key=lambda file: file.stat().st_mtime)
+
+
+def main(arguments: list[str]) -> int:
+    """Package the app, and write the template to the path in the first argument for the linter.
+
+    Return the exit status of the process.
+    """
+    output = Path(arguments[0])
+    # Chalice requires a region. Any region works, because the template does not depend on it.
+    os.environ.setdefault("AWS_DEFAULT_REGION", "eu-west-1")
+    prod = stage_named("prod")
+    try:
+        packaged = package(prod.name, output.parent / "build", dependencies.runtime_of(prod))
+    except DeploymentError as error:
+        return fail(str(error))
+    template = complete(packaged.template, "s3://artifacts/code.zip")
+    output.write_text(json.dumps(template, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -32,7 +32,6 @@ from infrastructure.deployment import (
     gateway_stage,
     public_base_url,
     quotas,
-    tracing,
 )
 from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.deployment.lock import deployment_lock
@@ -215,7 +214,7 @@ def _deploy_code(stage: Stage) -> str:
             shown.outcome = f"{stage.throttling.rate} requests per second for each method"
     with step("Tracing") as shown:
         functions = [r["lambda_arn"] for r in resources if r["resource_type"] == "lambda_function"]
-        tracing.set_tracing(functions, rest_api_id, stage_name, stage.tracing)
+        gateway_stage.set_tracing(functions, rest_api_id, stage_name, stage.tracing)
         shown.outcome = "on" if stage.tracing else "off"
     if outputs.web_acl_arn:
         with step("Firewall"):

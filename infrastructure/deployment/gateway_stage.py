@@ -1,5 +1,6 @@
-"""Settings of the gateway's stage that Chalice does not support: throttling and the web ACL."""
+"""Settings that Chalice does not support: throttling, the web ACL, and turning tracing off."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import boto3
@@ -9,6 +10,7 @@ from infrastructure.functions import PUBLIC_SUBMITS, Throttling
 
 if TYPE_CHECKING:
     from mypy_boto3_apigateway.type_defs import PatchOperationTypeDef
+    from mypy_boto3_lambda.literals import TracingModeType
 
 _EVERY_METHOD = "*/*"
 
@@ -43,6 +45,34 @@ def disassociate_web_acl(web_acl_arn: str) -> None:
     ]
     for stage_arn in stages:
         firewall.disassociate_web_acl(ResourceArn=stage_arn)
+
+
+def set_tracing(functions: Iterable[str], rest_api_id: str, api_stage: str, is_on: bool) -> None:
+    """Set the tracing of the functions and of the gateway's stage, where it differs.
+
+    Args:
+        functions: the ARNs of the functions.
+    """
+    mode: TracingModeType = "Active" if is_on else "PassThrough"
+    client = boto3.client("lambda")
+    for function in functions:
+        current = client.get_function_configuration(FunctionName=function)
+        if current.get("TracingConfig", {}).get("Mode", "PassThrough") != mode:
+            # Lambda rejects a change of the configuration during the update of the code.
+            client.get_waiter("function_updated_v2").wait(FunctionName=function)
+            client.update_function_configuration(
+                FunctionName=function, TracingConfig={"Mode": mode}
+            )
+    gateway = boto3.client("apigateway")
+    stage = gateway.get_stage(restApiId=rest_api_id, stageName=api_stage)
+    if stage.get("tracingEnabled", False) != is_on:
+        gateway.update_stage(
+            restApiId=rest_api_id,
+            stageName=api_stage,
+            patchOperations=[
+                {"op": "replace", "path": "/tracingEnabled", "value": str(is_on).lower()}
+            ],
+        )
 
 
 def _limits(method: str, rate: int, burst: int) -> list["PatchOperationTypeDef"]:

@@ -10,12 +10,10 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -29,10 +27,8 @@ from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator
-from infrastructure.local_cloud.private_files import hide_folder, hide_new_files
 
 STAGE = code_stack.STAGE
-GATEWAY_TIMEOUT_S = 60
 _SENDERS = "@example.com"
 """The domain of all senders of demo messages. The emulator also verifies its subdomains."""
 
@@ -40,7 +36,8 @@ _SENDERS = "@example.com"
 def main(arguments: list[str]) -> int:
     """Run one command and return its exit status."""
     options = _parser().parse_args(arguments)
-    hide_new_files()
+    # Only this user may access the files that this process and its child processes create.
+    os.umask(0o077)
     folder = Path(options.state_dir).resolve()
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
@@ -170,7 +167,7 @@ def deploy(emulator: Emulator) -> None:
         shown.outcome = code_stack.deploy(emulator.folder / "build")
     base_url = code_stack.base_url(emulator.port)
     with step("Gateway") as shown:
-        _wait_until_ready(base_url)
+        emulator.wait_for(f"{base_url}/openapi.json", "The gateway does not respond")
         public_base_url.store(STAGE, base_url)
         shown.outcome = "ready"
     _load_demo(base_url, emulator)
@@ -179,6 +176,20 @@ def deploy(emulator: Emulator) -> None:
 def demo_file(emulator: Emulator) -> Path:
     """Return the path of the file with the demo's ids and credentials."""
     return emulator.folder / "demo.json"
+
+
+def hide_folder(folder: Path) -> None:
+    """Create a folder that only this user can access, or restrict the access to it.
+
+    Raises:
+        DeploymentError: every user can write to the existing folder, so it is shared.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.stat().st_mode & stat.S_IWOTH:
+        raise DeploymentError(
+            f"Every user can write to {folder}. Choose another folder with STATE_DIR=…"
+        )
+    folder.chmod(0o700)
 
 
 def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
@@ -217,21 +228,6 @@ def _load_demo(base_url: str, emulator: Emulator) -> None:
     )
     if process.returncode != 0:
         raise DeploymentError("Loading the demo data failed; see the output above.")
-
-
-def _wait_until_ready(base_url: str) -> None:
-    deadline = time.monotonic() + GATEWAY_TIMEOUT_S
-    last_error: object = "no response"
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{base_url}/openapi.json", timeout=30):  # noqa: S310
-                return
-        except urllib.error.HTTPError as error:
-            last_error = f"{error.code} {error.read(500).decode(errors='replace')}"
-        except OSError as error:
-            last_error = error
-        time.sleep(0.5)
-    raise DeploymentError(f"The gateway does not respond ({last_error}). See the emulator's log.")
 
 
 def _stop_uninterrupted(emulator: Emulator) -> None:

@@ -147,12 +147,39 @@ class Emulator:
             ) from None
         try:
             self._pid_file.write_text(f"{process.pid} {self.port}\n")
-            self._wait_until_ready(process)
+            ready = f"{self.endpoint}/_ministack/ready"
+            self.wait_for(ready, "The emulator did not start", process)
         except BaseException:
             self.kill(process.pid)
             process.wait()
             raise
         return process
+
+    def wait_for(
+        self, url: str, failure: str, process: subprocess.Popen[bytes] | None = None
+    ) -> None:
+        """Wait until a URL responds.
+
+        Args:
+            failure: the start of the message of the error.
+            process: the process of the emulator, if this process started it.
+
+        Raises:
+            DeploymentError: the URL does not respond in time, or the process has ended.
+        """
+        deadline = time.monotonic() + START_TIMEOUT_S
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        problem: object = "no response"
+        while (process is None or process.poll() is None) and time.monotonic() < deadline:
+            try:
+                with direct.open(url, timeout=30):
+                    return
+            except urllib.error.HTTPError as error:
+                problem = f"{error.code} {error.read(500).decode(errors='replace')}"
+            except OSError as error:
+                problem = error
+            time.sleep(0.1)
+        raise DeploymentError(f"{failure} ({problem}). See the emulator's log: {self.log}")
 
     def stop(self) -> bool:
         """Stop the emulator, which saves its state. Return whether it was running."""
@@ -233,18 +260,6 @@ class Emulator:
             raise DeploymentError(
                 f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
             )
-
-    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_S
-        address = f"{self.endpoint}/_ministack/ready"
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                with direct.open(address, timeout=5):
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
-        raise DeploymentError(f"The emulator did not start. See its log: {self.log}")
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int]:

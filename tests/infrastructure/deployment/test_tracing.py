@@ -7,7 +7,7 @@ import pytest
 from botocore.stub import Stubber
 
 from infrastructure import generate
-from infrastructure.deployment import tracing
+from infrastructure.deployment import gateway_stage
 from infrastructure.functions import FUNCTIONS, Stage
 
 GATEWAY_STAGE = {"restApiId": "api", "stageName": "dev"}
@@ -43,7 +43,7 @@ def test_tracing_of_functions_and_gateway_changes_only_where_it_differs(
         stubs["apigateway"].add_response("update_stage", {}, change)
     monkeypatch.setattr(boto3, "client", lambda name: clients[name])
     with stubs["lambda"], stubs["apigateway"]:
-        tracing.set_tracing(["arn"], "api", "dev", is_on)
+        gateway_stage.set_tracing(["arn"], "api", "dev", is_on)
         for stub in stubs.values():
             stub.assert_no_pending_responses()
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from infrastructure.deployment.progress import DeploymentError
-from infrastructure.local_cloud.__main__ import main
-from infrastructure.local_cloud.private_files import hide_folder
+from infrastructure.local_cloud.__main__ import hide_folder, main
 
 
 @pytest.fixture(autouse=True)
