@@ -10,8 +10,9 @@ import yaml
 
 from admin.definitions.definition import Kind, RawDefinition
 from admin.definitions.plain_yaml import PlainLoader, read_yaml
-from admin.demo import customers, purchases
+from admin.demo.customers import main_customers, other_customers
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
+from admin.demo.purchases import main_purchases, other_purchases
 
 ACCOUNTS: Final = {MAIN_ACCOUNT: "Groupe Lumen", OTHER_ACCOUNT: "Café Minuit"}
 
@@ -22,6 +23,10 @@ _FOLDER: Final = Path(__file__).parent
 _FILES: Final = {
     MAIN_ACCOUNT: ("places.yaml", "contact-forms.yaml", "surveys.yaml"),
     OTHER_ACCOUNT: ("other-account.yaml",),
+}
+_RECORDS: Final = {
+    MAIN_ACCOUNT: (main_customers, main_purchases),
+    OTHER_ACCOUNT: (other_customers, other_purchases),
 }
 
 
@@ -60,18 +65,10 @@ def _contents_of(account_id: str, day: date) -> list[dict[str, Any]]:
     # One document, so that the files share YAML anchors.
     texts = ((_FOLDER / name).read_text(encoding="utf-8") for name in _FILES[account_id])
     (from_files,) = read_yaml("".join(texts), _DemoLoader)
-    if account_id == MAIN_ACCOUNT:
-        people = customers.main_customers()
-        account_purchases = purchases.main_purchases(_ids(people), day)
-    else:
-        people = customers.other_customers()
-        account_purchases = purchases.other_purchases(_ids(people), day)
-    contents = (*from_files, *people, *account_purchases)
+    build_customers, build_purchases = _RECORDS[account_id]
+    people = build_customers()
+    contents = (*from_files, *people, *build_purchases([person["id"] for person in people], day))
     return [{**content, "account": account_id} for content in contents]
-
-
-def _ids(people: list[dict[str, Any]]) -> list[str]:
-    return [person["id"] for person in people]
 
 
 def stores_of(definitions: list[RawDefinition], brand_id: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Build the saved form from a definition: derive ids, resolve references and set timestamps."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -48,25 +48,19 @@ def build_form(
     timestamp = format_timestamp(now)
     references = References.of(definition)
     dependencies = _dependencies(definition, references, timestamp)
+    parts: dict[str, Sequence[DatedPart]] = {
+        "fields": _fields(definition, references, dependencies, timestamp),
+        "field_groups": _groups(definition, references, timestamp),
+        "field_dependencies": dependencies,
+    }
     form = model.model_validate(
-        definition.model_dump(
-            by_alias=False, exclude={"fields", "field_groups", "field_dependencies"}
-        )
+        definition.model_dump(by_alias=False, exclude=set(parts))
         | {
             "created_at": timestamp,
             "updated_at": timestamp,
-            "fields": retain_timestamps(
-                _fields(definition, references, dependencies, timestamp),
-                earlier.fields if earlier else (),
-            ),
-            "field_groups": retain_timestamps(
-                _groups(definition, references, timestamp), earlier.field_groups if earlier else ()
-            ),
-            "field_dependencies": retain_timestamps(
-                dependencies, earlier.field_dependencies if earlier else ()
-            ),
+            "archived": bool(earlier and earlier.archived and not definition.enabled),
         }
-        | {"archived": bool(earlier and earlier.archived and not definition.enabled)}
+        | {name: retain_timestamps(new, getattr(earlier, name, ())) for name, new in parts.items()}
         | extra_fields
     )
     (form,) = retain_timestamps([form], [earlier] if earlier else ())
@@ -84,19 +78,15 @@ def retain_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[
     it also retains the time of its last change.
     """
     before = {part.id: part for part in earlier}
-    return [_retain_timestamps(part, before) for part in parts]
+    return [_retain_timestamps(part, before.get(part.id)) for part in parts]
 
 
-def _retain_timestamps(part: _Part, before: Mapping[str, _Part]) -> _Part:
-    earlier = before.get(part.id)
+def _retain_timestamps(part: _Part, earlier: _Part | None) -> _Part:
     if earlier is None:
         return part
-    unchanged = part.model_copy(
-        update={"created_at": earlier.created_at, "updated_at": earlier.updated_at}
-    )
-    if unchanged == earlier:
-        return earlier
-    return part.model_copy(update={"created_at": earlier.created_at})
+    created = part.model_copy(update={"created_at": earlier.created_at})
+    unchanged = created.model_copy(update={"updated_at": earlier.updated_at})
+    return earlier if unchanged == earlier else created
 
 
 def _fields(

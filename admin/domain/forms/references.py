@@ -43,18 +43,11 @@ class Names:
 
     def find(self, reference: str) -> str | None:
         """Return the id of the part with this id or key, or None."""
-        part_id = parse_id(reference)
-        if part_id is not None and part_id in self._known_ids:
-            return part_id
-        return self._id_of_key.get(reference)
+        return self._ids_by_name.get(parse_id(reference) or "") or self._ids_by_name.get(reference)
 
     @cached_property
-    def _known_ids(self) -> frozenset[str]:
-        return frozenset(self.ids)
-
-    @cached_property
-    def _id_of_key(self) -> dict[str, str]:
-        return dict(zip(self.keys, self.ids, strict=True))
+    def _ids_by_name(self) -> dict[str, str]:
+        return dict(zip(self.keys, self.ids, strict=True)) | {part: part for part in self.ids}
 
 
 @dataclass(frozen=True)

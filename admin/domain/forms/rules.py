@@ -6,7 +6,7 @@ already validated the definition against its model.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from admin.domain.forms.dependency_cycle import Edge, edges_on_cycles
+from admin.domain.forms.dependency_cycle import edges_on_cycles
 from admin.domain.forms.form import (
     FieldDefinition,
     FieldDependencyDefinition,
@@ -20,7 +20,6 @@ from chalicelib.domain.forms.fields import ExpectedValue
 from chalicelib.domain.forms.placeholders import NAMES, unknown_names
 from chalicelib.domain.forms.presentation import Header, Submission, Thanks
 from chalicelib.domain.forms.translation import (
-    FieldTranslation,
     FormTranslation,
     TitlesTranslation,
 )
@@ -97,49 +96,38 @@ def _field_errors(field: FieldDefinition, groups: Names, *path: str | int) -> It
         yield InputError(
             json_pointer(*path, "values"), "required", "A select field needs at least one value."
         )
-    yield from _value_list_errors(field, *path, "values")
-    yield from _max_replies_errors(field, *path, "maxReplies")
-    yield from _min_replies_errors(field, *path, "minReplies")
-
-
-def _value_list_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
     for position in duplicate_positions(field.values):
-        yield duplicate(*path, position)
+        yield duplicate(*path, "values", position)
     for position, value in enumerate(field.values):
         if not value:
-            yield InputError(json_pointer(*path, position), "required", "Must not be empty.")
+            pointer = json_pointer(*path, "values", position)
+            yield InputError(pointer, "required", "Must not be empty.")
+    yield from _replies_errors(field, *path)
 
 
-def _max_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
-    if field.allow_max_replies and field.max_replies < 1:
-        yield out_of_range("Must be at least 1.", *path)
-    elif field.allow_max_replies and field.max_replies < _min_replies(field):
-        yield out_of_range("Must be at least minReplies.", *path)
-
-
-def _min_replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
-    min_replies = _min_replies(field)
-    if not field.type.rules.accepts_several_values and min_replies > 1:
-        yield out_of_range("Must be at most 1 for a field of a type that accepts one value.", *path)
-    elif not field.allow_custom_value and min_replies > len(field.values) > 0:
-        yield out_of_range("Must be at most the number of values.", *path)
-
-
-def _min_replies(field: FieldDefinition) -> int:
-    return field.min_replies if field.allow_min_replies else 0
+def _replies_errors(field: FieldDefinition, *path: str | int) -> Iterator[InputError]:
+    least = field.min_replies if field.allow_min_replies else 0
+    if field.allow_max_replies and field.max_replies < max(1, least):
+        bound = "1" if field.max_replies < 1 else "minReplies"
+        yield out_of_range(f"Must be at least {bound}.", *path, "maxReplies")
+    if not field.type.rules.accepts_several_values and least > 1:
+        detail = "Must be at most 1 for a field of a type that accepts one value."
+        yield out_of_range(detail, *path, "minReplies")
+    elif not field.allow_custom_value and least > len(field.values) > 0:
+        yield out_of_range("Must be at most the number of values.", *path, "minReplies")
 
 
 def _dependency_errors(definition: FormDefinition, names: Names) -> Iterator[InputError]:
     dependencies = definition.field_dependencies
     fields = dict(zip(names.ids, definition.fields, strict=True))
-    edges = [_edge(dependency, names) for dependency in dependencies]
-    cyclic = edges_on_cycles([edge for edge in edges if edge is not None])
+    edges = [(names.find(each.field), names.find(each.depends_on_field)) for each in dependencies]
+    cyclic = edges_on_cycles([(start, end) for start, end in edges if start and end])
     for position in duplicate_positions(dependency.id for dependency in dependencies):
         yield duplicate("fieldDependencies", position, "id")
     for position, (dependency, edge) in enumerate(zip(dependencies, edges, strict=True)):
         path = ("fieldDependencies", position)
-        condition_field = names.find(dependency.depends_on_field)
-        if names.find(dependency.field) is None:
+        field, condition_field = edge
+        if field is None:
             yield unknown_reference("field", *path, "field")
         if condition_field is None:
             yield unknown_reference("field", *path, "dependsOnField")
@@ -149,12 +137,6 @@ def _dependency_errors(definition: FormDefinition, names: Names) -> Iterator[Inp
         yield from _comparison_errors(
             dependency, fields.get(condition_field or ""), *path, "dependsOnFieldValues"
         )
-
-
-def _edge(dependency: FieldDependencyDefinition, fields: Names) -> Edge | None:
-    field = fields.find(dependency.field)
-    condition_field = fields.find(dependency.depends_on_field)
-    return (field, condition_field) if field is not None and condition_field is not None else None
 
 
 def _comparison_errors(
@@ -201,17 +183,11 @@ def _translated_fields_errors(
     fields: Mapping[str, FieldDefinition], translation: FormTranslation, *path: str | int
 ) -> Iterator[InputError]:
     for key, texts in translation.fields.items():
-        if key in fields:
-            yield from _translated_values_errors(texts, fields[key], *path, key, "values")
-        else:
+        if key not in fields:
             yield unknown_reference("field", *path, key)
+        elif texts.values and len(texts.values) != len(fields[key].values):
+            detail = f"Must have {len(fields[key].values)} values, as many as the field."
+            yield out_of_range(detail, *path, key, "values")
         for position in duplicate_positions(texts.values):
             if texts.values[position]:
                 yield duplicate(*path, key, "values", position)
-
-
-def _translated_values_errors(
-    texts: FieldTranslation, field: FieldDefinition, *path: str | int
-) -> Iterator[InputError]:
-    if texts.values and len(texts.values) != len(field.values):
-        yield out_of_range(f"Must have {len(field.values)} values, as many as the field.", *path)

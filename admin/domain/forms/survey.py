@@ -197,13 +197,10 @@ def _invalid_rating(*path: str) -> InputError:
 def _targets(definition: SurveyDefinition, timestamp: str) -> list[Target]:
     return [
         Target(
+            **target.model_dump(by_alias=False, exclude={"id"}),
             id=target.id or derived_id(definition.id, "target", target.target_id),
             created_at=timestamp,
             updated_at=timestamp,
-            type=target.type,
-            enabled=target.enabled,
-            target_id=target.target_id,
-            new_review_uri=target.new_review_uri,
         )
         for target in definition.targets
     ]

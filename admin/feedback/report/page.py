@@ -347,7 +347,7 @@ class Report:
 
     def notes(self) -> Iterator[str]:
         """Yield the notes at the end."""
-        yield self.words.interval_note()
+        yield self.words.interval_note
         yield self.words.few(MIN_ANSWERS)
         yield self.words.rate_note
         yield self.words.no_tests

@@ -5,6 +5,7 @@ same catalogues (`infrastructure/catalogues`), compiled without these messages.
 """
 
 import gettext
+from collections.abc import Callable
 from datetime import date
 from typing import Final
 
@@ -38,8 +39,8 @@ class Words:
         self._sent_and_answered = _("Surveys sent: %(sent)s, answered: %(answered)s")
         self.bands = (_("Detractors"), _("Passives"), _("Promoters"))
         self.score = _("The score is the share of promoters minus the share of detractors.")
-        self._few = _("There is no score for fewer than %(n)s answers.")
-        self._answers = _("Answers: %(n)s")
+        self.few = self._counted(_("There is no score for fewer than %(n)s answers."))
+        self.answers = self._counted(_("Answers: %(n)s"))
         self.share = _("Share")
         self.ratings = _("Ratings")
         self._rating = _("Rating %(rating)s")
@@ -53,13 +54,16 @@ class Words:
         self.sent = _("Surveys sent")
         self.comments = _("Comments")
         self.comments_note = _("The newest comments, unchanged. They can contain personal data.")
-        self._interval = _("%(percent)s: confidence interval of the score.")
+        interval = _("%(percent)s: confidence interval of the score.")
+        self.interval_note = interval % {"percent": self.percent(0.95)}
         self.rate_note = _(
             "The response rate is the share of the surveys sent in this period that have been"
             " answered so far."
         )
         self.no_tests = _("Test responses are not included.")
-        self._newest = _("Questions and comments are from the newest %(n)s responses.")
+        self.newest = self._counted(
+            _("Questions and comments are from the newest %(n)s responses.")
+        )
         smileys = (_("Very bad"), _("Bad"), _("Fair"), _("Good"), _("Very good"))
         self.option_names = {
             FieldType.CHECKBOX: {"true": _("Yes"), "false": _("No")},
@@ -87,25 +91,12 @@ class Words:
             "answered": self.number(answered),
         }
 
-    def few(self, n: int) -> str:
-        """Return the note that fewer answers have no score."""
-        return self._few % {"n": self.number(n)}
-
-    def answers(self, n: int) -> str:
-        """Return the number of answers with its name."""
-        return self._answers % {"n": self.number(n)}
+    def _counted(self, text: str) -> Callable[[int], str]:
+        return lambda n: text % {"n": self.number(n)}
 
     def rating(self, rating: str) -> str:
         """Return a rating, or a range of ratings, with its name."""
         return self._rating % {"rating": rating}
-
-    def interval_note(self) -> str:
-        """Return the note on the interval of the score."""
-        return self._interval % {"percent": self.percent(0.95)}
-
-    def newest(self, n: int) -> str:
-        """Return the note that only the newest responses were read."""
-        return self._newest % {"n": self.number(n)}
 
     def number(self, number: int) -> str:
         """Return a number with the group separators of the language."""
