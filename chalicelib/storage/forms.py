@@ -10,7 +10,7 @@ Each version of the form's wording has a row with a partition key of its own.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -44,6 +44,9 @@ class FormRow(Table):
     submission_count = IntegerAttribute(null=True)
     document = CompressedJsonAttribute(null=True)
     version = UnicodeAttribute(null=True)
+    by_block = index(
+        "list_block", "position", including("submission_count"), sort_type=IntegerAttribute
+    )
 
 
 @dataclass(frozen=True)
@@ -194,19 +197,11 @@ class FormTable:
         return self.row.has(form_id=read.form_id, version=read.version)
 
 
-def _by_block() -> Any:
-    """Return the index of an account's summary rows, in creation order."""
-    projection = including("submission_count")
-    return index("list_block", "position", projection, sort_type=IntegerAttribute)
-
-
 class ContactFormRow(FormRow):
     """The document row, the summary row or a version row of a contact form."""
 
     class Meta:
         name = "contact-forms"
-
-    by_block = _by_block()
 
 
 class SurveyRow(FormRow):
@@ -214,8 +209,6 @@ class SurveyRow(FormRow):
 
     class Meta:
         name = "surveys"
-
-    by_block = _by_block()
 
 
 contact_forms: Final = FormTable(ContactFormRow, Listed.CONTACT_FORMS)

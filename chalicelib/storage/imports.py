@@ -309,33 +309,21 @@ def finish_chunk(
     write.update(ImportRow(chunk.row.import_id, chunk.row.part), finished, unchanged)
 
 
-def unfinished_with_pairs(account_id: str, digests: Collection[str]) -> Iterator[ImportRow]:
-    """Yield the account's unfinished and parked chunks that contain rows with one of these digests.
+def unfinished(account_id: str | None = None) -> Iterator[ImportRow]:
+    """Yield the unfinished and parked chunks of an account. Default: those of all accounts.
 
     One request per shard and MB of index entries, and one per 25 unfinished chunks.
     """
-    for row in _unfinished(shards_of_account(account_id)):
-        if row.account_id == account_id and rows_with_pairs(row, digests):
-            yield row
-
-
-def all_unfinished() -> Iterator[ImportRow]:
-    """Yield the unfinished and parked chunks of all accounts.
-
-    Only the replay of erasures uses this. One request per shard and megabyte of the index, and one
-    per 25 chunks.
-    """
-    return _unfinished(open_shards())
-
-
-def _unfinished(shards: Iterable[str]) -> Iterator[ImportRow]:
+    shards = shards_of_account(account_id) if account_id else open_shards()
     entries = (
         (ImportRow, entry.import_id, entry.part)
         for shard in (*shards, PARKED_SHARD)
         for entry in ImportRow.due.query(shard)
     )
     for group in in_groups(entries, _CHUNKS_READ_AT_ONCE):
-        yield from (row for row in read_together(*group) if row and row.rows)
+        for row in read_together(*group):
+            if row and row.rows and account_id in (None, row.account_id):
+                yield row
 
 
 def digests_of(chunk: ImportRow) -> set[str]:

@@ -84,16 +84,7 @@ def load_pages(
         since: the first day, in ISO 8601. Default: all days.
         until: the last day.
     """
-    connection, start = StatisticsRow._get_connection(), None
-    while True:
-        page = connection.query(
-            account_id,
-            range_key_condition=StatisticsRow.group.between(since, f"{until}~"),
-            consistent_read=True,
-            exclusive_start_key=start,
-        )
+    period = StatisticsRow.group.between(since, f"{until}~")
+    for page in StatisticsRow.query(account_id, period, consistent_read=True).page_iter:
         rows = map(StatisticsRow.from_raw_data, page["Items"])
         yield [(row.group, row.numbers) for row in rows]
-        start = page.get("LastEvaluatedKey")
-        if start is None:
-            return

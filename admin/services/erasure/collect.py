@@ -76,7 +76,7 @@ def _import_rows(account_id: str, digests: Collection[str]) -> list[dict[str, An
         return []
     return [
         {"importId": chunk.import_id, "index": row.index, "values": row.fields}
-        for chunk in imports.unfinished_with_pairs(account_id, digests)
+        for chunk in imports.unfinished(account_id)
         for row in imports.rows_with_pairs(chunk, digests)
     ]
 

@@ -51,7 +51,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
 
 def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
     """Erase rows with the pair of an erased person from imports that are older than the erasure."""
-    for chunk in imports.all_unfinished():
+    for chunk in imports.unfinished():
         digests = [
             digest
             for digest in imports.digests_of(chunk)

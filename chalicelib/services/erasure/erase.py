@@ -201,12 +201,13 @@ def _erase_import_rows(erasure: Erasure) -> None:
     """Erase the rows with the pair from unfinished imports that are older than the erasure."""
     if not erasure.pair_digests:
         return
-    for chunk in list(imports.unfinished_with_pairs(erasure.account_id, erasure.pair_digests)):
+    unfinished, digests = imports.unfinished(erasure.account_id), erasure.pair_digests
+    for chunk in [each for each in unfinished if imports.rows_with_pairs(each, digests)]:
         if imports.was_accepted_after(chunk, erasure.erased_at):
             continue
-        rows = len(imports.rows_with_pairs(chunk, erasure.pair_digests))
+        rows = len(imports.rows_with_pairs(chunk, digests))
         with transaction() as write:
-            imports.erase_pairs(write, chunk, erasure.pair_digests)
+            imports.erase_pairs(write, chunk, digests)
             erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
 
 

@@ -76,7 +76,7 @@ def test_chunk_that_erasure_did_not_find_does_not_restore_person(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, starts: str
 ) -> None:
     # The index of unfinished work does not contain the chunk yet.
-    monkeypatch.setattr(imports, "unfinished_with_pairs", lambda _account_id, _pairs: [])
+    monkeypatch.setattr(imports, "unfinished", lambda _account_id: [])
     queued = accept_batch(account, {"batch": [PERSON, OTHER]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=1)
@@ -103,7 +103,7 @@ def test_chunk_that_erasure_did_not_find_does_not_restore_person(
 def test_wrong_clock_of_process_does_not_change_age_of_import(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
 ) -> None:
-    monkeypatch.setattr(imports, "unfinished_with_pairs", lambda _account_id, _pairs: [])
+    monkeypatch.setattr(imports, "unfinished", lambda _account_id: [])
     customer_id = import_person(account)
 
     def accept() -> str:

@@ -266,9 +266,10 @@ def test_10000_groups_fit_into_response_and_one_more_is_rejected() -> None:
 
 def test_pages_of_numbers_are_read_until_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     key = {"account_id": {"S": "a"}, "group": {"S": "2026-11-22#SURVEY#form##"}}
-    pages = {None: {"Items": [key], "LastEvaluatedKey": key}, "a": {"Items": [key]}}
+    page = {"Items": [key], "ScannedCount": 1}
+    pages = {None: page | {"LastEvaluatedKey": key}, "a": page}
 
-    def query(_account: str, *, exclusive_start_key: Any, **_: Any) -> dict[str, Any]:
+    def query(_account: str, *, exclusive_start_key: Any = None, **_: Any) -> dict[str, Any]:
         return pages[exclusive_start_key and exclusive_start_key["account_id"]["S"]]
 
     monkeypatch.setattr(StatisticsRow, "_get_connection", lambda: SimpleNamespace(query=query))
