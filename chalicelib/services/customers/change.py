@@ -1,6 +1,5 @@
 """Change a customer: ``PATCH /partners/customer``."""
 
-from dataclasses import dataclass
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
@@ -14,22 +13,6 @@ from chalicelib.services.solicitation.contact_keys import contact_hashes
 from chalicelib.services.solicitation.suppressions import opt_out_others
 from chalicelib.storage import contacts, customer_changes, customers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
-
-
-@dataclass(frozen=True)
-class _Consent:
-    """The effect of changed opt-ins on the addresses of a customer.
-
-    Attributes:
-        revoked: the contact hashes that are suppressed, each with its channel.
-        lifted: the contacts whose opt-out by a partner is lifted, each with its channel.
-        refused: the channels whose opt-in stays off, because the address is suppressed for another
-            reason.
-    """
-
-    revoked: tuple[tuple[Channel, str], ...]
-    lifted: tuple[tuple[Channel, Contact], ...]
-    refused: tuple[Channel, ...]
 
 
 def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> Customer:
@@ -61,33 +44,40 @@ def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> 
 
 def _attempt(
     account_id: str, customer_id: str, patch: CustomerPatch
-) -> tuple[Customer, tuple[tuple[Channel, str], ...]]:
+) -> tuple[Customer, list[tuple[Channel, str]]]:
     earlier, now = customers.find(account_id, customer_id), clock.now()
     if earlier is None:
         raise NotFound("customer")
-    consent = _consent(account_id, earlier, apply_patch(earlier, patch, now), patch)
-    off = {OPTINS[channel]: False for channel in consent.refused}
+    patched = apply_patch(earlier, patch, now)
+    revoked, lifted, refused = _consent(account_id, earlier, patched, patch)
+    off = {OPTINS[channel]: False for channel in refused}
     allowed = patch.model_copy(update=off) if off else patch
     # Tags are part of the size of a customer.
     tagged = with_tags(account_id, [earlier])[0]
     changed = apply_patch(tagged, allowed, now).model_copy(update={"tags": earlier.tags})
 
-    if changed != earlier or consent.lifted:
+    if changed != earlier or lifted:
         change = customer_changes.plan(account_id, earlier, changed)
         with transaction() as write:
             customer_changes.save(write, change)
-            for channel, contact_hash in consent.revoked:
+            for channel, contact_hash in revoked:
                 key = contacts.contact_key(contact_hash)
                 reason = SuppressionReason.OPTED_OUT
                 contacts.suppress(write, account_id, key, channel, reason, now)
-            for channel, contact in consent.lifted:
+            for channel, contact in lifted:
                 contacts.lift_opt_out(write, contact.key, channel, now)
-    return changed, consent.revoked
+    return changed, revoked
 
 
 def _consent(
     account_id: str, earlier: Customer, changed: Customer, patch: CustomerPatch
-) -> _Consent:
+) -> tuple[list[tuple[Channel, str]], list[tuple[Channel, Contact]], set[Channel]]:
+    """Return the effect of changed opt-ins on the addresses of a customer.
+
+    The result is the contact hashes to suppress; the contacts whose opt-out by a partner is lifted,
+    both with their channels; and the channels whose opt-in stays off, because the address is
+    suppressed for another reason.
+    """
     revoked: dict[tuple[Channel, str], None] = {}
     wanted: dict[Channel, tuple[str, ...]] = {}
     for channel, optin in OPTINS.items():
@@ -108,11 +98,8 @@ def _consent(
     ]
     opted_out = SuppressionReason.OPTED_OUT
     refused = {channel for channel, each in suppressed if each.suppressed[channel] != opted_out}
-    return _Consent(
-        tuple(revoked),
-        tuple((channel, each) for channel, each in suppressed if channel not in refused),
-        tuple(refused),
-    )
+    lifted = [(channel, each) for channel, each in suppressed if channel not in refused]
+    return list(revoked), lifted, refused
 
 
 def _address(customer: Customer, channel: Channel) -> str | None:

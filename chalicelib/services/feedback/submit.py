@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NoReturn
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FeedbackError, Unavailable
@@ -47,22 +48,27 @@ class SubmissionMetadata:
     is_honeypot_filled: bool = False
 
 
-@dataclass(frozen=True)
-class InvalidSubmission:
-    """A submit request with an invalid body or an invalid idempotency key.
+def reject_submission(
+    form_id: str, address: str, error: FeedbackError, *, is_survey_without_tracker: bool
+) -> NoReturn:
+    """Reject a submit request with an invalid body or an invalid idempotency key.
 
-    Attributes:
-        id: the id of the form; ``""`` if it is missing or invalid.
-        has_tracker: whether the body has a tracker, valid or not.
+    Args:
+        form_id: the id of the form; ``""`` if it is missing or invalid.
+
+    Raises:
+        TrackerRequired: the survey is private, and the request has no tracker.
+        TooManyRequests: the source address exceeded its limit of submissions.
+        FeedbackError: the given error.
     """
-
-    id: str
-    has_tracker: bool
-    error: FeedbackError
+    with count_rejected(form_id, address):
+        if is_survey_without_tracker:
+            reject_private_survey(form_id)
+        raise error
 
 
 def submit_contact_form(
-    submission: ContactFormSubmission | InvalidSubmission, metadata: SubmissionMetadata
+    submission: ContactFormSubmission, metadata: SubmissionMetadata
 ) -> Feedback:
     """Store a submission to a contact form as a feedback record, then queue the record.
 
@@ -78,23 +84,14 @@ def submit_contact_form(
         IdempotencyKeyReused: the key was used before with different input.
         TooManyRequests: the source address exceeded its limit of submissions.
         Unavailable: the feedback record was not stored.
-        FeedbackError: the error of an `InvalidSubmission`.
     """
     with count_rejected(submission.id, metadata.respondent.address):
-        if isinstance(submission, InvalidSubmission):
-            raise submission.error
         form = get_contact_form(submission.id)
-        origin = origin_of_submission(submission, metadata)
-        if metadata.idempotency_key and (earlier := _find_earlier(origin)):
-            return earlier
         context = SurveyContext.at(form.directory, store_id=submission.store)
-        new = build_submitted(form, context, submission, metadata, origin)
-        return _store(new, metadata, origin)
+        return _submit(form, context, submission, metadata)
 
 
-def submit_survey(
-    submission: SurveySubmission | InvalidSubmission, metadata: SubmissionMetadata
-) -> Feedback:
+def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
     """Store a submission to a survey and mark its tracker as used, then queue the feedback record.
 
     Works like `submit_contact_form`, but a submission with a tracker always takes three AWS
@@ -106,24 +103,17 @@ def submit_survey(
         Conflict: the survey is disabled, or the tracker is already used.
     """
     with count_rejected(submission.id, metadata.respondent.address):
-        if isinstance(submission, InvalidSubmission):
-            if not submission.has_tracker:
-                reject_private_survey(submission.id)
-            raise submission.error
         survey = get_survey(submission.id)
-        origin = origin_of_submission(submission, metadata)
         if tracker_id := submission.tracker:
+            origin = origin_of_submission(submission, metadata)
             return retry_on_contention(
                 lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
             )
         require_public(survey.saved)
-        if metadata.idempotency_key and (earlier := _find_earlier(origin)):
-            return earlier
         context = SurveyContext.of_request(
             survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
         )
-        new = build_submitted(survey, context, submission, metadata, origin)
-        return _store(new, metadata, origin)
+        return _submit(survey, context, submission, metadata)
 
 
 def _submit_with_tracker(
@@ -184,7 +174,17 @@ def build_submitted(
     )
 
 
-def _store(new: Feedback, metadata: SubmissionMetadata, origin: Origin) -> Feedback:
+def _submit(
+    form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
+    context: SurveyContext,
+    submission: ContactFormSubmission | SurveySubmission,
+    metadata: SubmissionMetadata,
+) -> Feedback:
+    """Store a submission without a tracker."""
+    origin = origin_of_submission(submission, metadata)
+    if metadata.idempotency_key and (earlier := _find_earlier(origin)):
+        return earlier
+    new = build_submitted(form, context, submission, metadata, origin)
     counted_at = limit_submissions(new.form_id, metadata.respondent.address)
     if metadata.is_honeypot_filled:
         return new

@@ -14,14 +14,15 @@ from chalicelib.storage.messages import find_message
 from chalicelib.storage.stage_values import stage_secret
 
 
-def process_message_event(event: MessageEvent) -> MailReference | None:
-    """Suppress the event's recipients in the account that sent the message.
+def process_message_event(message: Message[MessageEvent]) -> MessageOutcome:
+    """Suppress the event's recipients in the account that sent the e-mail.
 
     The account is that of the message or, if the message id is unknown, that of the signed header
     of the e-mail: the id of an e-mail whose outcome is unknown was never stored, and an event can
     arrive before the outcome of the message is stored.
 
-    Return the solicitation of the message, or None if it is unknown. A repeated call has no further
+    If the e-mail is unknown, return the event to the queue. After the last receive, it is deleted:
+    the service did not send the e-mail, or the headers are missing. A repeated call has no further
     effect.
 
     AWS requests: one, and about two for each recipient; two more for a recipient with an
@@ -30,14 +31,23 @@ def process_message_event(event: MessageEvent) -> MailReference | None:
     Raises:
         Unavailable: the database throttles or does not respond.
     """
-    reference = _reference(event)
+    event = message.pointer
+    fields, reference = WORKER.described(event), _reference(event)
     if reference is None:
-        return None
+        dropped = message.is_last_receive
+        logger.info("message event of unknown e-mail", dropped=dropped, **fields)
+        return MessageOutcome.RETURNED
     for recipient in event.recipients:
         # Customers may be stored under another spelling of an international domain.
         for contact_hash in email_hashes(reference.account_id, recipient):
             suppress_contact(reference.account_id, contact_hash, Channel.EMAIL, event.reason)
-    return reference
+    logger.info(
+        "address suppressed",
+        account_id=reference.account_id,
+        solicitation_id=reference.solicitation_id,
+        **fields,
+    )
+    return MessageOutcome.DONE
 
 
 def _reference(event: MessageEvent) -> MailReference | None:
@@ -51,34 +61,10 @@ def _reference(event: MessageEvent) -> MailReference | None:
     return next(filter(None, parsed), None)
 
 
-def _process(message: Message[MessageEvent]) -> MessageOutcome:
-    """Process an event. Return it to the queue if its e-mail is unknown.
-
-    After the last receive, it is deleted: the service did not send the e-mail, or the headers are
-    missing.
-    """
-    event = message.pointer
-    fields = WORKER.described(event)
-    if sent := process_message_event(event):
-        logger.info(
-            "address suppressed",
-            account_id=sent.account_id,
-            solicitation_id=sent.solicitation_id,
-            **fields,
-        )
-        return MessageOutcome.DONE
-    logger.info(
-        "message event of unknown e-mail",
-        dropped=message.is_last_receive,
-        **fields,
-    )
-    return MessageOutcome.RETURNED
-
-
 WORKER: Final = Worker(
     queue=MESSAGE_EVENTS,
     parse=parse_message_event,
-    run=_process,
+    run=process_message_event,
     log_fields=("provider_id", "reason"),
     is_only_copy=True,
 )

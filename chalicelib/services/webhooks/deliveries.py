@@ -41,7 +41,6 @@ MAX_TESTS: Final = 10
 """Maximum number of tests of an account in a minute."""
 
 _SHARD_PAGE: Final = 300
-_END: Final = CursorMeta(item_count=0, cursor=None, has_more=False)
 _MINUTE_S: Final = 60
 
 
@@ -104,7 +103,7 @@ def list_partner_deliveries(account_id: str, request: DeliveryListRequest) -> De
     Raises:
         InvalidInput: the fields contradict each other, or the cursor is invalid.
     """
-    selected, meta = _select(account_id, request)
+    selected, cursor = _select(account_id, request)
     current = [
         execution
         for execution in executions.find_many(selected)
@@ -112,7 +111,7 @@ def list_partner_deliveries(account_id: str, request: DeliveryListRequest) -> De
     ]
     attempts = executions.last_attempts(current)
     items = tuple(_view(execution, attempts.get(execution.id)) for execution in current)
-    return DeliveryList(items=items, meta=meta.model_copy(update={"item_count": len(items)}))
+    return DeliveryList(items=items, meta=_meta(len(items), cursor))
 
 
 def read_partner_delivery(account_id: str, execution_id: str) -> WebhookDeliveryDetails:
@@ -143,7 +142,7 @@ def replay_partner_deliveries(
     Raises:
         InvalidInput: the fields contradict each other, or the cursor is invalid.
     """
-    selected, meta = (request.ids, _END) if request.ids else _select(account_id, request)
+    selected, cursor = (request.ids, None) if request.ids else _select(account_id, request)
     results = replay_deliveries(selected, account_id)
     items = tuple(
         ReplayedDelivery(id=execution_id, result=result)
@@ -151,7 +150,7 @@ def replay_partner_deliveries(
         # Of a state, only the deliveries that are replayed count: others have left the state.
         if request.ids or result is ReplayResult.REPLAYED
     )
-    return ReplayedDeliveries(items=items, meta=meta.model_copy(update={"item_count": len(items)}))
+    return ReplayedDeliveries(items=items, meta=_meta(len(items), cursor))
 
 
 def queue_test(account_id: str, request: WebhookTestRequest, key: str | None) -> WebhookDelivery:
@@ -186,8 +185,8 @@ def queue_test(account_id: str, request: WebhookTestRequest, key: str | None) ->
     return delivery_view(execution, last, workflow.name, action.key)
 
 
-def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], CursorMeta]:
-    """Return the ids of the deliveries that the index shows as matching, newest first."""
+def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], str | None]:
+    """Return the ids of the matching deliveries in the index, newest first, and the cursor."""
     errors = list(request.rule_errors())
     if errors:
         raise InvalidInput(errors)
@@ -200,16 +199,18 @@ def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], C
         page_size=_SHARD_PAGE if state else request.limit + 2,
     )
     selected: list[str] = []
-    last, cursor = executions.LAST, None
+    last = executions.LAST
     for examined, execution in enumerate(listed):
-        is_full = len(selected) == request.limit or examined == MAX_EXAMINED
-        if is_full:
-            cursor = request.cursor_at(*last)
-            break
+        if len(selected) == request.limit or examined == MAX_EXAMINED:
+            return selected, request.cursor_at(*last)
         last = execution.created_at, execution.id
         if state in (None, execution.state):
             selected.append(execution.id)
-    return selected, CursorMeta(item_count=0, cursor=cursor, has_more=cursor is not None)
+    return selected, None
+
+
+def _meta(item_count: int, cursor: str | None) -> CursorMeta:
+    return CursorMeta(item_count=item_count, cursor=cursor, has_more=cursor is not None)
 
 
 def _view(execution: Execution, last: Attempt | None) -> WebhookDelivery:

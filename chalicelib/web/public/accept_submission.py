@@ -7,8 +7,8 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
 from chalicelib.services.feedback.submit import (
-    InvalidSubmission,
     SubmissionMetadata,
+    reject_submission,
     submit_contact_form,
     submit_survey,
 )
@@ -40,9 +40,7 @@ def accept_submission(request: PublicRequest, *, is_survey: bool) -> Feedback:
     return feedback
 
 
-def _read(
-    request: PublicRequest, model: type[Submission]
-) -> tuple[Submission | InvalidSubmission, SubmissionMetadata]:
+def _read(request: PublicRequest, model: type[Submission]) -> tuple[Submission, SubmissionMetadata]:
     respondent = request.respondent
     logger.append_keys(source=respondent.address)
     parts: list[Part] = []
@@ -54,7 +52,12 @@ def _read(
             logger.append_keys(form_id=read_form_id(parts))
             body = parse_submission(parts, model)
     except FeedbackError as error:
-        invalid = InvalidSubmission(read_form_id(parts), has_tracker(parts), error)
-        return invalid, SubmissionMetadata(respondent)
+        is_without_tracker = model is SurveySubmission and not has_tracker(parts)
+        reject_submission(
+            read_form_id(parts),
+            respondent.address,
+            error,
+            is_survey_without_tracker=is_without_tracker,
+        )
     key = key or body.idempotency_key
     return body.submission, SubmissionMetadata(respondent, key, body.is_honeypot_filled)
