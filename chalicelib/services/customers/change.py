@@ -1,6 +1,5 @@
 """Change a customer: ``PATCH /partners/customer``."""
 
-
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.patch import CustomerPatch, apply_patch

@@ -87,7 +87,10 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     if chunk is None or chunk.row.state != WorkState.PENDING.value:
         return ChunkOutcome.NOTHING_TO_DO
     if chunk.header is None or chunk.is_leftover:
-        _discard_if_unused(chunk, now)
+        # Keep a chunk without a header for an hour, because the request that accepts the import may
+        # still write the header.
+        if chunk.is_leftover or now - chunk.row.created_at > _DISCARD_AFTER:
+            imports.discard(chunk)
         return ChunkOutcome.NOTHING_TO_DO
     found, erased = imports.load_persons(chunk, _contacts_to_check(chunk, chunk.header))
     groups = [group.erased() if group.first_index in erased else group for group in chunk.groups]
@@ -137,13 +140,6 @@ def _contacts_to_check(chunk: LoadedChunk, header: ImportHeader) -> dict[str, li
                 for key in keys:
                     groups[key].append(group.first_index)
     return groups
-
-
-def _discard_if_unused(chunk: LoadedChunk, now: datetime) -> None:
-    # Keep a chunk without a header for an hour, because the request that accepts the import may
-    # still write the header.
-    if chunk.is_leftover or now - chunk.row.created_at > _DISCARD_AFTER:
-        imports.discard(chunk)
 
 
 def _plan(

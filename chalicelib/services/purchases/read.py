@@ -3,7 +3,6 @@
 from typing import Final
 
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.list_cursor import Position
 from chalicelib.domain.paging import MAX_LIMIT, marshalled_bytes
 from chalicelib.domain.purchases.partner_requests import PurchaseList, PurchaseListRequest
 from chalicelib.domain.purchases.purchase import Purchase
@@ -53,7 +52,13 @@ def list_purchases(account_id: str, request: PurchaseListRequest) -> PurchaseLis
         InvalidInput: the cursor is invalid.
     """
     at_most = MAX_LIMIT if request.store_ids else request.limit
-    positions, is_end = _positions(account_id, request, at_most)
+    after, customer_id = request.position(), request.customer_id
+    # Each purchase has one solicitation, which was created with it and has its id.
+    positions, is_end = (
+        purchases.list_page_of_customer(account_id, customer_id, after, at_most)
+        if customer_id
+        else solicitations.list_page(account_id, after, at_most)
+    )
     found = purchases.find_many(account_id, [record_id for _, record_id in positions])
     wanted = {
         purchase_id: purchase
@@ -81,13 +86,3 @@ def list_purchases(account_id: str, request: PurchaseListRequest) -> PurchaseLis
         end = position
     meta = request.page_meta(len(items), positions, end, is_end=is_end)
     return PurchaseList(items=tuple(items), meta=meta)
-
-
-def _positions(
-    account_id: str, request: PurchaseListRequest, at_most: int
-) -> tuple[list[Position], bool]:
-    after = request.position()
-    if request.customer_id:
-        return purchases.list_page_of_customer(account_id, request.customer_id, after, at_most)
-    # Each purchase has one solicitation, which was created with it and has its id.
-    return solicitations.list_page(account_id, after, at_most)

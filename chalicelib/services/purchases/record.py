@@ -258,11 +258,15 @@ def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
             pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
         )
     except (InvalidInput, InputTooLarge) as error:
+        external_id = pointer.purchase.get("externalId")
+        reasons = [str(error)]
+        if isinstance(error, InvalidInput):
+            reasons = [f"{e.pointer} {e.code}" for e in error.errors[:_MAX_LOGGED_ERRORS]]
         logger.error(
             "purchase rejected",
             account_id=pointer.account_id,
-            external_id=_external_id(pointer),
-            errors=_reasons(error),
+            external_id=external_id[:_MAX_LOGGED_ID] if isinstance(external_id, str) else None,
+            errors=reasons,
         )
         return MessageOutcome.REJECTED
     logger.info(
@@ -272,17 +276,6 @@ def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
         **metric_fields("work", "purchase", recorded=1),
     )
     return MessageOutcome.DONE
-
-
-def _external_id(pointer: PurchaseMessage) -> str | None:
-    external_id = pointer.purchase.get("externalId")
-    return external_id[:_MAX_LOGGED_ID] if isinstance(external_id, str) else None
-
-
-def _reasons(error: InvalidInput | InputTooLarge) -> list[str]:
-    if isinstance(error, InputTooLarge):
-        return [str(error)]
-    return [f"{e.pointer} {e.code}" for e in error.errors[:_MAX_LOGGED_ERRORS]]
 
 
 WORKER: Final = Worker(

@@ -76,7 +76,10 @@ def send_invitation(invitation: SurveyInvitation) -> str:
         if invitation.channel is Channel.EMAIL:
             mail = invitation_mail(invitation)
         else:
-            number, text = recipient_number(invitation), invitation_text(invitation)
+            number = valid_number(invitation.account_id, invitation.customer.phone_number) or ""
+            if not number:
+                raise MessageRejected("invalid phone number")
+            text = invitation_text(invitation)
             mail = _sandbox_mail(number, text) if settings().sandbox_email else None
     except Unavailable as error:
         raise MessageNotSent("database unavailable") from error
@@ -143,18 +146,6 @@ def describe_size(size: TextSize) -> str:
     """Describe the size of a text message for operators: ``2 segments (UCS-2 because of ç)``."""
     because = f" because of {' '.join(size.ucs2_characters[:5])}" if size.ucs2_characters else ""
     return f"{size.segments} segment{'s'[: size.segments > 1]} ({size.encoding}{because})"
-
-
-def recipient_number(invitation: SurveyInvitation) -> str:
-    """Return the customer's phone number in the format E.164.
-
-    Raises:
-        MessageRejected: the number is missing or invalid.
-    """
-    number = valid_number(invitation.account_id, invitation.customer.phone_number)
-    if number is None:
-        raise MessageRejected("invalid phone number")
-    return number
 
 
 def _mail_links(invitation: SurveyInvitation) -> MailLinks:

@@ -277,7 +277,11 @@ def _send(invitation: SurveyInvitation) -> SendingOutcome:
                 continue
             return _release(invitation, error.reason)
         except RecipientOptedOut:
-            _suppress(invitation)
+            account_id, number = invitation.account_id, invitation.customer.phone_number
+            for contact_hash in contact_hashes(account_id, Channel.SMS, number):
+                suppress_contact(
+                    account_id, contact_hash, Channel.SMS, SuppressionReason.UNSUBSCRIBED
+                )
             return _store_end(invitation, SolicitationState.SKIPPED, SkipReason.SUPPRESSED)
         except MessageRejected as error:
             return _store_end(invitation, SolicitationState.REJECTED, error.reason)
@@ -293,15 +297,6 @@ def _send(invitation: SurveyInvitation) -> SendingOutcome:
             reason = type(error).__name__
             return _store_end(invitation, SolicitationState.UNKNOWN, reason)
         return _store_sent(invitation, message_id)
-
-
-def _suppress(invitation: SurveyInvitation) -> None:
-    """Suppress the recipient's phone number. The provider knows that the recipient opted out."""
-    phone_number = invitation.customer.phone_number
-    (contact_hash,) = contact_hashes(invitation.account_id, Channel.SMS, phone_number)
-    suppress_contact(
-        invitation.account_id, contact_hash, Channel.SMS, SuppressionReason.UNSUBSCRIBED
-    )
 
 
 def _store_sent(invitation: SurveyInvitation, message_id: str) -> SendingOutcome:

@@ -20,7 +20,6 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
 from chalicelib.outbound.event_sources import accepts_partial_batches
 from chalicelib.outbound.queues import change_visibility, delete, send_to_dead_letters
-from chalicelib.queues import Queue
 from chalicelib.services.caching import cached
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker, attempt
 from chalicelib.time_limits import WORK_RETRY_S, invocation, time_left_s
@@ -154,17 +153,12 @@ def _process(worker: Worker[Any], record: Record, message: Message[Any]) -> bool
 
 def _is_deleted(worker: Worker[Any], record: Record, outcome: object) -> bool:
     """Move a rejected message to the dead-letter queue. Return whether the queue deletes it."""
-    return outcome is not MessageOutcome.FAILED and (
-        outcome is not MessageOutcome.REJECTED or _reject(worker.queue, record["body"])
-    )
-
-
-def _reject(queue: Queue, body: str) -> bool:
-    """Move an invalid message to the dead-letter queue. Return False if it was not sent."""
+    if outcome is not MessageOutcome.REJECTED:
+        return outcome is not MessageOutcome.FAILED
     try:
-        send_to_dead_letters(queue, body)
+        send_to_dead_letters(worker.queue, record["body"])
     except Unavailable:
-        logger.exception("message not rejected", queue=queue.name)
+        logger.exception("message not rejected", queue=worker.queue.name)
         return False
     return True
 
