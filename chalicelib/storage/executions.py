@@ -46,6 +46,7 @@ from chalicelib.storage.dynamodb.transactions import (
     settle,
     transaction,
     try_write,
+    update_or_read,
 )
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 
@@ -184,7 +185,7 @@ def create(executions: Sequence[Execution]) -> None:
 
 
 def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
-    """Claim an execution for its next attempt. One request, or two if the claim fails.
+    """Claim an execution for its next attempt, in one request.
 
     Return None if the execution has ended, is deferred, or is claimed by another worker. If
     botocore repeats the request because it lost the response, the stored claim token shows that
@@ -204,10 +205,8 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     )
     condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
     actions = [*claimed, ExecutionRow.claims.add(1)]
-    if try_write(lambda: row.update(actions, condition)):
-        return _execution(row)
-    stored = find(pointer.execution_id)
-    return stored if stored and stored.claim_token == claim_token else None
+    is_updated = update_or_read(row, actions, condition)
+    return _execution(row) if is_updated or row.claim_token == claim_token else None
 
 
 def save_outcome(

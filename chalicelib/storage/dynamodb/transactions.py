@@ -11,6 +11,8 @@ from pynamodb.exceptions import (
     UpdateError,
     VerboseClientError,
 )
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.backoff import Backoff
@@ -206,6 +208,31 @@ def try_write(write: Callable[[], object]) -> bool:
         if error.cause_response_code == _CONDITION_FAILED_ERROR:
             return False
         raise
+    return True
+
+
+def update_or_read(row: Table, actions: list[Action], condition: Condition) -> bool:
+    """Update a row, load its new values into ``row`` and return True.
+
+    If the condition fails, load the current values into ``row`` and return False. If the row does
+    not exist, leave ``row`` unchanged and return False.
+
+    Raises:
+        Unavailable: DynamoDB throttles, or transactions are writing the row.
+    """
+    update = row.get_update_kwargs_from_instance(
+        actions, condition, return_values_on_condition_failure="ALL_OLD"
+    )
+    try:
+        response = connection().dispatch("UpdateItem", {**update, "ReturnValues": "ALL_NEW"})
+    except VerboseClientError as error:
+        if error.response["Error"]["Code"] != _CONDITION_FAILED_ERROR:
+            raise
+        # Only botocore's exception contains the current item; PynamoDB's exception does not.
+        cause: Any = getattr(error.__cause__, "response", {})
+        row.deserialize(cause.get("Item", {}))
+        return False
+    row.deserialize(response["Attributes"])
     return True
 
 
