@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from admin.definitions.definition import Definition, Kind, Problem
 from admin.definitions.export import (
-    PLACE_MODELS,
     form_definition,
     place_definition,
     workflow_definition,
 )
+from admin.definitions.identify import MODELS
 from admin.definitions.plain_yaml import write_yaml
 from admin.definitions.references import FORM_KINDS, RunReferences, StoredResources
 from admin.domain.customers.definition import CustomerDefinition, build_customer
@@ -239,7 +239,7 @@ def _compare_workflow(definition: Definition, references: RunReferences) -> _Com
 def _compare_place(definition: Definition, references: RunReferences) -> _Compared:
     directory = references.stored.directory(definition.account_id)
     stored = directory.by_id.get(definition.resource_id or "")
-    new = parse_definition(definition.content, PLACE_MODELS[definition.kind])
+    new = parse_definition(definition.content, MODELS[definition.kind])
     return place_definition(definition.kind, stored) if stored else None, new.model_dump(
         mode="json", by_alias=True, exclude_defaults=True
     )

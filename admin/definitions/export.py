@@ -7,11 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from admin.definitions.definition import Kind
-from admin.domain.forms.contact_form import ContactFormDefinition
-from admin.domain.forms.kept import support_email_definition
-from admin.domain.forms.survey import SurveyDefinition
-from admin.domain.places import BrandDefinition, StoreDefinition
-from admin.domain.workflows.definition import WorkflowDefinition
+from admin.definitions.identify import MODELS
+from admin.domain.forms.build import support_email_definition
 from admin.services.accounts.manage import last_changes_of
 from admin.services.workflows.manage import find_version
 from chalicelib.domain.accounts.changes import AccountChange
@@ -20,14 +17,9 @@ from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.schema import Input
 from chalicelib.domain.workflows.workflow import Workflow
 
 _DERIVED: Final = ("createdAt", "updatedAt", "dependencies", "dependencyOf", "archived")
-PLACE_MODELS: Final[dict[Kind, type[BrandDefinition]]] = {
-    Kind.BRAND: BrandDefinition,
-    Kind.STORE: StoreDefinition,
-}
 _FORMS: Final[dict[Kind, type[SavedContactForm] | type[SavedSurvey]]] = {
     Kind.CONTACT_FORM: SavedContactForm,
     Kind.SURVEY: SavedSurvey,
@@ -42,12 +34,10 @@ def form_definition(account_id: str, form: SavedContactForm | SavedSurvey) -> di
         content["supportEmail"] = support_email_definition(form.support_email)
     for name in _PARTS:
         content[name] = [_without_derived(part) for part in content.get(name, ())]
-    is_survey = isinstance(form, SavedSurvey)
-    if not is_survey:
+    kind = Kind.SURVEY if isinstance(form, SavedSurvey) else Kind.CONTACT_FORM
+    if kind is Kind.CONTACT_FORM:
         del content["targets"]
-    brief = _brief(
-        _without_derived(content), SurveyDefinition if is_survey else ContactFormDefinition
-    )
+    brief = _brief(_without_derived(content), kind)
     # Keep these values even if they equal the default: the default of a position depends on the
     # other parts of the form, and a pre-redirect question requires a threshold.
     for name in ("fields", "fieldGroups"):
@@ -55,22 +45,21 @@ def form_definition(account_id: str, form: SavedContactForm | SavedSurvey) -> di
             part["verticalIndex"] = saved["verticalIndex"]
     if "preRedirectConfig" in brief:
         brief["preRedirectConfig"]["threshold"] = content["preRedirectConfig"]["threshold"]
-    kind = Kind.SURVEY if is_survey else Kind.CONTACT_FORM
     return {"kind": kind.value, "account": account_id, **brief}
 
 
 def place_definition(kind: Kind, place: Place) -> dict[str, Any]:
     """Return the definition of a stored brand or store, without default values."""
     stored = place.model_dump(mode="json", by_alias=True)
-    names = {field.alias for field in PLACE_MODELS[kind].model_fields.values()}
-    return _brief({k: v for k, v in stored.items() if k in names}, PLACE_MODELS[kind])
+    names = {field.alias for field in MODELS[kind].model_fields.values()}
+    return _brief({k: v for k, v in stored.items() if k in names}, kind)
 
 
 def workflow_definition(account_id: str, workflow: Workflow) -> dict[str, Any]:
     """Return the definition of a saved workflow, without default values."""
     content = workflow.model_dump(mode="json", by_alias=True)
     content["conditions"] = [_set_properties(condition) for condition in content["conditions"]]
-    brief = _brief(_without_derived(content), WorkflowDefinition)
+    brief = _brief(_without_derived(content), Kind.WORKFLOW)
     return {"kind": Kind.WORKFLOW.value, "account": account_id, **brief}
 
 
@@ -83,8 +72,8 @@ def _set_properties(condition: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in (condition | {"conditions": nested}).items() if value}
 
 
-def _brief(content: dict[str, Any], model: type[Input]) -> dict[str, Any]:
-    parsed = parse_definition(content, model)
+def _brief(content: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    parsed = parse_definition(content, MODELS[kind])
     return parsed.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 

@@ -26,13 +26,6 @@ _KINDS: Final = {
 }
 """The kinds of purchases, with their sources and stores."""
 
-_OCCASION: Final = {
-    "attribute": "Occasion",
-    "type": "SINGLE_SELECT",
-    "fromPossibleValue": "Birthday",
-    "value": "Birthday",
-}
-
 _SHOWN_NAME: Final = ("Opera", "demo-stay-0000")
 SHOWN_PURCHASE = purchase_id(MAIN_ACCOUNT, DataSource(_SHOWN_NAME[0]), _SHOWN_NAME[1])
 
@@ -102,7 +95,12 @@ def _complete_purchase(day: date) -> dict[str, Any]:
         "metadata": {"room": "214", "nights": 3, "guests": [{"name": "ليلى"}], "paid": True},
         "attributes": [
             {"attribute": "Nights", "type": "NUMBER", "value": "3"},
-            _OCCASION,
+            {
+                "attribute": "Occasion",
+                "type": "SINGLE_SELECT",
+                "fromPossibleValue": "Birthday",
+                "value": "Birthday",
+            },
             {"attribute": "Late arrival", "type": "BOOLEAN", "value": "true", "autoDetected": True},
         ],
     }

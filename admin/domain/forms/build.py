@@ -8,11 +8,11 @@ from admin.domain.forms.form import FormDefinition
 from admin.domain.forms.references import References
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import InputTooLarge
-from chalicelib.domain.forms.contact_form import PartnerContactForm
+from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.fields import FieldDependency, FieldTraits, SavedField, SavedFieldGroup
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.part import DatedPart
-from chalicelib.domain.forms.survey import PartnerSurvey
+from chalicelib.domain.forms.survey import PartnerSurvey, SavedSurvey, SupportEmail
 from chalicelib.domain.paging import check_listable
 from chalicelib.domain.schema import format_timestamp
 
@@ -69,6 +69,29 @@ def build_form(
         raise InputTooLarge("form", MAX_FORM_BYTES)
     check_listable("form", view.read(document, directory, submission_count=0))
     return form
+
+
+def with_kept_values(definition: Any, stored: SavedContactForm | SavedSurvey | None) -> Any:
+    """Return the definition with the stored `enabled` and `supportEmail`, if it omits them.
+
+    Operators disable forms and verify support addresses with other commands. A file that was
+    written before must not enable a form again or remove a verified address. Null restores the
+    default: a form is enabled and has no support address.
+    """
+    if stored is None or not isinstance(definition, dict):
+        return definition
+    kept: dict[str, Any] = {"enabled": stored.enabled}
+    if isinstance(stored, SavedSurvey) and stored.support_email:
+        kept["supportEmail"] = support_email_definition(stored.support_email)
+    return kept | definition
+
+
+def support_email_definition(support_email: SupportEmail) -> dict[str, Any]:
+    """Return the definition of a stored support address."""
+    content = support_email.model_dump(
+        mode="json", by_alias=True, exclude={"created_at", "updated_at"}
+    )
+    return {name: value for name, value in content.items() if name != "forwardingEmail" or value}
 
 
 def retain_timestamps(parts: Iterable[_Part], earlier: Iterable[_Part]) -> list[_Part]:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from admin.domain.forms.build import build_form
+from admin.domain.forms.build import build_form, with_kept_values
 from admin.domain.forms.form import FormDefinition
-from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.definitions import parse_and_validate

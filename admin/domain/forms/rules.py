@@ -1,10 +1,13 @@
-"""Check form definitions: ids and keys, references, reply limits, cycles and translations.
+"""Check form definitions: ids, keys, references, colours, URLs, limits, cycles and translations.
 
 Each function yields one error per violated rule, in the order of the definition. The caller has
 already validated the definition against its model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from admin.domain.forms.dependency_cycle import edges_on_cycles
 from admin.domain.forms.form import (
@@ -14,7 +17,6 @@ from admin.domain.forms.form import (
     KeyedPart,
 )
 from admin.domain.forms.references import Names, References
-from admin.domain.forms.values import value_errors
 from chalicelib.domain.comparison import Comparator, equal, parse_list
 from chalicelib.domain.forms.fields import ExpectedValue
 from chalicelib.domain.forms.placeholders import NAMES, unknown_names
@@ -23,25 +25,34 @@ from chalicelib.domain.forms.translation import (
     FormTranslation,
     TitlesTranslation,
 )
+from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.input_errors import (
     InputError,
     duplicate,
     duplicate_positions,
+    errors_of,
     json_pointer,
     not_allowed,
     out_of_range,
     required,
     unknown_reference,
 )
+from chalicelib.domain.schema import Colour
 
 Titled = Header | Submission | Thanks | TitlesTranslation
 _EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
+
+_COLOUR: Final = TypeAdapter[str](Colour)
+_URL_FIELDS: Final = frozenset(
+    {"url", "sourceUrl", "newReviewUri"}
+    | {"website", "twitter", "facebook", "instagram", "linkedin"}
+)
 
 
 def form_errors(definition: FormDefinition) -> Iterator[InputError]:
     """Yield the errors in the properties that contact form and survey definitions share."""
     references = References.of(definition)
-    yield from value_errors(definition)
+    yield from _value_errors(definition)
     yield from _name_errors("fields", definition.fields, references.fields)
     yield from _name_errors("fieldGroups", definition.field_groups, references.groups)
     for position, field in enumerate(definition.fields):
@@ -57,6 +68,37 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
         if texts.thanks and len(texts.thanks) != len(definition.thanks):
             count = len(definition.thanks)
             yield out_of_range(f"Must have {count} texts, as many as the form.", *path, "thanks")
+
+
+def _value_errors(value: Any, *path: str | int) -> Iterator[InputError]:
+    """Yield an error for each invalid colour and URL in the value, at any depth.
+
+    The name of a field determines whether its value is a colour or a URL. ``""`` means unset.
+    """
+    match value:
+        case BaseModel():
+            fields = type(value).model_fields
+            for name, item in value:
+                yield from _value_errors(item, *path, fields[name].alias or name)
+        case list():
+            for position, item in enumerate(value):
+                yield from _value_errors(item, *path, position)
+        case Mapping():
+            for key, item in value.items():
+                yield from _value_errors(item, *path, str(key))
+        case str() if value and path:
+            yield from _text_errors(value, path)
+
+
+def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]:
+    key = str(path[-1])
+    if key.lower().endswith("color"):
+        try:
+            _COLOUR.validate_python(text)
+        except ValidationError as error:
+            yield from errors_of(error, *path)
+    if key in _URL_FIELDS and not is_https_url(text):
+        yield InputError(json_pointer(*path), "invalid_url", "Must be an https URL, or empty.")
 
 
 def _placeholder_errors(

@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from admin.domain.forms.build import build_form, retain_timestamps
+from admin.domain.forms.build import build_form, retain_timestamps, with_kept_values
 from admin.domain.forms.form import FormDefinition, LanguageName
-from admin.domain.forms.kept import with_kept_values
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.definitions import parse_and_validate
