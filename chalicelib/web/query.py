@@ -37,7 +37,11 @@ def identifier(request: Request, name: str) -> str:
     value = parameters(request).get(name)
     if value is None:
         raise InvalidInput([InputError(f"?{name}", "required", "Required.")])
-    return _parsed(name, value)
+    parsed = parse_id(value)
+    if parsed is None:
+        detail = "Must be a UUID in the form 8-4-4-4-12."
+        raise InvalidInput([InputError(f"?{name}", "invalid_uuid", detail)])
+    return parsed
 
 
 def optional_identifier(request: Request, name: str) -> str | None:
@@ -46,8 +50,7 @@ def optional_identifier(request: Request, name: str) -> str | None:
     Raises:
         InvalidInput: the parameter is not a UUID.
     """
-    value = text(request, name)
-    return _parsed(name, value) if value else None
+    return identifier(request, name) if text(request, name) else None
 
 
 @contextmanager
@@ -58,13 +61,3 @@ def query_errors() -> Iterator[None]:
     except InvalidInput as error:
         errors = [replace(item, pointer=f"?{item.pointer[1:]}") for item in error.errors]
         raise InvalidInput(errors, error.error_count) from None
-
-
-def _parsed(name: str, value: str) -> str:
-    parsed = parse_id(value)
-    if parsed is None:
-        input_error = InputError(
-            f"?{name}", "invalid_uuid", "Must be a UUID in the form 8-4-4-4-12."
-        )
-        raise InvalidInput([input_error])
-    return parsed

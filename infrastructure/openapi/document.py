@@ -127,6 +127,7 @@ class DocumentBuilder:
         parameters = declared.get("parameters", {})
         creates = IDEMPOTENCY_HEADER in parameters
         statuses = {*declared.get("errors", ()), 429, 503}
+        statuses |= {404} if parameters.keys() & {"id", "purchase", "survey"} else set()
         statuses |= {401, 403} if is_partner else set()
         statuses |= {413, 415} if "body" in declared else set()
         statuses |= {422} if creates else set()

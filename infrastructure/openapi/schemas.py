@@ -1,6 +1,5 @@
 """Build the component schemas of the OpenAPI document from the pydantic models."""
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal
 
@@ -20,8 +19,6 @@ _NAMES: Final = {
 """Schema names in the API contract that differ from the model's class name."""
 
 _FIRST: Final = ("id", "createdAt", "updatedAt")
-_SECTION: Final = re.compile(r"\s*\((?:interface, )?(?:sections? )?[\d., and]+\)")
-_SUBSCHEMAS: Final = ("properties", "patternProperties", "items", "additionalProperties", "anyOf")
 
 _DESCRIPTIONS: Final = {
     "id": "Unique identifier.",
@@ -92,11 +89,12 @@ def _clean(schema: Schema) -> Schema:
 
 
 def _clean_within(key: str, value: Any) -> Any:
-    if key not in _SUBSCHEMAS or isinstance(value, bool):
-        return value
-    if key.endswith("roperties") and key != "additionalProperties":
+    if key == "properties":
         return {name: _clean(schema) for name, schema in value.items()}
-    return [_clean(choice) for choice in value] if isinstance(value, list) else _clean(value)
+    if key == "anyOf":
+        return [_clean(choice) for choice in value]
+    is_schema = key in ("items", "additionalProperties") and isinstance(value, dict)
+    return _clean(value) if is_schema else value
 
 
 def _is_plain(schema: Schema) -> bool:
@@ -104,8 +102,8 @@ def _is_plain(schema: Schema) -> bool:
 
 
 def _first_paragraph(docstring: str) -> str:
-    paragraph = " ".join(docstring.strip().split("\n\n", 1)[0].split())
-    return _SECTION.sub("", paragraph).replace("``", "`")
+    paragraph = docstring.strip().split("\n\n", 1)[0]
+    return " ".join(paragraph.split()).replace("``", "`")
 
 
 def _rank(name: str) -> tuple[int, int]:

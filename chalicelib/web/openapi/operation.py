@@ -17,7 +17,8 @@ class Operation(TypedDict):
     function's docstring.
 
     The generator adds the error responses that it derives from the route: 401 for partner routes,
-    413 and 415 for a request body, 422 for an idempotency key, and 429 and 503 for every route.
+    404 for a parameter with the id of a record, 413 and 415 for a request body, 422 for an
+    idempotency key, and 429 and 503 for every route.
 
     Attributes:
         response: model of the response body, as a path below `chalicelib.domain`.

@@ -24,7 +24,6 @@ routes = Blueprint(__name__)
     body_description="The fields to change, at least one.",
     response="customers.customer.Customer",
     returns="The changed customer.",
-    errors=(404,),
     permission="write",
 )
 def change_customer(request: PartnerRequest) -> Resource:
@@ -106,7 +105,6 @@ def erase_customer(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the erased customer."},
     response="erasure_view.PartnerErasure",
     returns="The erasure.",
-    errors=(404,),
     permission="erase",
 )
 def get_erasure(request: PartnerRequest) -> Resource:

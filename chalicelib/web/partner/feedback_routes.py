@@ -17,7 +17,6 @@ routes = Blueprint(__name__)
     parameters={"id": "Identifier of the feedback."},
     response="feedback.partner_view.PartnerFeedback",
     returns="The feedback.",
-    errors=(404,),
 )
 def get_feedback(request: PartnerRequest) -> Resource:
     """Get feedback."""

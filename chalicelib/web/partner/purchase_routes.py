@@ -126,7 +126,6 @@ def cancel_purchase(request: PartnerRequest) -> Resource:
     parameters={"purchase": "Identifier of the purchase."},
     response="solicitation.partner_view.SurveyTracker",
     returns="The survey about the purchase.",
-    errors=(404,),
 )
 def get_survey_tracker(request: PartnerRequest) -> Resource:
     """Get the survey about a purchase."""

@@ -39,7 +39,6 @@ def _list(tag: str, response: str, records: str = "", description: str = "") -> 
     parameters={"id": "Identifier of the purchase."},
     response="purchases.purchase.Purchase",
     returns="The purchase.",
-    errors=(404,),
 )
 def get_purchase(request: PartnerRequest) -> Resource:
     """Get a purchase."""
@@ -55,7 +54,6 @@ def get_purchase(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the contact form."},
     response="forms.contact_form.PartnerContactForm",
     returns="The contact form.",
-    errors=(404,),
 )
 def get_contact_form(request: PartnerRequest) -> Resource:
     """Get a contact form."""
@@ -80,7 +78,6 @@ def list_contact_forms(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the survey."},
     response="forms.survey.PartnerSurvey",
     returns="The survey.",
-    errors=(404,),
 )
 def get_survey(request: PartnerRequest) -> Resource:
     """Get a survey."""
@@ -105,7 +102,6 @@ def list_surveys(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the customer."},
     response="customers.customer.Customer",
     returns="The customer.",
-    errors=(404,),
 )
 def get_customer(request: PartnerRequest) -> Resource:
     """Get a customer."""
@@ -188,7 +184,6 @@ def import_customers(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the batch."},
     response="customers.import_batch.ImportProgress",
     returns="The progress.",
-    errors=(404,),
 )
 def get_customer_batch(request: PartnerRequest) -> Resource:
     """Get the progress of a batch."""

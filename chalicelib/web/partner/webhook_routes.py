@@ -39,7 +39,6 @@ def list_webhook_deliveries(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the delivery."},
     response="webhooks.partner_view.WebhookDeliveryDetails",
     returns="The delivery.",
-    errors=(404,),
 )
 def get_webhook_delivery(request: PartnerRequest) -> Resource:
     """Get a webhook delivery."""

@@ -54,7 +54,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
     """
     # The library is imported on first use, because only submissions need it.
     from python_multipart.exceptions import FormParserError
-    from python_multipart.multipart import MultipartParser, parse_options_header
+    from python_multipart.multipart import MultipartParser, MultipartState, parse_options_header
 
     try:
         boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
@@ -75,7 +75,7 @@ def parse_parts(raw: bytes, content_type: str) -> list[Part]:
         raise malformed(f"The multipart body is malformed{position}.") from None
     except UnicodeError:
         raise malformed("Malformed header in the body.") from None
-    if not collected.is_complete:
+    if parser.state is not MultipartState.END:
         raise malformed("Missing final boundary.")
     if collected.errors:
         raise InvalidInput(collected.errors)
@@ -106,7 +106,6 @@ class _Collected:
     def __init__(self, parse_options_header: Any) -> None:
         self.parts: list[Part] = []
         self.errors: list[InputError] = []
-        self.is_complete = False
         self.part_count = 0
         self._parse_options = parse_options_header
 
@@ -119,7 +118,6 @@ class _Collected:
             "on_header_end": self._end_header,
             "on_part_data": lambda data, start, end: self._data.append(data[start:end]),
             "on_part_end": self._end,
-            "on_end": self._complete,
         }
 
     def _begin(self) -> None:
@@ -161,6 +159,3 @@ class _Collected:
             self.parts.append((name, b"".join(self._data).decode("utf-8")))
         except UnicodeDecodeError:
             self.errors.append(InputError(pointer, "not_unicode", "Invalid UTF-8."))
-
-    def _complete(self) -> None:
-        self.is_complete = True

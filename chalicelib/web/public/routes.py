@@ -65,7 +65,6 @@ _PREFILL: Final = (
     parameters={"id": "Identifier of the contact form.", **_VIEW_PARAMETERS},
     response="forms.public.contact_form.PublicContactForm",
     returns="The contact form.",
-    errors=(404,),
 )
 def show_contact_form(request: PublicRequest) -> Response:
     """Show a contact form."""
@@ -107,7 +106,7 @@ def submit_contact_form(request: PublicRequest) -> Response:
     },
     response="forms.public.survey.PublicSurvey",
     returns="The survey.",
-    errors=(403, 404, 409),
+    errors=(403, 409),
 )
 def show_survey(request: PublicRequest) -> Response:
     """Show a survey."""
@@ -169,7 +168,7 @@ def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
     returns="The page.",
     media_types=("text/html",),
     cache_header="PageCopy",
-    errors=(400, 404, 409),
+    errors=(400, 409),
 )
 def open_contact_form_page(request: PublicRequest) -> Response:
     """Open the page of a contact form."""
@@ -191,7 +190,7 @@ def open_contact_form_page(request: PublicRequest) -> Response:
     returns="The page.",
     media_types=("text/html",),
     cache_header="PageCopy",
-    errors=(400, 403, 404, 409),
+    errors=(400, 403, 409),
 )
 def open_survey_page(request: PublicRequest) -> Response:
     """Open the page of a survey."""

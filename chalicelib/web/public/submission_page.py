@@ -107,8 +107,9 @@ def _errors_by_field(
 
 
 def _message(error: FeedbackError | None, words: Words) -> str:
-    if isinstance(error, TooManyRequests):
-        return words.too_many_requests
-    if isinstance(error, IdempotencyKeyReused):
-        return words.already_received
-    return words.not_sent if isinstance(error, Unavailable) else words.errors["invalid"]
+    messages = {
+        "too_many_requests": words.too_many_requests,
+        "idempotency_key_reused": words.already_received,
+        "unavailable": words.not_sent,
+    }
+    return messages.get(error.code if error else "", words.errors["invalid"])
