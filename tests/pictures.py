@@ -42,7 +42,7 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.domain.solicitation.mail_content import mail_content
 from chalicelib.services.forms.cached_forms import CachedForm
-from chalicelib.services.forms.public import DisplayedForm
+from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.services.solicitation.send_invitation import render_html
 from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
@@ -243,7 +243,7 @@ def _page(
 ) -> str:
     view = build_public_survey(survey, directory, language, context)
     form = DisplayedForm(CachedForm(FORM, survey), view, context)
-    request = FormRequest(True, FORM, store=STORE, has_fixed_store=True)
+    request = FormRequest(True, FormIds(FORM, store_id=STORE), has_fixed_store=True)
     ids = {field.key: field.id for field in view.fields}
     state = FormState({ids[key]: values for key, values in (answers or {}).items()})
     return str(show_form(request, form, state).body)

@@ -38,7 +38,7 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.public import (
-    SurveyRequest,
+    FormIds,
     display_contact_form,
     display_survey,
 )
@@ -242,9 +242,10 @@ def _view(noun: str, form_id: str, store: str | None, language: str | None) -> V
     respondent = Respondent(language=language)
 
     def view_at(store_id: str | None) -> View:
+        ids = FormIds(form_id, store_id=store_id)
         if noun == "survey":
-            return display_survey(SurveyRequest(form_id, store_id=store_id), respondent).view
-        return display_contact_form(form_id, respondent, store_id).view
+            return display_survey(ids, respondent).view
+        return display_contact_form(ids, respondent).view
 
     view = view_at(None)
     if store is None:

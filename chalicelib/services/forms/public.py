@@ -57,15 +57,16 @@ class DisplayedForm(Generic[View]):
 
 
 @dataclass(frozen=True)
-class SurveyRequest:
-    """A request for the public view of a survey.
+class FormIds:
+    """The ids in a request for a form.
 
     Attributes:
+        tracker_id: the tracker; None for contact forms.
         store_id, brand_id: always validated, but used only if the request has no tracker.
         tracker: the tracker, if it is already loaded.
     """
 
-    survey_id: str
+    form_id: str
     tracker_id: str | None = None
     store_id: str | None = None
     brand_id: str | None = None
@@ -92,12 +93,7 @@ def get_public_contact_form(
     return _contact_form_view(form, form.directory, form.language_for(respondent), store_id)
 
 
-def display_contact_form(
-    form_id: str,
-    respondent: Respondent,
-    store_id: str | None = None,
-    brand_id: str | None = None,
-) -> DisplayedForm[PublicContactForm]:
+def display_contact_form(ids: FormIds, respondent: Respondent) -> DisplayedForm[PublicContactForm]:
     """Return the contact form for its page. No AWS request if the form is cached.
 
     Raises:
@@ -105,16 +101,14 @@ def display_contact_form(
         FormDisabled: the contact form is disabled.
         InvalidInput: the store or the brand does not belong to the form.
     """
-    form = get_contact_form(form_id)
+    form = get_contact_form(ids.form_id)
     require_enabled(form.saved)
-    require_places(form.saved, form.directory, store_id=store_id, brand_id=brand_id)
-    view = get_public_contact_form(form_id, respondent, store_id)
-    return DisplayedForm(form, view, SurveyContext.at(form.directory, store_id=store_id))
+    require_places(form.saved, form.directory, store_id=ids.store_id, brand_id=ids.brand_id)
+    view = get_public_contact_form(ids.form_id, respondent, ids.store_id)
+    return DisplayedForm(form, view, SurveyContext.at(form.directory, store_id=ids.store_id))
 
 
-def get_public_survey(
-    request: SurveyRequest, respondent: Respondent
-) -> DisplayedForm[PublicSurvey]:
+def get_public_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
     """Return the public view of the survey, and its context.
 
     If the survey is cached, a request without a tracker sends no AWS request; a request with a
@@ -128,27 +122,27 @@ def get_public_survey(
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.
     """
-    survey = get_survey(request.survey_id)
+    survey = get_survey(ids.form_id)
     directory, language = survey.directory, survey.language_for(respondent)
-    if not request.tracker_id:
+    if not ids.tracker_id:
         require_public(survey.saved)
-    require_places(survey.saved, directory, store_id=request.store_id, brand_id=request.brand_id)
-    if not request.tracker_id:
-        return _survey_view(survey, directory, language, request.store_id, request.brand_id)
-    found = request.tracker or trackers.find(request.tracker_id)
+    require_places(survey.saved, directory, store_id=ids.store_id, brand_id=ids.brand_id)
+    if not ids.tracker_id:
+        return _survey_view(survey, directory, language, ids.store_id, ids.brand_id)
+    found = ids.tracker or trackers.find(ids.tracker_id)
     tracker = require_unused(found, survey.saved)
     context = SurveyContext.of_tracker(directory, tracker)
     return _view_of_purchase(survey, language, context, tracker.purchase_id, tracker.customer_id)
 
 
-def display_survey(request: SurveyRequest, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
+def display_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
     """Return the survey for its page. No AWS request if it is cached; with a tracker, two requests.
 
     Raises:
         FormDisabled: the survey is disabled.
         InvalidInput, TrackerRequired, NotFound, Conflict: see `get_public_survey`.
     """
-    survey = get_public_survey(request, respondent)
+    survey = get_public_survey(ids, respondent)
     require_enabled(survey.form.saved)
     return survey
 

@@ -21,7 +21,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
-from chalicelib.services.forms.public import DisplayedForm
+from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.web.pages.fields import Answers, displayed_fields
 from chalicelib.web.pages.html import View, page_response
 from chalicelib.web.pages.pre_redirect import (
@@ -37,7 +37,7 @@ from chalicelib.web.pages.pre_redirect import (
 from chalicelib.web.pages.script_data import script_data
 from chalicelib.web.pages.words import words_in
 from chalicelib.web.public.endpoint import PublicRequest
-from chalicelib.web.public.form_request import CONTEXT, FormRequest
+from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
 from chalicelib.web.query import text, texts
 
@@ -117,7 +117,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
             if before:
                 return before
     answers = prefilled(form.form.questionnaire, given)
-    if answers or wanted.tracker:
+    if answers or wanted.ids.tracker_id:
         return show_form(wanted, form, FormState(answers))
     return _blank_page(wanted, form).response()
 
@@ -139,7 +139,8 @@ def show_form(
         for section in sections_of(view.fields, view.field_groups)
     ]
     fields = [shown for _, rows in sections for row in rows for shown in row]
-    has_place = wanted.tracker or wanted.brand or wanted.has_fixed_store
+    ids = wanted.ids
+    has_place = ids.tracker_id or ids.brand_id or wanted.has_fixed_store
     asks_for_store = not has_place and len(view.store_list) > 1
     return page_response(
         "form.html",
@@ -153,10 +154,10 @@ def show_form(
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
-        hidden=_hidden_parts(wanted, form.form.version, state, with_store=not asks_for_store),
+        hidden=_hidden_parts(ids, form.form.version, state, with_store=not asks_for_store),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
-        store=wanted.store,
+        store=ids.store_id,
         is_conditional=bool(view.field_dependencies),
         has_required=any(shown.is_required for shown in fields),
         message=state.message,
@@ -238,7 +239,7 @@ def _page_before_form(
 
 def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
     """Return the query parameters that every step before the form keeps."""
-    names = ("survey", *CONTEXT, "language")
+    names = ("survey", "tracker", "store", "brand", "language")
     kept = [(name, value) for name in names if (value := text(request.http, name))]
     answers = texts(request.http, PREFIX).items()
     return kept + [(PREFIX + key, value) for key, values in answers for value in values]
@@ -246,16 +247,23 @@ def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
 
 def _action(wanted: FormRequest, view: View) -> str:
     """Return the URL that submits the form. Its query is needed to display the form again."""
-    query: dict[str, str] = {"language": view.language} if view.auto_translate else {}
-    query |= {"store": wanted.store} if wanted.store and wanted.has_fixed_store else {}
-    return "submit?" + urlencode(query) if query else "submit"
+    query = {
+        "language": view.language if view.auto_translate else None,
+        "store": wanted.ids.store_id if wanted.has_fixed_store else None,
+    }
+    given = {name: value for name, value in query.items() if value}
+    return "submit?" + urlencode(given) if given else "submit"
 
 
 def _hidden_parts(
-    wanted: FormRequest, version: str, state: FormState, *, with_store: bool
+    ids: FormIds, version: str, state: FormState, *, with_store: bool
 ) -> list[tuple[str, str]]:
-    context = {"tracker": wanted.tracker, "brand": wanted.brand}
-    context |= {"store": wanted.store} if with_store else {}
-    parts = [("id", wanted.form_id), ("version", version)]
-    parts += [(name, value) for name, value in context.items() if value]
-    return [*parts, (IDEMPOTENCY_PART, state.idempotency_key or new_id())]
+    parts = {
+        "id": ids.form_id,
+        "version": version,
+        "tracker": ids.tracker_id,
+        "brand": ids.brand_id,
+        "store": ids.store_id if with_store else None,
+        IDEMPOTENCY_PART: state.idempotency_key or new_id(),
+    }
+    return [(name, value) for name, value in parts.items() if value]

@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import WHITE_SPACE
-from chalicelib.services.forms.cached_forms import Respondent
+from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
 from chalicelib.services.forms.public import (
     DisplayedForm,
-    SurveyRequest,
+    FormIds,
     display_contact_form,
     display_survey,
     find_tracker,
@@ -23,10 +21,7 @@ from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.multipart import Part
-from chalicelib.web.public.survey_query import survey_request
 from chalicelib.web.query import query_errors
-
-CONTEXT: Final = ("tracker", "store", "brand")
 
 
 @dataclass(frozen=True)
@@ -36,16 +31,11 @@ class FormRequest:
     Attributes:
         has_fixed_store: whether the link to the page contains the store. Otherwise, the respondent
             can select a store.
-        loaded_tracker: the tracker, if the request names no survey.
     """
 
     is_survey: bool
-    form_id: str
-    tracker: str | None = None
-    store: str | None = None
-    brand: str | None = None
+    ids: FormIds
     has_fixed_store: bool = False
-    loaded_tracker: Tracker | None = None
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
@@ -54,20 +44,9 @@ class FormRequest:
         Raises:
             InvalidInput: the form's id is missing, or an id is not a UUID.
         """
-        fixed = query.text(request.http, "store") is not None
-        if is_survey:
-            survey = _tracked_survey(request) or survey_request(request)
-            context = (survey.tracker_id, survey.store_id, survey.brand_id)
-            return cls(True, survey.survey_id, *context, fixed, survey.tracker)
-        optional = partial(query.optional_identifier, request.http)
-        with ErrorCollector() as errors:
-            return cls(
-                False,
-                form_id=errors.of(lambda: query.identifier(request.http, "id"), otherwise=""),
-                store=errors.of(lambda: optional("store"), otherwise=None),
-                brand=errors.of(lambda: optional("brand"), otherwise=None),
-                has_fixed_store=fixed,
-            )
+        tracked = _tracked_survey(request) if is_survey else None
+        ids = tracked or form_ids(request, is_survey=is_survey)
+        return cls(is_survey, ids, query.text(request.http, "store") is not None)
 
     @classmethod
     def of_submission(
@@ -75,11 +54,12 @@ class FormRequest:
     ) -> "FormRequest":
         """Read the request from the parts of a submission. Ignore ids that are not UUIDs."""
         texts = dict(reversed(parts))
-        names = ("id", *(CONTEXT if is_survey else CONTEXT[1:]))
-        ids = {name: parse_id(texts.get(name, "").strip(WHITE_SPACE)) for name in names}
-        tracker, store, brand = (ids.get(name) for name in CONTEXT)
-        fixed = query.text(request.http, "store") is not None
-        return cls(is_survey, ids["id"] or "", tracker, store, brand, has_fixed_store=fixed)
+        form_id, tracker, store, brand = (
+            parse_id(texts.get(name, "").strip(WHITE_SPACE))
+            for name in ("id", "tracker", "store", "brand")
+        )
+        ids = FormIds(form_id or "", tracker if is_survey else None, store, brand)
+        return cls(is_survey, ids, query.text(request.http, "store") is not None)
 
     def display(
         self, respondent: Respondent
@@ -87,13 +67,11 @@ class FormRequest:
         """Return the form; see `display_contact_form` and `display_survey`."""
         with query_errors():
             if self.is_survey:
-                context = (self.tracker, self.store, self.brand)
-                survey = SurveyRequest(self.form_id, *context, self.loaded_tracker)
-                return display_survey(survey, respondent)
-            return display_contact_form(self.form_id, respondent, self.store, self.brand)
+                return display_survey(self.ids, respondent)
+            return display_contact_form(self.ids, respondent)
 
 
-def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
+def _tracked_survey(request: PublicRequest) -> FormIds | None:
     """Return the survey of the tracker if the request contains only a tracker, otherwise None.
 
     One AWS request if the request names only a tracker.
@@ -110,4 +88,29 @@ def _tracked_survey(request: PublicRequest) -> SurveyRequest | None:
     tracker = find_tracker(tracker_id)
     if tracker is None:
         raise NotFound("survey")
-    return SurveyRequest(tracker.survey_id, tracker_id, tracker=tracker)
+    return FormIds(tracker.survey_id, tracker_id, tracker=tracker)
+
+
+def form_ids(request: PublicRequest, *, is_survey: bool) -> FormIds:
+    """Return the ids of the requested form, its store and its brand, and a survey's tracker.
+
+    Raises:
+        InvalidInput: the form's id is missing, or an id is not a UUID.
+        TrackerRequired: the survey is private, and the request has invalid parameters and no
+            tracker.
+    """
+    optional = partial(query.optional_identifier, request.http)
+    name = "survey" if is_survey else "id"
+    form_id, tracker_id = "", None
+    try:
+        with ErrorCollector() as errors:
+            form_id = errors.of(lambda: query.identifier(request.http, name), otherwise="")
+            if is_survey:
+                tracker_id = errors.of(lambda: optional("tracker"), otherwise=None)
+            store_id = errors.of(lambda: optional("store"), otherwise=None)
+            brand_id = errors.of(lambda: optional("brand"), otherwise=None)
+        return FormIds(form_id, tracker_id, store_id, brand_id)
+    except InvalidInput:
+        if is_survey and not query.text(request.http, "tracker"):
+            reject_private_survey(form_id)
+        raise

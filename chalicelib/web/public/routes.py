@@ -111,12 +111,12 @@ def submit_contact_form(request: PublicRequest) -> Response:
 def show_survey(request: PublicRequest) -> Response:
     """Show a survey."""
     from chalicelib.services.forms.public import get_public_survey
-    from chalicelib.web.public.survey_query import survey_request
+    from chalicelib.web.public.form_request import form_ids
 
-    wanted = survey_request(request)
+    ids = form_ids(request, is_survey=True)
     with query_errors():
-        survey = get_public_survey(wanted, request.respondent).view
-    if not wanted.tracker_id:
+        survey = get_public_survey(ids, request.respondent).view
+    if not ids.tracker_id:
         return _cacheable(request, survey)
     return Response(
         survey.model_dump_json(),

@@ -45,7 +45,7 @@ def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
     try:
         feedback = accept_submission(request, is_survey=is_survey)
     except (InvalidInput, TooManyRequests, Unavailable, IdempotencyKeyReused) as error:
-        if not wanted.form_id:
+        if not wanted.ids.form_id:
             raise
         return _show_again(request, wanted, error)
     return show_thanks(get_submitted_form(feedback, request.respondent), feedback)

@@ -6,7 +6,7 @@ from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.public.contact_form import build_public_contact_form
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.services.forms.cached_forms import CachedForm
-from chalicelib.services.forms.public import DisplayedForm
+from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
 from tests.domain.forms.factories import DIRECTORY
@@ -15,6 +15,6 @@ from tests.domain.forms.factories import DIRECTORY
 def rendered(form: SavedContactForm, answers: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return the HTML of a contact form with these answers by field id."""
     view = build_public_contact_form(form, DIRECTORY, form.language)
-    wanted = FormRequest(is_survey=False, form_id=form.id)
+    wanted = FormRequest(is_survey=False, ids=FormIds(form.id))
     displayed = DisplayedForm(CachedForm(form.id, form), view, SurveyContext())
     return str(show_form(wanted, displayed, FormState(answers or {})).body)
