@@ -126,10 +126,7 @@ def problem(error: FeedbackError | None, request_id: str) -> Response:
         request_id,
         headers,
         code=error.code,
-        errors=tuple(
-            ProblemError(pointer=each.pointer, code=each.code, detail=each.detail)
-            for each in error.errors[:MAX_ERRORS]
-        ),
+        errors=error.errors[:MAX_ERRORS],
         error_count=error.error_count,
     )
 
@@ -171,13 +168,15 @@ def plain_problem(
     Args:
         members: further members of the problem.
     """
-    body = Problem(
-        title=title_of(status),
-        status=status,
-        detail=detail,
-        request_id=request_id,
-        **{"code": code_of(status), **members},
-    )
+    content = {
+        "title": title_of(status),
+        "status": status,
+        "code": code_of(status),
+        "detail": detail,
+        "request_id": request_id,
+        **members,
+    }
+    body = Problem.model_validate(content, from_attributes=True)
     return Response(
         body=body.model_dump_json(),
         status_code=status,

@@ -9,7 +9,6 @@ from chalicelib.domain.customers.import_batch import (
     MAX_ROWS,
     BatchBody,
     RejectedRow,
-    RowInputError,
 )
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.ids import new_id
@@ -69,7 +68,8 @@ def _validate_rows(
         except InvalidInput as error:
             error_count += error.error_count
             listed = error.errors[:room] or [_of_row(index, error.errors[0])]
-            rejected.append(_rejected(index, listed))
+            row_errors = {"index": index, "errors": listed}
+            rejected.append(RejectedRow.model_validate(row_errors, from_attributes=True))
             if room:
                 errors.extend(listed)
             if error_count >= MAX_ERRORS and not partial:
@@ -97,13 +97,3 @@ def _of_row(index: int, error: InputError) -> InputError:
     rows limit the size of the response.
     """
     return InputError(json_pointer("batch", index), error.code, error.detail)
-
-
-def _rejected(index: int, errors: list[InputError]) -> RejectedRow:
-    return RejectedRow(
-        index=index,
-        errors=tuple(
-            RowInputError(pointer=error.pointer, code=error.code, detail=error.detail)
-            for error in errors
-        ),
-    )
