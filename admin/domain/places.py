@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.accounts.regions import TimeZoneName
+from chalicelib.domain.accounts.settings import TimeZoneName
 from chalicelib.domain.definitions import Key, parse_and_validate
 from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Colour, Identifier, Input

@@ -33,8 +33,8 @@ from chalicelib.domain.workflows.workflow import (
     Operator,
     Subject,
     Workflow,
-    body_size,
     combination_of,
+    example_body,
 )
 
 MAX_ACTIONS: Final = 20
@@ -276,7 +276,7 @@ def _action_errors(
     body_workflow = Workflow(
         id=workflow.id, name=workflow.name, actions=(), created_at="", updated_at=""
     )
-    if body_size(body_workflow, _action(workflow, action)) > MAX_BODY_BYTES:
+    if len(example_body(body_workflow, _action(workflow, action))) > MAX_BODY_BYTES:
         yield InputError(
             json_pointer(*path, "metadata"),
             "too_large",

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
+from importlib.resources import files
 from typing import Annotated, Any, Final, Self
 from zoneinfo import ZoneInfo
 
@@ -9,10 +11,9 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 from pydantic_core import PydanticCustomError
 
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.accounts.regions import CountryCode, TimeZoneName
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Choice, Input
+from chalicelib.domain.schema import Choice, Input, must
 
 MAX_RETENTION_DAYS: Final = 3_650
 """Maximum value of `AccountSettings.retention_days`: about ten years."""
@@ -23,6 +24,45 @@ MAX_DAILY_TEXTS: Final = 1_000_000
 _DAYS: Final = 15
 """The days to search for sending hours, from today. Those after today contain each weekday twice.
 """
+
+
+@cache
+def time_zone_names() -> frozenset[str]:
+    """Return the names of the IANA time zones, from the package tzdata.
+
+    Operating systems have different time zones. The package has the same on every machine.
+    """
+    return frozenset((files("tzdata") / "zones").read_text(encoding="utf-8").split())
+
+
+@cache
+def country_codes() -> frozenset[str]:
+    """Return the two-letter country codes of ISO 3166."""
+    table = (files("tzdata") / "zoneinfo" / "iso3166.tab").read_text(encoding="utf-8")
+    return frozenset(line[:2] for line in table.splitlines() if line and not line.startswith("#"))
+
+
+TimeZoneName = Annotated[
+    str,
+    Field(max_length=64),
+    must(
+        lambda name: name in time_zone_names(),
+        "invalid",
+        "Must be an IANA time zone, such as Europe/Paris.",
+    ),
+]
+"""The name of an IANA time zone, such as ``Europe/Paris``."""
+
+CountryCode = Annotated[
+    str,
+    Field(max_length=2),
+    must(
+        lambda code: code in country_codes(),
+        "invalid",
+        "Must be a two-letter country code of ISO 3166, such as FR.",
+    ),
+]
+"""A two-letter country code of ISO 3166 in upper case, such as ``FR``."""
 
 
 class Weekday(Choice):

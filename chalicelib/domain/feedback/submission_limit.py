@@ -10,18 +10,6 @@ _IPV6_NETWORK_BITS: Final = 64
 
 
 @dataclass(frozen=True)
-class SubmissionLimit:
-    """The maximum number of submissions from a source address to a form per time window.
-
-    Attributes:
-        maximum: maximum number of submissions per time window; 0 means no limit.
-    """
-
-    maximum: int
-    window_s: int
-
-
-@dataclass(frozen=True)
 class SubmissionWindow:
     """The time window in which submissions from one source address to one form are counted.
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.part import DatedPart, Part, text_field
+from chalicelib.domain.forms.part import DatedPart, IdentifiedPart, Part, text_field
 from chalicelib.domain.schema import UuidText
 
 MAX_INDEX: Final = 2**31 - 1
@@ -124,7 +124,7 @@ class ExpectedValue(Part):
     value: str = Field(description="Value to compare the answer with.", examples=["Service"])
 
 
-class FieldDependency(DatedPart):
+class PublicFieldDependency(IdentifiedPart):
     """A condition that shows or hides a field, depending on the answer to another field."""
 
     field: UuidText = Field(description="Identifier of the field to show or hide.")
@@ -139,3 +139,7 @@ class FieldDependency(DatedPart):
     depends_on_field_values: list[ExpectedValue] = Field(
         description="Comparisons of the answer to `dependsOnField` with expected values."
     )
+
+
+class FieldDependency(PublicFieldDependency, DatedPart):
+    """A condition that shows or hides a field, depending on the answer to another field."""

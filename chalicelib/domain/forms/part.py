@@ -24,13 +24,18 @@ class Part(Resource):
     )
 
 
-class DatedPart(Part):
+class IdentifiedPart(Part):
+    """A part with an id."""
+
+    id: UuidText = Field(description="Unique identifier.")
+
+
+class DatedPart(IdentifiedPart):
     """A part with an id and timestamps.
 
     If a new definition replaces the form, the part retains its id and its creation time.
     """
 
-    id: UuidText = Field(description="Unique identifier.")
     created_at: TimestampText = Field(description="Time of creation.")
     updated_at: TimestampText = Field(description="Time of the last change.")
 

@@ -47,16 +47,6 @@ class SurveyInvitation:
         )
 
     @property
-    def is_reminder(self) -> bool:
-        """Whether the message reminds of a survey that was sent."""
-        return self.solicitation.is_reminder
-
-    @property
-    def account_id(self) -> str:
-        """The account of the solicitation."""
-        return self.solicitation.account_id
-
-    @property
     def place_name(self) -> str:
         """The name of the brand or, without a brand, of the store. ``""`` if neither exists."""
         place = self.brand or self.store

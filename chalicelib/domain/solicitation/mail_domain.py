@@ -26,11 +26,6 @@ class MailDomain:
     mail_from_status: str
 
     @property
-    def mail_from(self) -> str:
-        """The subdomain of the return path. Mail servers send bounces to this subdomain."""
-        return mail_from_of(self.domain)
-
-    @property
     def dkim_records(self) -> tuple[DnsRecord, ...]:
         """The DNS records with the keys that verify the signatures of e-mails."""
         return tuple(
@@ -45,10 +40,11 @@ class MailDomain:
     @property
     def return_path_records(self) -> tuple[DnsRecord, ...]:
         """The DNS records of the return path: the mail server and the allowed senders (SPF)."""
+        host = mail_from_of(self.domain)
         server = f"10 feedback-smtp.{self.region}.amazonses.com"
         return (
-            DnsRecord(host=self.mail_from, type="MX", value=server),
-            DnsRecord(host=self.mail_from, type="TXT", value="v=spf1 include:amazonses.com ~all"),
+            DnsRecord(host=host, type="MX", value=server),
+            DnsRecord(host=host, type="TXT", value="v=spf1 include:amazonses.com ~all"),
         )
 
     def describe(self, support_email: SupportEmail) -> SupportEmail:
@@ -110,7 +106,7 @@ def can_be_sent_to(email: str) -> bool:
 
 
 def mail_from_of(domain: str) -> str:
-    """Return the subdomain that is the return path of a domain."""
+    """Return the subdomain of the return path, to which mail servers send bounces."""
     return f"bounce.{domain}"
 
 

@@ -201,13 +201,8 @@ def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: s
 
 
 def example_body(workflow: Workflow, action: Action) -> bytes:
-    """Return the request body of a test webhook. Its feedback ids contain only zeros."""
-    return raw_body(workflow, action, TEST_FEEDBACK_ID, TEST_FEEDBACK_ID)
+    """Return the request body of a test webhook. Its feedback ids contain only zeros.
 
-
-def body_size(workflow: Workflow, action: Action) -> int:
-    """Return the size of the action's webhook body in bytes.
-
-    The size is the same for all feedback.
+    The body has the same size for all feedback.
     """
-    return len(example_body(workflow, action))
+    return raw_body(workflow, action, TEST_FEEDBACK_ID, TEST_FEEDBACK_ID)

@@ -9,7 +9,7 @@ from cachetools import FIFOCache
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FeedbackError, NotFound, TooManyRequests, Unavailable
-from chalicelib.domain.feedback.submission_limit import SubmissionLimit, SubmissionWindow
+from chalicelib.domain.feedback.submission_limit import SubmissionWindow
 from chalicelib.log import logger
 from chalicelib.settings import settings
 from chalicelib.storage import rate_limits
@@ -30,11 +30,11 @@ def limit_submissions(form_id: str, address: str) -> datetime | None:
     Raises:
         TooManyRequests: the source address exceeded the limit in this time window.
     """
-    limit = SubmissionLimit(settings().submissions, settings().submission_window_s)
-    if not limit.maximum or not address:
+    maximum = settings().submissions
+    if not maximum or not address:
         return None
     now = clock.now()
-    window = SubmissionWindow.at(now, limit.window_s, form_id, address)
+    window = SubmissionWindow.at(now, settings().submission_window_s, form_id, address)
     if _exceeded.get(window.key):
         raise TooManyRequests(window.seconds_left(now))
     try:
@@ -42,7 +42,7 @@ def limit_submissions(form_id: str, address: str) -> datetime | None:
     except Unavailable:
         logger.warning("submission not counted", form_id=form_id)
         return None
-    if submitted > limit.maximum:
+    if submitted > maximum:
         _exceeded[window.key] = True
         raise TooManyRequests(window.seconds_left(now))
     return counted_at

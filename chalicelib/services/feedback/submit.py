@@ -6,8 +6,7 @@ from typing import NoReturn
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FeedbackError, Unavailable
-from chalicelib.domain.feedback.build import build_feedback
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
+from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackPointer, FormKind
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import (
     place_errors,
@@ -17,7 +16,7 @@ from chalicelib.domain.forms.access import (
 )
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.survey_context import SurveyContext, redirect_to
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK
@@ -151,6 +150,10 @@ def build_submitted(
 ) -> Feedback:
     """Validate the submission and build its feedback record.
 
+    Args:
+        context: the store, brand, purchase and channel. For a contact form, only the store is used,
+            because the form determines the brand.
+
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
         Conflict: the form is disabled.
@@ -160,17 +163,34 @@ def build_submitted(
         form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
     )
     language = form.language_for(metadata.respondent)
-    answers = form.questionnaire.with_decimal_points(submission.fields, language)
-    return build_feedback(
-        origin.record_id,
-        form.account_id,
-        form.saved,
-        context,
-        form.questionnaire.validate(answers, errors),
-        language,
-        clock.now(),
+    submitted = form.questionnaire.with_decimal_points(submission.fields, language)
+    answers = form.questionnaire.validate(submitted, errors)
+    saved, tracker = form.saved, context.tracker
+    if isinstance(saved, SavedSurvey):
+        kind = FormKind.SURVEY
+        brand_id = context.brand.id if context.brand else None
+        redirect = redirect_to(saved, context, answers.rating)
+    else:
+        kind, brand_id, redirect = FormKind.CONTACT_FORM, saved.brand_id, ""
+    return Feedback(
+        id=origin.record_id,
+        account_id=form.account_id,
+        kind=kind,
+        form_id=saved.id,
+        brand_id=brand_id,
+        store_id=context.store_id,
+        tracker_id=tracker.id if tracker else None,
+        purchase_id=tracker.purchase_id if tracker else None,
+        customer_id=tracker.customer_id if tracker else None,
+        language=language,
+        source=SOURCES[kind],
+        context_id=(tracker.id if tracker else None) or context.store_id or brand_id or saved.id,
+        answers=tuple(answers.answers),
+        rating=answers.rating,
         form_version=form.version,
-        displayed_version=submission.version,
+        displayed_version=submission.version if submission.version != form.version else None,
+        redirect_to=redirect,
+        created_at=clock.now(),
     )
 
 

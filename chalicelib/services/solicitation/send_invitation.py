@@ -76,7 +76,10 @@ def send_invitation(invitation: SurveyInvitation) -> str:
         if invitation.channel is Channel.EMAIL:
             mail = invitation_mail(invitation)
         else:
-            number = valid_number(invitation.account_id, invitation.customer.phone_number) or ""
+            number = (
+                valid_number(invitation.solicitation.account_id, invitation.customer.phone_number)
+                or ""
+            )
             if not number:
                 raise MessageRejected("invalid phone number")
             text = invitation_text(invitation)
@@ -100,7 +103,7 @@ def invitation_mail(invitation: SurveyInvitation) -> Mail:
         raise MessageRejected("no address")
     content = mail_content(invitation, _mail_links(invitation))
     support = invitation.survey.support_email
-    reference = MailReference(invitation.account_id, invitation.purchase.id)
+    reference = MailReference(invitation.solicitation.account_id, invitation.purchase.id)
     is_verified = bool(support and support.dkim_verified and support.return_path_verified)
     return Mail(
         sender_name=content.place,
@@ -134,7 +137,7 @@ def message_text(invitation: SurveyInvitation) -> str:
     """Return the text message of an invitation, with any number of segments."""
     language = invitation_language(invitation.survey, invitation.customer.language)
     words = words_in(language)
-    text = words.sms_reminder if invitation.is_reminder else words.sms
+    text = words.sms_reminder if invitation.solicitation.is_reminder else words.sms
     max_place = _MAX_PLACE - len(text) + len(words.sms)
     # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.
     place = shortened(invitation.place_name, max_place, ellipsis="...")
@@ -149,11 +152,15 @@ def describe_size(size: TextSize) -> str:
 
 
 def _mail_links(invitation: SurveyInvitation) -> MailLinks:
-    contact_hash = email_hash(invitation.account_id, invitation.customer.email)
+    contact_hash = email_hash(invitation.solicitation.account_id, invitation.customer.email)
     assert contact_hash  # noqa: S101 - the caller checks the address
     store_id = invitation.store.id if invitation.store else None
     token = UnsubscribeToken(
-        invitation.account_id, contact_hash, Channel.EMAIL, invitation.survey.id, store_id
+        invitation.solicitation.account_id,
+        contact_hash,
+        Channel.EMAIL,
+        invitation.survey.id,
+        store_id,
     )
     link = (invitation.survey.id, invitation.tracker_id)
     return MailLinks(

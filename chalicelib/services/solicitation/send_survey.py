@@ -277,7 +277,10 @@ def _send(invitation: SurveyInvitation) -> SendingOutcome:
                 continue
             return _release(invitation, error.reason)
         except RecipientOptedOut:
-            account_id, number = invitation.account_id, invitation.customer.phone_number
+            account_id, number = (
+                invitation.solicitation.account_id,
+                invitation.customer.phone_number,
+            )
             for contact_hash in contact_hashes(account_id, Channel.SMS, number):
                 suppress_contact(
                     account_id, contact_hash, Channel.SMS, SuppressionReason.UNSUBSCRIBED

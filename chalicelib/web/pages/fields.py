@@ -6,8 +6,8 @@ from typing import Final
 
 from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.forms.field_types import Control
-from chalicelib.domain.forms.fields import FieldDependency, SavedField
-from chalicelib.domain.forms.public.form import PublicField, PublicFieldDependency, PublicForm
+from chalicelib.domain.forms.fields import PublicFieldDependency, SavedField
+from chalicelib.domain.forms.public.form import PublicField, PublicForm
 from chalicelib.web.pages.words import Words
 
 Answers = Mapping[str, Sequence[str]]
@@ -125,7 +125,7 @@ def displayed_fields(
 
 
 def yes_or_no_fields(
-    dependencies: Iterable[FieldDependency | PublicFieldDependency],
+    dependencies: Iterable[PublicFieldDependency],
 ) -> frozenset[str]:
     """Return the ids of the checkboxes for which a condition depends on the answer `false`.
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.accounts.regions import country_codes
 from chalicelib.domain.accounts.settings import (
     MAX_DAILY_TEXTS,
     MAX_RETENTION_DAYS,
@@ -14,6 +13,7 @@ from chalicelib.domain.accounts.settings import (
     AccountSettings,
     Weekday,
     change_settings,
+    country_codes,
 )
 from chalicelib.domain.errors import InvalidInput
 

@@ -104,7 +104,7 @@ def test_unanswered_survey_is_repeated_once_with_same_tracker(
     assert len(provider.sent) == 1
     shop.advance(time, 2 * MINUTE)
     first, second = provider.sent
-    assert (first.is_reminder, second.is_reminder) == (False, True)
+    assert (first.solicitation.is_reminder, second.solicitation.is_reminder) == (False, True)
     assert first.tracker_id == second.tracker_id
     assert outcome(purchase, shop) == ("SENT", "")
     tracker = read_survey_tracker(shop.account_id, purchase.id)

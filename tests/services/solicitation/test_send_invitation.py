@@ -79,7 +79,7 @@ def test_mail_is_sent_from_service_with_support_address_as_reply_to(configure: C
 def test_mail_contains_signed_reference_to_solicitation(configure: Configure) -> None:
     sent = invitation()
     reference = MailReference.parse(invitation_mail(sent).reference, stage_secret())
-    assert reference == MailReference(sent.account_id, sent.solicitation.id)
+    assert reference == MailReference(sent.solicitation.account_id, sent.solicitation.id)
 
 
 def test_reminder_is_marked_in_mail_and_text_message(configure: Configure) -> None:

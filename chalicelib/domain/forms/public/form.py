@@ -6,12 +6,11 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Place
-from chalicelib.domain.comparison import Combination
 from chalicelib.domain.forms.fields import (
     MAX_INDEX,
-    ExpectedValue,
     FieldDependency,
     FieldTraits,
+    PublicFieldDependency,
     SavedField,
 )
 from chalicelib.domain.forms.form import Images, SavedForm
@@ -38,22 +37,6 @@ class PublicPlace(Part):
     def of(cls, place: Place) -> "PublicPlace":
         """Create the public view of a brand or store."""
         return cls(id=place.id, name=place.name, color=place.color)
-
-
-class PublicFieldDependency(Part):
-    """A condition that shows or hides a field, depending on the answer to another field."""
-
-    id: UuidText = Field(description="Unique identifier.")
-    field: UuidText = Field(description="Identifier of the field to show or hide.")
-    depends_on_field: UuidText = Field(
-        description="Identifier of the field whose answer the condition evaluates."
-    )
-    operator: Combination = Field(
-        description="Operator that combines the results of the comparisons.", examples=["$and"]
-    )
-    depends_on_field_values: list[ExpectedValue] = Field(
-        description="Comparisons of the answer to `dependsOnField` with expected values."
-    )
 
 
 class PublicField(FieldTraits):
@@ -124,7 +107,7 @@ def public_parts(
         names: the values of the placeholders in the texts.
     """
     texts = form.translations.get(language, FormTranslation())
-    dependencies = {item.id: _dependency(item) for item in form.field_dependencies}
+    dependencies = {item.id: item for item in form.field_dependencies}
     return {name: getattr(form, name) for name in _COPIED} | {
         "language": language,
         "header": fill_titles(translate(form.header, texts.header), names),
@@ -145,7 +128,7 @@ def public_parts(
             )
             for group in form.field_groups
         ],
-        "field_dependencies": list(dependencies.values()),
+        "field_dependencies": form.field_dependencies,
     }
 
 
@@ -202,13 +185,8 @@ def translated_values(values: list[str], translations: list[str]) -> list[str]:
     return [text or value for value, text in zip(values, translations, strict=True)]
 
 
-def _dependency(dependency: FieldDependency) -> PublicFieldDependency:
-    names = PublicFieldDependency.model_fields
-    return PublicFieldDependency(**{name: getattr(dependency, name) for name in names})
-
-
 def _field(
-    field: SavedField, texts: FieldTranslation, dependencies: dict[str, PublicFieldDependency]
+    field: SavedField, texts: FieldTranslation, dependencies: dict[str, FieldDependency]
 ) -> PublicField:
     values = {name: getattr(field, name) for name in ("id", "key", "group", *_FIELD_TRAITS)} | {
         "label": texts.label or field.label,
