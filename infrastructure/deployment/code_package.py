@@ -28,6 +28,7 @@ _DEPLOYED_FILES = (
     ".chalice/config.json",
     ".chalice/policies",
 )
+_PACKAGES = ".chalice/deployments"
 
 PARTIAL_BATCH_RESPONSES: Final[list[Literal["ReportBatchItemFailures"]]] = [
     "ReportBatchItemFailures"
@@ -77,7 +78,7 @@ def source_hash() -> str:
 
 
 def copy_source(folder: Path) -> None:
-    """Replace the source files in a folder, but do not delete Chalice's package cache there."""
+    """Replace the source files in a folder."""
     for name in _DEPLOYED_FILES:
         shutil.rmtree(folder / name, ignore_errors=True)
     for file in source_files():
@@ -131,28 +132,17 @@ def package(stage: str, folder: Path, runtime: Runtime) -> CodePackage:
         DeploymentError: Chalice failed, or a package cannot be installed.
     """
     copy_source(folder)
-    # Earlier versions copied this file. Chalice would install its packages again.
-    (folder / "requirements.txt").unlink(missing_ok=True)
     dependencies.install(folder / "vendor", runtime)
-    # Chalice does not delete old packages, and it can reuse only the newest package.
-    for archive in _archives(folder)[:-1]:
-        archive.unlink()
-    earlier = _archives(folder)
-    try:
-        run_chalice(
-            *("package", "--stage", stage, "package"),
-            folder=folder,
-            python_version=runtime.python_version,
-        )
-        template = json.loads((folder / "package" / "sam.json").read_text())
-        archive = _archives(folder)[-1]
-        trim.trim_archive(archive, runtime.python_version)
-    except BaseException:
-        # The next call would reuse an incomplete archive.
-        for archive in _archives(folder):
-            if archive not in earlier:
-                archive.unlink()
-        raise
+    # Chalice does not delete old packages, and would reuse an incomplete package of the same files.
+    shutil.rmtree(folder / _PACKAGES, ignore_errors=True)
+    run_chalice(
+        *("package", "--stage", stage, "package"),
+        folder=folder,
+        python_version=runtime.python_version,
+    )
+    template = json.loads((folder / "package" / "sam.json").read_text())
+    (archive,) = _archives(folder)
+    trim.trim_archive(archive, runtime.python_version)
     return CodePackage(template=template, archive=archive)
 
 
@@ -202,9 +192,8 @@ def _completed_function(function: Template, code_address: str) -> Template:
 
 
 def _archives(folder: Path) -> list[Path]:
-    """Return the packages in Chalice's cache, the newest last."""
-    archives = (folder / ".chalice" / "deployments").glob("*.zip")
-    return sorted(archives, key=lambda file: file.stat().st_mtime)
+    """Return the packages that Chalice has built in a folder."""
+    return list((folder / _PACKAGES).glob("*.zip"))
 
 
 def main(arguments: list[str]) -> int:

@@ -1,18 +1,13 @@
 """Deploy the packaged app to the local cloud as a CloudFormation stack."""
 
-import contextlib
 import json
 from pathlib import Path
 
-import boto3
-
 from infrastructure.deployment import code_package, stacks
 from infrastructure.deployment.dependencies import THIS_MACHINE
-from infrastructure.local_cloud.identity import REGION
 
 STAGE = "local"
 STACK = f"feedback-{STAGE}-code"
-_BUCKET = f"feedback-{STAGE}-artifacts"
 
 
 def deploy(folder: Path) -> str:
@@ -27,16 +22,10 @@ def deploy(folder: Path) -> str:
     if stacks.is_current(STACK, content):
         return "unchanged"
     package = code_package.package(STAGE, folder, THIS_MACHINE)
-    s3 = boto3.client("s3")
-    with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
-        s3.create_bucket(Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
-    archive, template = f"{content}.zip", f"{content}.json"
-    completed = code_package.complete(package.template, f"s3://{_BUCKET}/{archive}")
-    s3.upload_file(str(package.archive), _BUCKET, archive)
-    s3.put_object(Bucket=_BUCKET, Key=template, Body=json.dumps(completed).encode())
-    return stacks.deploy(
-        STACK, content, template_url=f"https://s3.amazonaws.com/{_BUCKET}/{template}"
-    )
+    archive = f"{content}.zip"
+    bucket = stacks.upload(archive, package.archive.read_bytes())
+    template = code_package.complete(package.template, f"s3://{bucket}/{archive}")
+    return stacks.deploy(STACK, content, template=json.dumps(template))
 
 
 def base_url(port: int) -> str:

@@ -20,7 +20,6 @@ from botocore.exceptions import (
     NoCredentialsError,
     NoRegionError,
     ProfileNotFound,
-    WaiterError,
 )
 
 from infrastructure.deployment import (
@@ -97,7 +96,7 @@ def run(action: Callable[[], str]) -> int:
         return fail(str(error))
     except (NoCredentialsError, NoRegionError, ProfileNotFound) as error:
         return fail(f"Set AWS credentials and a region (AWS_PROFILE, AWS_DEFAULT_REGION): {error}")
-    except (BotoCoreError, ClientError, WaiterError) as error:
+    except (BotoCoreError, ClientError) as error:
         return fail(f"AWS returned an error: {error}")
     except KeyboardInterrupt:
         return fail(

@@ -126,8 +126,7 @@ def _certificate(domain: str) -> dict[str, Any]:
     )
     found: list[dict[str, Any]] = [
         acm.describe_certificate(CertificateArn=item["CertificateArn"])["Certificate"]
-        for page in pages
-        for item in page["CertificateSummaryList"]
+        for item in pages.search("CertificateSummaryList")
         if item["DomainName"] == domain
     ]
     if found:

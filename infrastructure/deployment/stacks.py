@@ -53,8 +53,7 @@ def deploy(
     name: str,
     content: str,
     *,
-    template: str | None = None,
-    template_url: str | None = None,
+    template: str,
     parameters: Mapping[str, str | None] | None = None,
 ) -> Literal["created", "updated", "unchanged"]:
     """Create or update a stack and wait until it is complete.
@@ -63,8 +62,6 @@ def deploy(
 
     Args:
         content: the content hash of the stack.
-        template: the text of the template; None if ``template_url`` is set.
-        template_url: the S3 URL of the template; None if ``template`` is set.
         parameters: the values of the stack's parameters by name. If a value is None, the parameter
             keeps its current value or, in a new stack, gets the template's default.
 
@@ -82,7 +79,7 @@ def deploy(
         "Tags": [{"Key": _CONTENT_TAG, "Value": content}],
         "Parameters": _parameters(parameters or {}, stack),
         "Capabilities": _CAPABILITIES,
-        **(_located(name, template) if template else {"TemplateURL": template_url}),
+        **_located(name, template),
     }
     try:
         if stack is None:
@@ -164,10 +161,27 @@ def outputs(name: str) -> dict[str, str]:
     return {output["OutputKey"]: output["OutputValue"] for output in stack_outputs}
 
 
+def upload(key: str, content: bytes) -> str:
+    """Upload a file to the templates bucket of the AWS account and region. Return the bucket."""
+    s3 = boto3.client("s3")
+    region = s3.meta.region_name
+    bucket = f"feedback-templates-{boto3.client('sts').get_caller_identity()['Account']}-{region}"
+    location: Any = {"LocationConstraint": region}
+    # us-east-1 is the default location and must be omitted.
+    configuration = {} if region == "us-east-1" else {"CreateBucketConfiguration": location}
+    with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+        s3.create_bucket(Bucket=bucket, **configuration)
+    s3.put_object(Bucket=bucket, Key=key, Body=content)
+    return bucket
+
+
 def _located(name: str, template: str) -> dict[str, str]:
     """Return the request field with the template. Upload the template if it is too large."""
     if len(template.encode()) > MAX_INLINE_BYTES:
-        return {"TemplateURL": _upload(f"{name}.template", template)}
+        key = f"{name}.template"
+        bucket = upload(key, template.encode())
+        region = boto3.client("s3").meta.region_name
+        return {"TemplateURL": f"https://s3.{region}.amazonaws.com/{bucket}/{key}"}
     return {"TemplateBody": template}
 
 
@@ -179,20 +193,6 @@ def _line(change: "ResourceChangeTypeDef") -> str:
         change.get("PolicyAction"),
     ]
     return f"{change['Action']} {change['LogicalResourceId']} ({', '.join(filter(None, details))})"
-
-
-def _upload(key: str, template: str) -> str:
-    """Upload a template to the templates bucket of the AWS account and region. Return its URL."""
-    s3 = boto3.client("s3")
-    region = s3.meta.region_name
-    bucket = f"feedback-templates-{boto3.client('sts').get_caller_identity()['Account']}-{region}"
-    location: Any = {"LocationConstraint": region}
-    # us-east-1 is the default location and must be omitted.
-    configuration = {} if region == "us-east-1" else {"CreateBucketConfiguration": location}
-    with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
-        s3.create_bucket(Bucket=bucket, **configuration)
-    s3.put_object(Bucket=bucket, Key=key, Body=template.encode())
-    return f"https://s3.{region}.amazonaws.com/{bucket}/{key}"
 
 
 def _describe(client: "CloudFormationClient", name: str) -> "StackTypeDef | None":

@@ -4,8 +4,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, Field
 
 from infrastructure.local_cloud.strict.limits import AwsError
 
@@ -22,8 +23,11 @@ _THROTTLED: Final = "Throughput exceeds the current capacity of your table or in
 _CONFLICT: Final = "Transaction is ongoing for the item"
 
 
-@dataclass(frozen=True)
-class FaultRates:
+_Rate = Annotated[float, Field(ge=0, le=1, strict=True)]
+_Delay = Annotated[float, Field(ge=0, le=60, strict=True)]
+
+
+class FaultRates(BaseModel, frozen=True, extra="forbid"):
     """The share of operations with each fault, from 0 to 1, and the duration of delays.
 
     Attributes:
@@ -34,30 +38,12 @@ class FaultRates:
         slow: operations that are executed, but whose response is delayed by ``slow_s`` seconds.
     """
 
-    throttling: float = 0
-    conflicts: float = 0
-    index_lag: float = 0
-    slow: float = 0
-    index_lag_s: float = 2
-    slow_s: float = 1
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            limit = 60 if name.endswith("_s") else 1
-            if not isinstance(value, int | float) or not 0 <= value <= limit:
-                raise ValueError(f"{name} must be between 0 and {limit}.")
-
-    @classmethod
-    def from_json(cls, rates: Any) -> "FaultRates":
-        """Return the rates from a JSON object; omitted fields have their defaults.
-
-        Raises:
-            ValueError: the value is not an object, or a field is unknown or out of range.
-        """
-        names = {field.name for field in fields(cls)}
-        if not isinstance(rates, dict) or rates.keys() - names:
-            raise ValueError(f"Must be an object with the fields {', '.join(sorted(names))}.")
-        return cls(**rates)
+    throttling: _Rate = 0
+    conflicts: _Rate = 0
+    index_lag: _Rate = 0
+    slow: _Rate = 0
+    index_lag_s: _Delay = 2
+    slow_s: _Delay = 1
 
 
 class Faults:

@@ -96,7 +96,7 @@ class StrictLayer:
             return
         if scope["method"] == "PUT":
             try:
-                rates = FaultRates.from_json(json.loads(await _body(receive) or b""))
+                rates = FaultRates.model_validate_json(await _body(receive) or b"")
             except ValueError as error:
                 await _respond(send, 400, {"message": str(error)})
                 return

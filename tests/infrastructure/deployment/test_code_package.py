@@ -41,21 +41,26 @@ def archives(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("error", [DeploymentError("chalice package failed"), KeyboardInterrupt()])
-def test_archive_is_deleted_if_chalice_fails(
+def test_archive_of_failed_call_is_not_reused(
     error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: str, folder: Path) -> None:
-        write_archive(folder, "new.zip")
+        write_archive(folder, "incomplete.zip")
         raise error
 
     use_chalice(monkeypatch, fail)
-    write_archive(tmp_path, "earlier.zip")
     with pytest.raises(type(error)):
         code_package.package("dev", tmp_path, THIS_MACHINE)
-    assert archives(tmp_path) == ["earlier.zip"]
+
+    def create(_: str, folder: Path) -> None:
+        assert archives(folder) == []
+        write_package(folder, "new.zip")
+
+    use_chalice(monkeypatch, create)
+    assert code_package.package("dev", tmp_path, THIS_MACHINE).archive.name == "new.zip"
 
 
-def test_archive_is_deleted_if_it_cannot_be_trimmed(
+def test_archive_that_cannot_be_trimmed_is_not_reused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def truncate(_: str, folder: Path) -> None:
@@ -65,7 +70,9 @@ def test_archive_is_deleted_if_it_cannot_be_trimmed(
     use_chalice(monkeypatch, truncate)
     with pytest.raises(zipfile.BadZipFile):
         code_package.package("dev", tmp_path, THIS_MACHINE)
-    assert archives(tmp_path) == []
+    use_chalice(monkeypatch, lambda _, folder: write_package(folder, "new.zip"))
+    with zipfile.ZipFile(code_package.package("dev", tmp_path, THIS_MACHINE).archive) as archive:
+        assert "app.py" in archive.namelist()
 
 
 def test_deployment_fails_if_chalice_deploys_another_archive(
