@@ -7,9 +7,15 @@ from statistics import mean
 
 import pytest
 
+from admin.definitions.definition import Kind
 from admin.demo.contents import demo_definitions
 from admin.demo.feedback import DAYS, DemoFeedback, demo_feedback
 from admin.demo.ids import demo_id
+from admin.domain.forms.contact_form import define_contact_form
+from admin.domain.forms.survey import define_survey
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
+from chalicelib.domain.forms.form import SavedForm
 
 NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
 
@@ -44,6 +50,40 @@ def test_demo_feedback_has_unique_keys_and_one_tracker_for_each_purchase() -> No
     purchases = [s.purchase_id for s in feedback() if s.purchase_id]
     assert len(set(purchases)) == len(purchases) > 100
     assert all(s.sent_at < s.submitted_at for s in feedback() if s.sent_at)
+
+
+def saved_forms() -> dict[str, SavedForm]:
+    """Return the saved forms of the demo by id."""
+    contents = [raw.content for raw in demo_definitions(NOW.date())]
+    places = Directory.of(
+        Place(id=each["id"], kind=PlaceKind(each["kind"].upper()), name=each["name"])
+        for each in contents
+        if each["kind"] in (Kind.BRAND, Kind.STORE)
+    )
+    define = {Kind.CONTACT_FORM: define_contact_form, Kind.SURVEY: define_survey}
+    return {
+        each["id"]: define[each["kind"]](
+            {name: each[name] for name in each if name not in ("kind", "account")}, places, NOW
+        )
+        for each in contents
+        if each["kind"] in define
+    }
+
+
+def test_demo_answers_are_valid_and_answer_every_field_of_their_forms() -> None:
+    forms = saved_forms()
+    answered = defaultdict(set)
+    for submission in feedback():
+        form = forms[submission.form_id]
+        ids = {field.key: field.id for field in form.fields}
+        submitted = [
+            SubmittedAnswer(id=ids[key], values=values)
+            for key, values in submission.answers.items()
+        ]
+        valid = Questionnaire.of(form).validate(submitted)
+        answered[submission.form_id] |= {answer.key for answer in valid.answers}
+    for form_id, keys in answered.items():
+        assert keys == {field.key for field in forms[form_id].fields}
 
 
 def test_demo_ratings_differ_by_store() -> None:
