@@ -40,9 +40,11 @@ such limit.
 _MAX_RETRY_AFTER_CHARACTERS: Final = 100
 
 
-@dataclass(frozen=True)
+@dataclass
 class WebhookResponse:
     """The result of one attempt: a response status, or the reason why there is none.
+
+    `post` sets the attributes one after the other, so a failed attempt has a partial result.
 
     Attributes:
         was_sent: whether any byte of the request may have reached the receiver.
@@ -53,8 +55,8 @@ class WebhookResponse:
         retry_after: the unparsed ``Retry-After`` header of the response, or None.
     """
 
-    duration_ms: int
-    was_sent: bool
+    duration_ms: int = 0
+    was_sent: bool = False
     status: int | None = None
     error: WebhookFailure | None = None
     detail: str = ""
@@ -91,26 +93,18 @@ def post(
         allow_private: whether plain http and addresses that are not public are allowed.
     """
     started = time.monotonic()
-    attempt = _Attempt(network, started + network.attempt_s)
-    status = error = None
-    detail = ""
+    deadline, result = started + network.attempt_s, WebhookResponse()
     try:
         target = _validate(url, headers, allow_private)
-        connection = connect(network, target, attempt.deadline, allow_private=allow_private)
-        with closing(connection):
-            attempt.send(connection, target, headers, body)
-            status = attempt.receive(connection)
+        with closing(connect(network, target, deadline, allow_private=allow_private)) as connection:
+            request = _encode(target, headers, body)
+            result.was_sent = True
+            _send(connection, request, deadline)
+            _receive(_ResponseStream(connection, deadline), network.body_s, result)
     except AttemptFailed as failed:
-        error, detail = failed.failure, failed.detail
-    return WebhookResponse(
-        duration_ms=round((time.monotonic() - started) * 1000),
-        was_sent=attempt.was_sent,
-        status=status,
-        error=error,
-        detail=detail,
-        excerpt=attempt.excerpt,
-        retry_after=attempt.retry_after,
-    )
+        result.error, result.detail = failed.failure, failed.detail
+    result.duration_ms = round((time.monotonic() - started) * 1000)
+    return result
 
 
 def _validate(url: str, headers: Mapping[str, str], allow_private: bool) -> WebhookUrl:
@@ -121,71 +115,54 @@ def _validate(url: str, headers: Mapping[str, str], allow_private: bool) -> Webh
         raise AttemptFailed(WebhookFailure.BAD_REQUEST, str(error)) from None
 
 
-@dataclass
-class _Attempt:
-    """One request and its response. If the attempt fails, the attributes contain a partial result.
+def _encode(url: WebhookUrl, headers: Mapping[str, str], body: bytes) -> bytes:
+    """Return the request with exactly these bytes as the body."""
+    defaults = {"Host": url.authority, "Accept-Encoding": "identity", "Connection": "close"}
+    request = _RecordedRequest(url.host, url.port)
+    request.request("POST", url.target, body, {**defaults, **headers})
+    return b"".join(request.parts)
 
-    Attributes:
-        deadline: monotonic time at which the attempt times out.
+
+def _send(connection: socket.socket, request: bytes, deadline: float) -> None:
+    unsent = memoryview(request)
+    try:
+        while unsent:
+            connection.settimeout(remaining_s(deadline))
+            unsent = unsent[connection.send(unsent) :]
+    except TimeoutError:
+        raise AttemptFailed(WebhookFailure.TIMEOUT, "timed out while sending the request") from None
+    except OSError:
+        # Sending can fail because the receiver responded without reading the complete request.
+        return
+
+
+def _receive(stream: "_ResponseStream", body_s: float, result: WebhookResponse) -> None:
+    """Read the response and set the status. If the headers are valid, also set the other values.
+
+    Raises:
+        AttemptFailed: no status was received.
     """
-
-    network: Network
-    deadline: float
-    was_sent: bool = False
-    excerpt: str = ""
-    retry_after: str | None = None
-
-    def send(
-        self,
-        connection: socket.socket,
-        url: WebhookUrl,
-        headers: Mapping[str, str],
-        body: bytes,
-    ) -> None:
-        """Send the request with exactly these bytes as the body."""
-        defaults = {"Host": url.authority, "Accept-Encoding": "identity", "Connection": "close"}
-        request = _RecordedRequest(url.host, url.port)
-        request.request("POST", url.target, body, {**defaults, **headers})
-        self.was_sent = True
-        try:
-            _send_all(connection, b"".join(request.parts), self.deadline)
-        except TimeoutError:
-            raise AttemptFailed(
-                WebhookFailure.TIMEOUT, "timed out while sending the request"
-            ) from None
-        except OSError:
-            # Sending can fail because the receiver responded without reading the complete request.
-            return
-
-    def receive(self, connection: socket.socket) -> int:
-        """Read the response and return its status.
-
-        If the headers are valid, also set `retry_after` and `excerpt`.
-
-        Raises:
-            AttemptFailed: no status was received.
-        """
-        stream = _ResponseStream(connection, self.deadline)
-        try:
-            response = _final_response(stream)
-        except _InvalidHeaders as error:
-            return error.status
-        except TimeoutError:
-            raise AttemptFailed(
-                WebhookFailure.TIMEOUT, "timed out while waiting for the response"
-            ) from None
-        except OSError as error:
-            raise AttemptFailed(WebhookFailure.CONNECTION_LOST, error_detail(error)) from None
-        except HTTPException as error:
-            raise AttemptFailed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
-        retry_after = response.getheader("Retry-After")
-        self.retry_after = retry_after[:_MAX_RETRY_AFTER_CHARACTERS] if retry_after else None
-        # The time limit for the body is short: if Lambda stops the function before the outcome is
-        # saved, a successful request is repeated.
-        stream.start_body(self.network.body_s)
-        decoded = _read_body(response)
-        self.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
-        return response.status
+    try:
+        response = _final_response(stream)
+    except _InvalidHeaders as error:
+        result.status = error.status
+        return
+    except TimeoutError:
+        raise AttemptFailed(
+            WebhookFailure.TIMEOUT, "timed out while waiting for the response"
+        ) from None
+    except OSError as error:
+        raise AttemptFailed(WebhookFailure.CONNECTION_LOST, error_detail(error)) from None
+    except HTTPException as error:
+        raise AttemptFailed(WebhookFailure.BAD_ANSWER, type(error).__name__) from None
+    result.status = response.status
+    retry_after = response.getheader("Retry-After")
+    result.retry_after = retry_after[:_MAX_RETRY_AFTER_CHARACTERS] if retry_after else None
+    # The time limit for the body is short: if Lambda stops the function before the outcome is
+    # saved, a successful request is repeated.
+    stream.start_body(body_s)
+    decoded = _read_body(response)
+    result.excerpt = decoded.decode("utf-8", "replace")[:EXCERPT_CHARACTERS]
 
 
 class _RecordedRequest(HTTPConnection):
@@ -197,13 +174,6 @@ class _RecordedRequest(HTTPConnection):
 
     def send(self, data: bytes) -> None:  # type: ignore[override]
         self.parts.append(data)
-
-
-def _send_all(connection: socket.socket, request: bytes, deadline: float) -> None:
-    unsent = memoryview(request)
-    while unsent:
-        connection.settimeout(remaining_s(deadline))
-        unsent = unsent[connection.send(unsent) :]
 
 
 @dataclass
