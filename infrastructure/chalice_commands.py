@@ -19,7 +19,7 @@ from chalice.cli.filewatch.stat import StatFileWatcher
 from click.core import ParameterSource
 
 from infrastructure.deployment import deploy
-from infrastructure.deployment.code_package import PROJECT, is_source_path, source_files
+from infrastructure.deployment.code_package import is_source_path, source_files
 from infrastructure.deployment.progress import DeploymentError, fail
 from infrastructure.functions import STAGES, Stage
 from infrastructure.local_cloud import identity as local_identity
@@ -56,8 +56,7 @@ def _local(command: click.Context) -> None:
         stage = chosen.name
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
     if not local_identity.is_loopback(endpoint):
-        folder = Path(os.environ.get("STATE_DIR") or PROJECT / ".local").resolve()
-        endpoint = running_emulator(folder).endpoint
+        endpoint = running_emulator().endpoint
     elif not _responds(endpoint):
         raise DeploymentError(
             f"No local cloud responds at {endpoint} (AWS_ENDPOINT_URL). Start it with make up, or"

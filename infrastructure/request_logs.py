@@ -1,22 +1,21 @@
 """Print the log lines of one request: ``make logs REQUEST_ID=… [STAGE=…]``."""
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, fail
 from infrastructure.functions import STAGES
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import running_emulator
 
 LOCAL = "local"
+DAYS = 30
+"""The log groups keep lines for this time."""
 
 
 def main(arguments: list[str]) -> int:
@@ -24,16 +23,14 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="make logs", description=__doc__)
     parser.add_argument("request_id", help="requestId of a problem response")
     parser.add_argument("--stage", choices=[stage.name for stage in STAGES], default=LOCAL)
-    parser.add_argument("--days", type=int, default=30, help="how far to search back")
-    parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
     options = parser.parse_args(arguments)
     if not options.request_id.strip():  # An empty text matches every log line.
         return fail("Set the request id: make logs REQUEST_ID=…")
     try:
         if options.stage == LOCAL:
-            emulator = running_emulator(Path(options.state_dir).resolve())
+            emulator = running_emulator()
             local_identity.adopt(emulator.endpoint, LOCAL)
-        lines = sorted(request_lines(options.stage, options.request_id, options.days))
+        lines = sorted(request_lines(options.stage, options.request_id))
     except DeploymentError as error:
         return fail(str(error))
     except (BotoCoreError, ClientError) as error:
@@ -41,14 +38,14 @@ def main(arguments: list[str]) -> int:
     for _, line in lines:
         print(line)
     if not lines:
-        return fail(f"No log line of the last {options.days} days contains this request id.")
+        return fail(f"No log line of the last {DAYS} days contains this request id.")
     return 0
 
 
-def request_lines(stage: str, request_id: str, days: int) -> Iterator[tuple[int, str]]:
+def request_lines(stage: str, request_id: str) -> Iterator[tuple[int, str]]:
     """Yield the timestamp and text of each log line of the stage that contains the request id."""
     client = boto3.client("logs")
-    start = int((time.time() - days * 86_400) * 1000)
+    start = int((time.time() - DAYS * 86_400) * 1000)
     prefix = f"/aws/lambda/feedback-{stage}"
     groups = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=prefix)
     for name in [group["logGroupName"] for page in groups for group in page["logGroups"]]:

@@ -23,7 +23,6 @@ from botocore.exceptions import (
 )
 
 from infrastructure.deployment import (
-    chalice_record,
     code_package,
     data_stack,
     domain_stack,
@@ -293,7 +292,7 @@ def _chalice(
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
         folder = Path(name)
         record = folder / ".chalice" / "deployed" / f"{stage.name}.json"
-        chalice_record.load(bucket, record)
+        _load_record(bucket, record)
         try:
             if command == "deploy":
                 code_package.deploy(stage.name, folder, runtime_of(stage))
@@ -304,10 +303,49 @@ def _chalice(
                 code_package.run_chalice("delete", "--stage", stage.name, folder=folder)
         finally:
             # Save the record even after a failure: the next command continues from it.
-            chalice_record.save(bucket, record, fallback=code_package.PROJECT / ".local")
+            save_record(bucket, record, fallback=code_package.PROJECT / ".local")
         deployed: dict[str, Any] = json.loads(record.read_text())
     resources: list[dict[str, Any]] = deployed["resources"]
     return resources
+
+
+def _load_record(bucket: str, file: Path) -> None:
+    """Copy Chalice's record of deployed resources from the bucket to a file ``<stage>.json``.
+
+    Without the record, the deployment would create all resources again. Create no file if the
+    bucket contains no record.
+    """
+    s3 = boto3.client("s3")
+    try:
+        record = s3.get_object(Bucket=bucket, Key=file.name)["Body"].read()
+    except s3.exceptions.NoSuchKey:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(record)
+
+
+def save_record(bucket: str, file: Path, fallback: Path) -> None:
+    """Copy the record from a file to the bucket. Do nothing if the file does not exist.
+
+    Args:
+        fallback: the folder in which the record is saved if the bucket cannot be written.
+
+    Raises:
+        DeploymentError: the bucket cannot be written.
+    """
+    if not file.exists():
+        return
+    record = file.read_bytes()
+    try:
+        boto3.client("s3").put_object(Bucket=bucket, Key=file.name, Body=record)
+    except (BotoCoreError, ClientError) as error:
+        fallback.mkdir(parents=True, exist_ok=True)
+        copy = fallback / file.name
+        copy.write_bytes(record)
+        raise DeploymentError(
+            f"Cannot write the record of the deployed resources: {error}. Copy {copy} to"
+            f" s3://{bucket}/{file.name} before the next deployment."
+        ) from error
 
 
 if __name__ == "__main__":

@@ -29,14 +29,13 @@ _TTL_S: Final = 300
 
 @dataclass(frozen=True)
 class Record:
-    """A DNS record that the zone of the domain must contain."""
+    """A CNAME record that the zone of the domain must contain."""
 
     name: str
-    kind: str
     value: str
 
     def __str__(self) -> str:
-        return f"{self.name} {self.kind} {self.value}"
+        return f"{self.name} CNAME {self.value}"
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def deploy(stage: str, domain: str, rest_api_id: str, *, is_in_use: bool) -> Pro
     if zone:
         return Progress(f"{domain} does not respond yet")
     target = stacks.outputs(name)["Target"]
-    return Progress(f"{domain} does not respond yet", [Record(domain, "CNAME", target)])
+    return Progress(f"{domain} does not respond yet", [Record(domain, target)])
 
 
 def delete(stage: str) -> None:
@@ -153,7 +152,7 @@ def _validation_records(certificate: dict[str, Any]) -> list[Record]:
             f"The certificate {certificate['CertificateArn']} has no DNS records yet. Deploy again"
             " in a minute."
         )
-    return [Record(r["Name"].rstrip("."), r["Type"], r["Value"].rstrip(".")) for r in records]
+    return [Record(r["Name"].rstrip("."), r["Value"].rstrip(".")) for r in records]
 
 
 def _hosted_zone(domain: str) -> str | None:

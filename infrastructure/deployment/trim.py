@@ -1,18 +1,29 @@
-"""Remove unused files, and everything that differs by machine, from the packaged app.
+"""Remove unused files and differences between machines from the packaged app. Add byte code.
 
 A smaller package makes deployments and the first start of a function faster. Packages of the same
 files are equal, so you can compare a package with another build of the same source.
+
+Lambda's folder with the code is read-only: without byte code in the package, each cold start
+compiles every module that it imports, and every template of its first page.
 """
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from infrastructure.deployment.byte_code import compile_modules, compile_templates
+from jinja2 import FileSystemLoader
 
+from chalicelib.web.pages import page
+from infrastructure.deployment.dependencies import THIS_MACHINE, UV
+from infrastructure.deployment.progress import DeploymentError
+
+_PROJECT: Final = Path(__file__).resolve().parents[2]
 AWS_SERVICES: Final = frozenset(
     {"dynamodb", "lambda", "secretsmanager", "ses", "sns", "sqs", "ssm"}
 )
@@ -36,6 +47,16 @@ _UNUSED: Final = (
     "bin/",  # programs of packages; each contains the path of this machine's Python
     ".lock",  # of the installer
 )
+_NOT_IMPORTED: Final = (
+    "aws_lambda_powertools/event_handler/",
+    "aws_lambda_powertools/utilities/data_classes/",
+    "aws_lambda_powertools/utilities/parser/",
+    "dns/",
+    "phonenumbers/data/region_",  # one small module for each region, imported for its numbers
+    "phonenumbers/shortdata/region_",
+    "pydantic/v1/",
+)
+"""Prefixes of modules that a cold start does not import. Their byte code would only take space."""
 _INSTALLER_FILES: Final = ("RECORD", "INSTALLER", "REQUESTED")
 _FILE_MODE: Final = 0o100644
 """Regular files that every user can read: Lambda runs the functions as another user."""
@@ -70,6 +91,55 @@ def trim_archive(archive: Path, python_version: str) -> None:
                 item.external_attr = _FILE_MODE << 16
                 trimmed.writestr(item, (folder / file).read_bytes())
     part.replace(archive)
+
+
+def compile_templates(folder: Path) -> None:
+    """Add a module to a folder of the app for each template that functions render."""
+    templates = folder / page.TEMPLATES.relative_to(_PROJECT)
+    environment = page.environment().overlay()
+    environment.loader = FileSystemLoader(templates)
+    compiled = folder / page.COMPILED.relative_to(_PROJECT)
+    # `make openapi` renders the API reference. Functions only send the result.
+    environment.compile_templates(
+        compiled, zip=None, filter_func=lambda name: name != "docs.html", ignore_errors=False
+    )
+
+
+def compile_modules(folder: Path, python_version: str) -> None:
+    """Add the byte code of the modules in a folder, for a minor version of Python.
+
+    Python uses this byte code without comparing it with the source (PEP 552, unchecked hash).
+    Another version of Python ignores it, because the file names contain the version. Equal
+    modules in different folders result in equal byte code.
+
+    Raises:
+        DeploymentError: no interpreter of this version was found, or a module has an error.
+    """
+    command = [sys.executable]
+    if python_version != THIS_MACHINE.python_version:
+        command = [str(UV), "run", "--quiet", "--no-project", "--python", python_version, "python"]
+    folder = folder.resolve()
+    # uv searches the PATH. The interpreters of pyenv are there only if pyenv has selected them.
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    interpreters = map(str, pyenv.glob(f"versions/{python_version}.*/bin"))
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *interpreters])
+    process = subprocess.run(
+        [
+            *(*command, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
+            *("-x", f"^{folder}/({'|'.join(_NOT_IMPORTED)})", "-s", folder, folder),
+        ],
+        cwd=folder.parent,
+        # The order of the items of a set depends on the seed for hashes.
+        env=os.environ | {"PYTHONHASHSEED": "0", "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if process.returncode != 0:
+        raise DeploymentError(
+            f"Compiling the app for Python {python_version} failed: {process.stdout.strip()}"
+        )
 
 
 def _shorten_service_data(folder: Path) -> None:

@@ -11,7 +11,6 @@ from infrastructure.doctor import (
     code,
     data,
     links,
-    mailbox_providers,
     message_events,
     monitoring,
     senders,
@@ -63,8 +62,8 @@ CHECKS: Final = (
     Check("message events", message_events.check_topic),
     Check("notifications", message_events.check_notifications),
     Check("notification headers", message_events.check_headers, is_emulated=False),
-    Check("authentication", mailbox_providers.check_authentication, is_emulated=False),
-    Check("reputation", mailbox_providers.check_reputation, is_emulated=False),
+    Check("authentication", senders.check_authentication, is_emulated=False),
+    Check("reputation", senders.check_reputation, is_emulated=False),
     Check("text messages", senders.check_text_messages, is_emulated=False),
     Check("clock", monitoring.check_clock),
 )

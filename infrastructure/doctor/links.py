@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from chalicelib.storage.stage_values import PARAMETER_NAME
+from infrastructure.deployment import public_base_url
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped
 
@@ -24,7 +25,7 @@ def check_public_address(deployed: DeployedStage) -> Iterator[Problem]:
     if stage.is_emulated:
         raise Skipped("The stage runs on the emulator.")
     resource = deployed.resource_name(PARAMETER_NAME)
-    url = stage.environment.get(_SETTING) or _stored(deployed, resource)
+    url = stage.environment.get(_SETTING) or public_base_url.load(stage.name)
     if url is None:
         yield Problem(
             resource, "No base URL is stored, so no message is sent.", deployed.deploy_fix
@@ -32,11 +33,3 @@ def check_public_address(deployed: DeployedStage) -> Iterator[Problem]:
     elif stage.name == _PRODUCTION and _GATEWAY in (urlsplit(url).hostname or ""):
         detail = f"Links in messages contain the address of the gateway, {url}."
         yield Problem(resource, detail, _SET_DOMAIN.format(stage=stage.name))
-
-
-def _stored(deployed: DeployedStage, name: str) -> str | None:
-    parameters = deployed.client("ssm")
-    try:
-        return str(parameters.get_parameter(Name=name)["Parameter"]["Value"])
-    except parameters.exceptions.ParameterNotFound:
-        return None

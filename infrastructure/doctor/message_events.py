@@ -10,8 +10,9 @@ from chalicelib.domain.solicitation.mail_domain import domain_of
 from chalicelib.queues import MESSAGE_EVENTS
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped, differences
-from infrastructure.doctor.senders import SENDER
 
+SENDER: Final = "MAIL_SENDER"
+"""The environment variable of a stage that contains the sender's address."""
 _EVENTS: Final = ("Bounce", "Complaint")
 _TOPIC_OF_ANY_STAGE: Final = re.compile(r"feedback-[a-z0-9]+-message-events")
 _MAX_IDENTITIES: Final = 100

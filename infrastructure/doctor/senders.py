@@ -1,14 +1,35 @@
-"""Check the address that sends surveys by e-mail, and the settings of text messages."""
+"""Check the sender of surveys, and the settings of text messages.
+
+Large mailbox providers require of senders that e-mails are authenticated and get few complaints.
+"""
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any, Final
 
+from dns.exception import DNSException
+from dns.resolver import NXDOMAIN, NoAnswer, resolve
+
+from chalicelib.domain import clock
+from chalicelib.domain.solicitation.mail_domain import domain_of
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped
+from infrastructure.doctor.message_events import SENDER, sending_identities
 
-SENDER: Final = "MAIL_SENDER"
-"""The environment variable of a stage that contains the sender's address."""
+_RATES: Final = {"Bounce": 0.02, "Complaint": 0.001}
+"""The rates to stay below. AWS pauses sending at 10% and 0.5%; providers reject e-mails at 0.3%
+complaints."""
+_PERIOD: Final = timedelta(days=1)
 
+_PUBLISH: Final = (
+    "Publish the DNS records of: python -m admin mail-sender create ADDRESS (for a support address:"
+    " support-email create)."
+)
+_PUBLISH_DMARC: Final = (
+    'Publish the record _dmarc.{domain} TXT "v=DMARC1; p=none; rua=mailto:dmarc@{domain}".'
+)
+_FEWER: Final = "Send fewer surveys, and only to customers who agreed (docs/operating.md, Bounces)."
+_NETWORK: Final = "Run the command where DNS can be reached."
 _MIN_QUOTA_LEFT: Final = 0.1
 _VERIFY: Final = "Verify the identity in Amazon SES (DNS records for DKIM)."
 _SANDBOX: Final = "Request production access in Amazon SES."
@@ -74,3 +95,85 @@ def check_text_messages(deployed: DeployedStage) -> Iterator[Problem]:
     if not response["attributes"].get(name):
         detail = f"The delivery status of text messages is not logged: {name} is not set."
         yield Problem("Amazon SNS", detail, _LOG_TEXTS)
+
+
+def check_authentication(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check DKIM, SPF and DMARC of the domains from which the service sends."""
+    identities, _ = sending_identities(deployed)
+    ses = deployed.client("sesv2")
+    for domain in sorted({domain_of(identity) for identity in identities}):
+        try:
+            identity = ses.get_email_identity(EmailIdentity=domain)
+        except ses.exceptions.NotFoundException:
+            identity = {}
+        yield from authentication_problems(domain, identity)
+        try:
+            if not has_dmarc(domain):
+                fix = _PUBLISH_DMARC.format(domain=domain)
+                yield Problem(domain, "The domain has no DMARC record.", fix)
+        except DNSException as error:
+            yield Problem(domain, f"The DMARC record cannot be read: {error}", _NETWORK)
+
+
+def authentication_problems(domain: str, identity: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the kinds of authentication that e-mails from a domain lack.
+
+    Args:
+        identity: the SES identity of the domain; empty if there is none.
+    """
+    dkim, mail_from = identity.get("DkimAttributes", {}), identity.get("MailFromAttributes", {})
+    if dkim.get("Status") != "SUCCESS" or not dkim.get("SigningEnabled"):
+        yield Problem(domain, "E-mails have no DKIM signature of the domain.", _PUBLISH)
+    if mail_from.get("MailFromDomainStatus") != "SUCCESS":
+        yield Problem(domain, "SPF does not cover the domain: it has no return path.", _PUBLISH)
+
+
+def has_dmarc(domain: str) -> bool:
+    """Return whether a domain, or a domain above it, has a DMARC record.
+
+    Raises:
+        DNSException: the record cannot be read.
+    """
+    labels = domain.split(".")
+    names = [".".join(labels[start:]) for start in range(len(labels) - 1)]
+    return any(text.startswith("v=DMARC1") for name in names for text in _texts(f"_dmarc.{name}"))
+
+
+def _texts(name: str) -> list[str]:
+    try:
+        return [b"".join(record.strings).decode() for record in resolve(name, "TXT")]
+    except (NXDOMAIN, NoAnswer):
+        return []
+
+
+def check_reputation(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check the shares of bounces and complaints that SES measured last."""
+    cloudwatch, now = deployed.client("cloudwatch"), clock.now()
+    rates: dict[str, float] = {}
+    for event in _RATES:
+        points = cloudwatch.get_metric_statistics(
+            Namespace="AWS/SES",
+            MetricName=f"Reputation.{event}Rate",
+            StartTime=now - _PERIOD,
+            EndTime=now,
+            Period=int(_PERIOD.total_seconds()),
+            Statistics=["Maximum"],
+        )["Datapoints"]
+        rates |= {event: max(point["Maximum"] for point in points)} if points else {}
+    if not rates:
+        raise Skipped("SES measured no rates in the last 24 hours.")
+    yield from reputation_problems(rates)
+
+
+def reputation_problems(rates: Mapping[str, float]) -> Iterator[Problem]:
+    """Yield the rates that are too high.
+
+    Args:
+        rates: the share of e-mails with a bounce or a complaint, by event.
+    """
+    for event, rate in rates.items():
+        if rate >= _RATES[event]:
+            detail = (
+                f"{event} rate: {rate:.2%} in the last 24 hours, stay below {_RATES[event]:.1%}."
+            )
+            yield Problem("Amazon SES", detail, _FEWER)

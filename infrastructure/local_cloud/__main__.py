@@ -26,7 +26,7 @@ from infrastructure.deployment import code_stack, data_stack, public_base_url
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator
+from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator, state_folder
 
 STAGE = code_stack.STAGE
 _SENDERS = "@example.com"
@@ -35,17 +35,21 @@ _SENDERS = "@example.com"
 
 def main(arguments: list[str]) -> int:
     """Run one command and return its exit status."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="local_cloud", description=__doc__)
+    parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
+    parser.add_argument("action", choices=["run", "up", "stop", "env", "with"])
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="the command of the action with")
+    options = parser.parse_args(arguments)
     # Only this user may access the files that this process and its child processes create.
     os.umask(0o077)
-    folder = Path(options.state_dir).resolve()
+    emulator = Emulator(options.port, state_folder())
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
     commands: dict[str, Callable[[], int]] = {
-        "run": lambda: run(Emulator(options.port, folder)),
-        "up": lambda: up(Emulator(options.port, folder)),
-        "stop": lambda: stop(Emulator(options.port, folder)),
-        "env": lambda: print_environment(folder),
+        "run": lambda: run(emulator),
+        "up": lambda: up(emulator),
+        "stop": lambda: stop(emulator),
+        "env": print_environment,
         "with": lambda: run_with(options.command),
     }
     try:
@@ -100,13 +104,13 @@ def stop(emulator: Emulator) -> int:
     return 0
 
 
-def print_environment(folder: Path) -> int:
+def print_environment() -> int:
     """Print shell commands that select the running local cloud and its demo account.
 
     Raises:
         DeploymentError: no local cloud is running, or its demo data is not loaded yet.
     """
-    emulator = running_emulator(folder)
+    emulator = running_emulator()
     try:
         demo = json.loads(demo_file(emulator).read_text())
     except OSError:
@@ -239,18 +243,6 @@ def _stop_uninterrupted(emulator: Emulator) -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="local_cloud", description=__doc__)
-    parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
-    parser.add_argument("--state-dir", default=os.environ.get("STATE_DIR") or PROJECT / ".local")
-    actions = parser.add_subparsers(dest="action", required=True)
-    for name in ("run", "up", "stop", "env"):
-        actions.add_parser(name)
-    with_command = actions.add_parser("with")
-    with_command.add_argument("command", nargs=argparse.REMAINDER)
-    return parser
 
 
 if __name__ == "__main__":

@@ -46,17 +46,22 @@ def free_port() -> int:
     raise DeploymentError("No port for the emulator is free.")
 
 
-def running_emulator(folder: Path) -> "Emulator":
-    """Return the emulator that is running in this folder.
+def state_folder() -> Path:
+    """Return the folder in the variable ``STATE_DIR``. Default: `.local` in the project."""
+    return Path(os.environ.get("STATE_DIR") or PROJECT / ".local").resolve()
+
+
+def running_emulator() -> "Emulator":
+    """Return the emulator that is running in the state folder.
 
     Raises:
         DeploymentError: no emulator is running, or it is still starting.
     """
-    emulator = Emulator(0, folder)
+    emulator = Emulator(0, state_folder())
     if not emulator.is_running():
         raise DeploymentError("No local cloud is running. Start it with make up.")
     _, port = emulator.process_id_and_port()
-    return Emulator(port, folder)
+    return Emulator(port, emulator.folder)
 
 
 @dataclass(frozen=True)

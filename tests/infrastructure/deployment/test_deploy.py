@@ -23,7 +23,6 @@ from moto import mock_aws
 import app
 from infrastructure import functions as manifest
 from infrastructure.deployment import (
-    chalice_record,
     code_package,
     data_stack,
     dependencies,
@@ -364,7 +363,7 @@ def test_deployment_record_is_saved_on_disk_if_bucket_cannot_be_written(tmp_path
     with pytest.raises(
         DeploymentError, match=r"Copy .*/dev\.json to s3://no-such-bucket/dev\.json"
     ):
-        chalice_record.save("no-such-bucket", record, fallback)
+        deploy.save_record("no-such-bucket", record, fallback)
     assert (fallback / "dev.json").read_text() == "{}"
 
 

@@ -74,8 +74,8 @@ def test_records_of_certificate_are_returned_until_it_is_issued(deployed: list[A
     first, second = set_up(), set_up()
     assert first == second
     (record,) = first.missing
-    assert record.kind == "CNAME"
-    assert record.name.endswith(DOMAIN)
+    assert str(record).startswith("_")
+    assert f"{DOMAIN} CNAME _" in str(record)
     assert not first.is_served
     assert len(certificates()) == 1
     assert deployed == []
@@ -93,7 +93,7 @@ def test_stack_is_deployed_when_certificate_is_issued(deployed: list[Any]) -> No
         "ApiStage": "dev",
         "HostedZone": "",
     }
-    assert progress.missing == [Record(DOMAIN, "CNAME", TARGET)]
+    assert progress.missing == [Record(DOMAIN, TARGET)]
     assert not progress.is_served
 
 
@@ -136,7 +136,7 @@ def test_links_use_domain_only_when_it_is_served(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_served: bool
 ) -> None:
     public_base_url.store("dev", GATEWAY)
-    record = Record(DOMAIN, "CNAME", TARGET)
+    record = Record(DOMAIN, TARGET)
     progress = Progress("state", [] if is_served else [record], is_served)
     in_use: list[bool] = []
 

@@ -14,7 +14,7 @@ from botocore.loaders import Loader
 from jinja2 import ModuleLoader
 
 from chalicelib.web.pages import page
-from infrastructure.deployment import byte_code
+from infrastructure.deployment import trim
 from infrastructure.deployment.dependencies import THIS_MACHINE
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.deployment.trim import AWS_SERVICES, trim_archive
@@ -177,7 +177,7 @@ def test_missing_interpreter_fails_packaging(
     uv = tmp_path / "uv"
     uv.write_text("#!/bin/sh\necho No interpreter found for Python $6 >&2\nexit 2\n")
     uv.chmod(0o700)
-    monkeypatch.setattr(byte_code, "UV", uv)
+    monkeypatch.setattr(trim, "UV", uv)
     with pytest.raises(DeploymentError, match=r"for Python 3\.2 failed: No interpreter"):
         package_of(tmp_path, {"app.py": ""}, "3.2")
 

@@ -16,24 +16,24 @@ from chalicelib import __version__
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 from chalicelib.storage.forms import SurveyRow
-from infrastructure.doctor import data, mailbox_providers, monitoring
+from infrastructure.doctor import data, monitoring, senders
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
-from infrastructure.doctor.mailbox_providers import (
-    authentication_problems,
-    check_authentication,
-    check_reputation,
-    has_dmarc,
-    reputation_problems,
-)
 from infrastructure.doctor.message_events import (
     check_notifications,
     header_problems,
     identities_of_service,
     notification_problems,
 )
-from infrastructure.doctor.senders import sender_problems
+from infrastructure.doctor.senders import (
+    authentication_problems,
+    check_authentication,
+    check_reputation,
+    has_dmarc,
+    reputation_problems,
+    sender_problems,
+)
 from infrastructure.doctor.support_addresses import address_problems, check_support_addresses
 from infrastructure.functions import FUNCTIONS, stage_named
 from tests.admin.command import run
@@ -538,7 +538,7 @@ DMARC = {"_dmarc.shop.example": ["v=DMARC1; p=none"], "_dmarc.other.example": ["
 @pytest.fixture
 def dns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answer DNS queries from the records above."""
-    monkeypatch.setattr(mailbox_providers, "_texts", lambda name: DMARC.get(name, []))
+    monkeypatch.setattr(senders, "_texts", lambda name: DMARC.get(name, []))
 
 
 @pytest.mark.parametrize(

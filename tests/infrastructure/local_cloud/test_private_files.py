@@ -22,9 +22,12 @@ def permissions(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_files_of_command_and_of_its_child_processes_are_private(tmp_path: Path) -> None:
+def test_files_of_command_and_of_its_child_processes_are_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "state"
-    assert main(["--state-dir", str(folder), "stop"]) == 0
+    monkeypatch.setenv("STATE_DIR", str(folder))
+    assert main(["stop"]) == 0
     subprocess.run(["touch", folder / "emulator.log"], check=True)
     modes = {path.name: permissions(path) for path in folder.iterdir()}
     assert set(modes) > {"emulator.log"}
