@@ -63,13 +63,8 @@ def create_client(service: str, config: Config | None = None) -> Any:
         client = _session().create_client(
             service, region_name=settings().region, config=config or client_config()
         )
-    count_calls_of(client)
+    client.meta.events.register("before-send.*.*", _count)
     return client
-
-
-def count_calls_of(client: Any) -> None:
-    """Count every request that this botocore client sends after this call, including retries."""
-    client.meta.events.register("before-send.*.*", _count, unique_id="aws-calls")
 
 
 def forget_clients() -> None:

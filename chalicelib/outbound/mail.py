@@ -102,27 +102,19 @@ def mime(mail: Mail) -> bytes:
     message.set_content(mail.text)
     if mail.html:
         message.add_alternative(mail.html, subtype="html")
-    return (
-        _reference_header(mail.reference)
-        + _unsubscribe_headers(mail.unsubscribe_link)
-        + message.as_bytes()
-    )
+    # The reference comes first, because SES truncates headers.
+    reference = f"{HEADER}: {mail.reference}\r\n" if mail.reference else ""
+    first_headers = reference + _unsubscribe_headers(mail.unsubscribe_link)
+    return first_headers.encode("ascii") + message.as_bytes()
 
 
-def _reference_header(reference: str) -> bytes:
-    """Return the header with the reference. It comes first, because SES truncates headers."""
-    return f"{HEADER}: {reference}\r\n".encode("ascii") if reference else b""
-
-
-def _unsubscribe_headers(link: str) -> bytes:
+def _unsubscribe_headers(link: str) -> str:
     """Return the headers of RFC 8058. The standard library would encode and break a long link."""
     if not link:
-        return b""
+        return ""
     if not _URL.fullmatch(link):
         raise ValueError("Invalid unsubscribe link.")
-    return (
-        f"List-Unsubscribe: <{link}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
-    ).encode("ascii")
+    return f"List-Unsubscribe: <{link}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
 
 
 def _header_text(text: str) -> str:

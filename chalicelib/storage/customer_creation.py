@@ -252,7 +252,10 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
                     write, account_id, Listed.CUSTOMERS, read=read, by=len(waiting)
                 )
                 for position, key in enumerate(waiting, start=read + 1):
-                    _assign(write, account_id, key, position)
+                    placed = lists.place(account_id, position)
+                    actions = CustomerRow.changes(**placed, work_shard=None, due_at=None)
+                    is_waiting = CustomerRow.has(key=key, position=None)
+                    write.update(CustomerRow(key), actions, is_waiting)
         except Contention as contention:
             for failed, reason in contention.failed_writes:
                 if failed["TableName"] != CustomerRow.table_name():
@@ -263,12 +266,6 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
         return read + len(waiting)
 
     return retry_on_contention(attempt)
-
-
-def _assign(write: TransactWrite, account_id: str, key: str, position: int) -> None:
-    placed = lists.place(account_id, position)
-    actions = CustomerRow.changes(**placed, work_shard=None, due_at=None)
-    write.update(CustomerRow(key), actions, CustomerRow.has(key=key, position=None))
 
 
 def replace(account_id: str, customer: Customer, merge: Callable[[Customer], Customer]) -> Created:

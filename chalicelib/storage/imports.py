@@ -278,14 +278,10 @@ def load_persons(
     erased = {
         group
         for groups, row in zip(contacts.values(), rows, strict=False)
-        if row and accepted_at and _is_erased_since(row, accepted_at)
+        if row and row.erased_at and accepted_at and row.erased_at >= accepted_at
         for group in groups
     }
     return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, erased
-
-
-def _is_erased_since(contact: ContactRow, at: datetime) -> bool:
-    return contact.erased_at is not None and contact.erased_at >= at
 
 
 def finish_chunk(
