@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError
 from infrastructure.doctor import (
     code,
     data,
-    links,
     message_events,
     monitoring,
     senders,
@@ -56,7 +55,7 @@ CHECKS: Final = (
     Check("alarms", monitoring.check_alarms),
     Check("alarm recipients", monitoring.check_recipients),
     Check("logs", monitoring.check_logs),
-    Check("public address", links.check_public_address),
+    Check("public address", senders.check_public_address),
     Check("senders", senders.check_senders),
     Check("support addresses", support_addresses.check_support_addresses, "tables"),
     Check("message events", message_events.check_topic),

@@ -1,4 +1,4 @@
-"""Check the sender of surveys, and the settings of text messages.
+"""Check the sender of surveys, the address in their links, and the settings of text messages.
 
 Large mailbox providers require of senders that e-mails are authenticated and get few complaints.
 """
@@ -6,12 +6,15 @@ Large mailbox providers require of senders that e-mails are authenticated and ge
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from dns.exception import DNSException
 from dns.resolver import NXDOMAIN, NoAnswer, resolve
 
 from chalicelib.domain import clock
 from chalicelib.domain.solicitation.mail_domain import domain_of
+from chalicelib.storage.stage_values import PARAMETER_NAME
+from infrastructure.deployment import public_base_url
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped
 from infrastructure.doctor.message_events import SENDER, sending_identities
@@ -39,6 +42,10 @@ _LOG_TEXTS: Final = (
     " sandbox), and run: aws sns set-sms-attributes --attributes DeliveryStatusIAMRole=ROLE_ARN"
 )
 _SUSPENDED: Final = "See the reputation dashboard and the open cases in Amazon SES."
+_SETTING: Final = "PUBLIC_BASE_URL"
+_PRODUCTION: Final = "prod"
+_GATEWAY: Final = ".execute-api."
+_SET_DOMAIN: Final = "Deploy with a domain: make deploy STAGE={stage} DOMAIN=…"
 
 
 def check_senders(deployed: DeployedStage) -> Iterator[Problem]:
@@ -177,3 +184,23 @@ def reputation_problems(rates: Mapping[str, float]) -> Iterator[Problem]:
                 f"{event} rate: {rate:.2%} in the last 24 hours, stay below {_RATES[event]:.1%}."
             )
             yield Problem("Amazon SES", detail, _FEWER)
+
+
+def check_public_address(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check that links in messages of production do not contain the address of the gateway.
+
+    A link with this address stops working when the API is created again, and spam filters and
+    customers do not know the address.
+    """
+    stage = deployed.stage
+    if stage.is_emulated:
+        raise Skipped("The stage runs on the emulator.")
+    resource = deployed.resource_name(PARAMETER_NAME)
+    url = stage.environment.get(_SETTING) or public_base_url.load(stage.name)
+    if url is None:
+        yield Problem(
+            resource, "No base URL is stored, so no message is sent.", deployed.deploy_fix
+        )
+    elif stage.name == _PRODUCTION and _GATEWAY in (urlsplit(url).hostname or ""):
+        detail = f"Links in messages contain the address of the gateway, {url}."
+        yield Problem(resource, detail, _SET_DOMAIN.format(stage=stage.name))

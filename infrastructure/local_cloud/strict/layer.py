@@ -1,11 +1,17 @@
-"""The strict layer: ASGI middleware around the emulator, with the servers of the local cloud."""
+"""The strict layer: ASGI middleware around the emulator, with the servers of the local cloud.
+
+The emulator serves every request. Without the rules of this layer, a web page in the developer's
+browser could create and run functions, because browsers send requests of any page to the loopback
+address.
+"""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from infrastructure.local_cloud.strict.access import is_local_tool, rejection_reason
 from infrastructure.local_cloud.strict.faults import FaultRates, Faults
 from infrastructure.local_cloud.strict.limits import (
     INVOCATION_PATH,
@@ -15,6 +21,7 @@ from infrastructure.local_cloud.strict.limits import (
 from infrastructure.local_cloud.strict.mailbox import Mailbox
 from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
+Headers = Iterable[tuple[bytes, bytes]]
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -30,6 +37,10 @@ MAILBOX_PATH: Final = "/_local/messages"
 """The path that lists all messages as JSON."""
 WEBHOOKS_PATH: Final = "/_local/webhooks"
 """The path of the webhook receiver. It accepts ``POST``."""
+_INVOKE_PATH: Final = re.compile(r"/restapis/[^/]+/[^/]+/_user_request_(/.*)?", re.DOTALL)
+_LOOPBACK_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_LOOPBACK_ADDRESSES: Final = frozenset({"127.0.0.1", "::1"})
+_SAME_ORIGIN: Final = frozenset({"same-origin", "none"})
 _AWS_JSON: Final = b"application/x-amz-json-1.0"
 
 
@@ -69,7 +80,8 @@ class StrictLayer:
             await self._serve(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        service, _, operation = _header(scope, b"x-amz-target").partition(".")
+        target = next(iter(_values(scope["headers"], b"x-amz-target")), "")
+        service, _, operation = target.partition(".")
         is_dynamodb = service.startswith("DynamoDB_")
         if not is_dynamodb and not INVOCATION_PATH.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
@@ -106,6 +118,46 @@ class StrictLayer:
         await _respond(send, 200, state)
 
 
+def rejection_reason(path: str, headers: Headers) -> str | None:
+    """Return why a request is rejected, or None if it is allowed.
+
+    The host must be the loopback address, so that DNS rebinding fails. Requests of web pages of
+    other origins may only invoke the deployed API.
+    """
+    hosts = _values(headers, b"host")
+    if len(hosts) != 1 or _hostname(hosts[0]) not in _LOOPBACK_NAMES:
+        return "The Host header must be the loopback address."
+    if _INVOKE_PATH.fullmatch(path):
+        return None
+    if any(origin != f"http://{hosts[0]}" for origin in _values(headers, b"origin")):
+        return "Requests of other origins may only invoke the deployed API."
+    if any(site not in _SAME_ORIGIN for site in _values(headers, b"sec-fetch-site")):
+        return "Requests of other sites may only invoke the deployed API."
+    return None
+
+
+def is_local_tool(client: tuple[str, int] | None, headers: Headers) -> bool:
+    """Return whether a request comes from a program on this machine that is not a browser."""
+    return (
+        client is not None
+        and client[0] in _LOOPBACK_ADDRESSES
+        and not _values(headers, b"origin")
+        and not _values(headers, b"sec-fetch-site")
+    )
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        parts = urlsplit(f"//{host}")
+        return parts.hostname if parts.netloc == host and "@" not in host else None
+    except ValueError:
+        return None
+
+
+def _values(headers: Headers, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in headers if key.lower() == name]
+
+
 def _with_client_address(scope: Scope) -> Scope:
     """Replace the `X-Forwarded-For` headers of a request with the address of its client.
 
@@ -126,11 +178,6 @@ def _delayed(send: Send, delay_s: float) -> Send:
         await send(message)
 
     return send_later
-
-
-def _header(scope: Scope, name: bytes) -> str:
-    values = (value for key, value in scope["headers"] if key.lower() == name)
-    return str(next(values, b"").decode("latin-1"))
 
 
 def _parsed(body: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Skipped
-from infrastructure.doctor.links import check_public_address
+from infrastructure.doctor.senders import check_public_address
 from infrastructure.functions import stage_named
 
 GATEWAY = "https://a1b2c3.execute-api.eu-west-1.amazonaws.com/prod"
