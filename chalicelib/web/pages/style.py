@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from chalicelib.domain.forms.colours import (
     configured_colours,
@@ -23,7 +24,8 @@ from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url, page
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
-_UNSAFE_IN_CSS: Final = re.compile(r"[^A-Za-z0-9:/?#@!$&*+,;=._~%-]")
+_SAFE_IN_CSS: Final = ":/?#@!$&*+,;=%"
+"""The characters of a URL that stay in a CSS string, besides letters, digits and ``-._~``."""
 IN_DARK_MODE: Final = ".auto:not(:has(#light:target,#bare:target))"
 """The pages that follow the browser's scheme, without those in frames of light sites."""
 IN_DARK_SITE: Final = ".auto:has(#dark:target,#bare-dark:target)"
@@ -67,8 +69,10 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     }
     font, face = _font(style)
     css = face + _rule(":root", radii | colours | legible | font)
-    has_both_schemes = suits_dark_mode(valid)
-    if has_both_schemes:
+    background = colours.get("background")
+    scheme = "dark" if background and is_dark(background) else "light"
+    if suits_dark_mode(valid):
+        scheme = "auto"
         dark = dark_mode_colours(valid)
         css += f"@media(prefers-color-scheme:dark){{{_rule(IN_DARK_MODE, dark)}}}"
         css += _rule(IN_DARK_SITE, dark)
@@ -76,7 +80,7 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
     urls = [url for image in images if (url := image_url(image))]
     return PageStyle(
         css=css,
-        scheme="auto" if has_both_schemes else _scheme(colours.get("background")),
+        scheme=scheme,
         image_sources=tuple(sorted({page_origin(url) for url in urls})),
         font_source=page_origin(style.font.url) if face else "",
     )
@@ -104,21 +108,13 @@ def _property(pointer: str) -> str:
     return _PREFIXES[part] + words
 
 
-def _scheme(background: str | None) -> str:
-    return "dark" if background and is_dark(background) else "light"
-
-
 def _font(style: GeneralStyle) -> tuple[dict[str, str], str]:
     """Return the custom property of the form's font, and the CSS rule that loads the font file."""
     name, url = style.font.name, style.font.url
     if is_font_file_url(url):
-        safe = _UNSAFE_IN_CSS.sub(lambda match: _percent_encoded(match[0]), url)
+        safe = quote(url, safe=_SAFE_IN_CSS)
         face = f'@font-face{{font-family:form;font-display:swap;src:url("{safe}")}}'
         return {"font": "form"}, face
     if _FONT_NAME.fullmatch(name):
         return {"font": f'"{name}"'}, ""
     return {}, ""
-
-
-def _percent_encoded(text: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in text.encode())

@@ -7,7 +7,7 @@ respondent answers, and sends the answers without leaving the page.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlencode
 
 from chalice import Response
@@ -69,28 +69,18 @@ class FormState:
     idempotency_key: str = ""
 
 
-class _BlankPage(NamedTuple):
-    """The page of a form on which nothing is answered yet. Many requests share this page.
-
-    The cache key of a page contains the `id` of its view. While the page is cached, the reference
-    to the view prevents Python from giving the same `id` to another object.
-    """
-
-    view: View
-    idempotency_key: str
-    page: Response
-
-    def response(self) -> Response:
-        """Return the page with a new idempotency key."""
-        body = str(self.page.body).replace(self.idempotency_key, new_id())
-        return Response(body, dict(self.page.headers), self.page.status_code)
-
-
 @cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
-def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
+def _blank_page(
+    wanted: FormRequest, form: DisplayedForm[View]
+) -> tuple[DisplayedForm[View], str, Response]:
+    """Return the page on which nothing is answered yet. Many requests share this page.
+
+    The result also contains the idempotency key of the page, and the form: while the page is
+    cached, the reference to the view prevents Python from giving the same `id` to another object.
+    """
     key = new_id()
     page = show_form(wanted, form, FormState(idempotency_key=key), headers=_HISTORY_COPY)
-    return _BlankPage(form.view, key, page)
+    return form, key, page
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
@@ -119,7 +109,8 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     answers = prefilled(form.form.questionnaire, given)
     if answers or wanted.ids.tracker_id:
         return show_form(wanted, form, FormState(answers))
-    return _blank_page(wanted, form).response()
+    _, key, page = _blank_page(wanted, form)
+    return Response(str(page.body).replace(key, new_id()), dict(page.headers))
 
 
 def show_form(
