@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from chalice import Response
 from chalice.app import Request
@@ -68,13 +68,9 @@ def domain_error(error: Exception) -> FeedbackError | None:
 
 
 def _as_problem(request: Request, response: Response) -> Response:
-    if response.status_code < 400 or _media_type(response) in (MEDIA_TYPE, HTML):
+    headers = {**response.headers}
+    if response.status_code < 400 or headers.pop("Content-Type", "") in (MEDIA_TYPE, HTML):
         return response
     status = response.status_code
     detail = _DETAILS.get(status, "Internal server error." if status >= 500 else "")
-    headers = {k: v for k, v in response.headers.items() if k.lower() != "content-type"}
     return plain_problem(status, detail, request_id_of(request), headers)
-
-
-def _media_type(response: Response) -> Any:
-    return next((v for k, v in response.headers.items() if k.lower() == "content-type"), None)

@@ -1,5 +1,6 @@
 """Validate the body of ``POST /partners/customer/batch``, row by row."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -67,7 +68,10 @@ def _validate_rows(
             valid.append((index, _parse_row(index, row, now, at_most=max(1, room))))
         except InvalidInput as error:
             error_count += error.error_count
-            listed = error.errors[:room] or [_of_row(index, error.errors[0])]
+            # A pointer to a field contains the field's name, which a client can choose to be long.
+            # Pointers to rows limit the size of the response.
+            of_row = replace(error.errors[0], pointer=json_pointer("batch", index))
+            listed = error.errors[:room] or [of_row]
             row_errors = {"index": index, "errors": listed}
             rejected.append(RejectedRow.model_validate(row_errors, from_attributes=True))
             if room:
@@ -88,12 +92,3 @@ def _parse_row(index: int, row: Any, now: datetime, at_most: int) -> CustomerBod
             input_error = InputError(json_pointer("batch", index), "too_large", str(error))
             raise InvalidInput([input_error]) from None
     return body
-
-
-def _of_row(index: int, error: InputError) -> InputError:
-    """Return the error with a pointer to the row instead of a pointer to the field.
-
-    The pointer to a field contains the field name, and a client can send long names. Pointers to
-    rows limit the size of the response.
-    """
-    return InputError(json_pointer("batch", index), error.code, error.detail)
