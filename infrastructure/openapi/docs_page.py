@@ -92,9 +92,11 @@ def render(document: Schema) -> str:
         "variable": _variable,
         "pretty": in_lines,
     }
+    operations = [each for methods in document["paths"].values() for each in methods.values()]
     template = environment().get_template("docs.html")
     return template.render(
         document=document,
+        summaries={each["operationId"]: each["summary"] for each in operations},
         page=page,
         kind_of=kind_of,
         limits=limits,
@@ -120,13 +122,6 @@ class DocsPage:
             for method, operation in methods.items()
             if tag in operation["tags"]
         ]
-
-    def summary(self, operation_id: str) -> str:
-        """Return the summary of an operation."""
-        operations = (each for path in self._document["paths"].values() for each in path.values())
-        return str(
-            next(each for each in operations if each["operationId"] == operation_id)["summary"]
-        )
 
     def rows(self, schema: Schema, depth: int = 0, deepest: int = 0) -> Iterator[Row]:
         """Yield the fields of an object. Nested fields follow the field that contains them.
