@@ -72,36 +72,20 @@ def serve(path: Path, stage: str) -> None:
     """Respond to requests on a local socket until the process is stopped."""
     cloud = MemoryCloud(stage)
 
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
+                operation, _, body = (await reader.readexactly(length)).partition(b"\n")
+                status, content = cloud.response(operation.decode(), body)
+                writer.write(_frame(b"%d\n%d\n%b" % (status, crc32(content), content)))
+
     async def run() -> None:
-        loop = asyncio.get_running_loop()
-        server = await loop.create_unix_server(
-            lambda: _Connection(cloud), str(path), backlog=_BACKLOG
-        )
+        server = await asyncio.start_unix_server(respond, path, backlog=_BACKLOG)
         await server.serve_forever()
 
     with suppress(KeyboardInterrupt):
         asyncio.run(run())
-
-
-class _Connection(asyncio.Protocol):
-    """A connection from a client. The client waits for each response before the next request."""
-
-    def __init__(self, cloud: MemoryCloud) -> None:
-        self._cloud = cloud
-        self._received = b""
-
-    def connection_made(self, transport: Any) -> None:
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        end = _LENGTH_BYTES + int.from_bytes(self._received[:_LENGTH_BYTES], "big")
-        if len(self._received) < end:
-            return
-        operation, _, body = self._received[_LENGTH_BYTES:end].partition(b"\n")
-        self._received = b""
-        status, response = self._cloud.response(operation.decode(), body)
-        self._transport.write(_frame(b"%d\n%d\n%b" % (status, crc32(response), response)))
 
 
 @contextmanager

@@ -4,9 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from unittest.mock import patch
 
-from chalicelib import aws_calls
 from chalicelib.outbound.queues import forget_urls
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_values import forget_stage_secret
@@ -32,17 +30,6 @@ def own_cloud() -> Iterator[Emulator]:
             # state.
             emulator.kill(process.pid)
             process.wait()
-
-
-@contextmanager
-def long_read_timeout() -> Iterator[None]:
-    """Wait up to a minute for responses of the database, for benchmarks with large tables.
-
-    For each query, the emulator sorts all rows that have the same hash key. For 100,000 rows this
-    takes about as long as the service's normal read time-out.
-    """
-    with patch.object(aws_calls, "READ_TIMEOUT_S", 60.0):
-        yield
 
 
 def deploy_app(emulator: Emulator) -> str:

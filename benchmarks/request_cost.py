@@ -15,6 +15,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from benchmarks.contenders import bare_boto3
+from benchmarks.contenders.plain_reads import LISTS, READS
 from benchmarks.gateway_event import Event, LambdaContext, gateway_event
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import CloudClient, connected_process, running_cloud
@@ -34,16 +35,6 @@ HANDLERS: Final = {
     "FastAPI + Mangum": "benchmarks.contenders.fastapi_mangum:handler",
     "Powertools": "benchmarks.contenders.powertools_resolver:handler",
 }
-
-REPEATED: Final = frozenset(
-    (
-        "/partners/feedback",
-        "/partners/feedback/list",
-        "/partners/statistics",
-        "/partners/survey-tracker/list",
-    )
-)
-"""Paths without handlers of their own: the bare handler repeats the AWS requests of the app."""
 
 
 Response = tuple[int, Any, Counter[str]]
@@ -121,7 +112,7 @@ def compared(contenders: list[Contender], event: Event) -> list[Contender]:
     If it has no handlers of its own, the bare handler repeats what the app sends and returns.
     """
     path = event["resource"]
-    if path not in REPEATED:
+    if path in READS or path in LISTS:
         return contenders
     app, bare, *_ = contenders
     bare.process.submit(bare_boto3.record, path, *app.call(_record, event)).result()

@@ -9,7 +9,9 @@ row that a transaction is writing at the same time (``TransactionConflict``).
 import json
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from email.utils import format_datetime
@@ -21,6 +23,7 @@ from botocore.httpsession import URLLib3Session
 
 from benchmarks.memory_cloud import MemoryCloud, operation_of, response_to
 from chalicelib.domain import clock
+from chalicelib.services import caching
 from chalicelib.settings import settings
 
 REQUEST_S: Final = 0.01
@@ -36,53 +39,44 @@ class WaitingModel(MemoryCloud):
         self.conflicts = 0
         self._started_at = clock.now()
         self._turn = threading.Condition()
-        self._times: dict[int, float] = {}
+        self._local = threading.local()
+        self._times: dict[int | None, float] = {}
         self._locked_until: dict[tuple[str, ...], float] = {}
 
-    def run(self, workers: int, jobs: Sequence[Callable[[], object]]) -> float:
+    def run(self, workers: int, jobs: Iterable[Callable[[], object]]) -> float:
         """Run the jobs on concurrent workers. Return the virtual seconds until all have ended."""
-        waiting, ended = list(reversed(jobs)), [0.0]
-        failures: list[BaseException] = []
+        waiting, ended = deque(jobs), [0.0]
+        self._times = dict.fromkeys(range(workers), 0.0)
 
-        def work() -> None:
+        def work(worker: int) -> None:
+            self._local.worker = worker
             try:
                 self.wait(0)
                 while waiting:
-                    waiting.pop()()
-            except BaseException as error:
-                failures.append(error)
+                    waiting.popleft()()
             finally:
                 with self._turn:
-                    ended.append(self._times.pop(threading.get_ident()))
+                    ended.append(self._times.pop(worker))
                     self._turn.notify_all()
 
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-        with self._turn:
-            for thread in threads:
-                thread.start()
-                self._times[thread.ident or 0] = 0.0
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
+        with ThreadPoolExecutor(workers) as threads:
+            list(threads.map(work, range(workers)))
         self._locked_until.clear()
         return max(ended)
 
     def wait(self, seconds: float) -> None:
         """Let the virtual time of this worker pass. Return when no other worker is earlier."""
-        me = threading.get_ident()
+        me = self._worker()
         with self._turn:
             if me not in self._times:
                 return
             self._times[me] += seconds
             self._turn.notify_all()
-            self._turn.wait_for(
-                lambda: me == min(self._times, key=lambda each: (self._times[each], each))
-            )
+            self._turn.wait_for(lambda: me == min(self._times, key=self._times.__getitem__))
 
     def now(self) -> Any:
         """Return the virtual time as a timestamp."""
-        return self._started_at + timedelta(seconds=self._times.get(threading.get_ident(), 0))
+        return self._started_at + timedelta(seconds=self._times.get(self._worker(), 0))
 
     def respond(self, request: AWSPreparedRequest) -> AWSResponse:
         """Return the response to an AWS request, after the time that the request takes."""
@@ -99,7 +93,7 @@ class WaitingModel(MemoryCloud):
 
     def _conflict(self, operation: str, body: Any) -> tuple[int, bytes] | None:
         """Return the response to a conflicting write. Otherwise, lock the rows of a transaction."""
-        now = self._times.get(threading.get_ident())
+        now = self._times.get(self._worker())
         is_transaction = operation == "TransactWriteItems"
         if now is None or not (is_transaction or operation in _WRITES):
             return None
@@ -116,6 +110,10 @@ class WaitingModel(MemoryCloud):
             self._locked_until.update(dict.fromkeys(rows, now + REQUEST_S))
         return None
 
+    def _worker(self) -> int | None:
+        """Return the number of the worker of this thread."""
+        return getattr(self._local, "worker", None)
+
     def _row(self, write: Any) -> tuple[str, ...]:
         return (write["TableName"], *self._key(write))
 
@@ -131,6 +129,7 @@ def waiting_model() -> Iterator[WaitingModel]:
     with (
         patch.object(URLLib3Session, "send", send),
         patch.object(clock, "now", model.now),
+        patch.object(caching, "wall_clock_s", lambda: 0.0),  # cached values never expire
         patch("chalicelib.backoff.time.sleep", model.wait),
     ):
         random.seed(1)
