@@ -6,8 +6,6 @@ import os
 import resource
 import tempfile
 from collections.abc import Callable, Iterator
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from operator import itemgetter
 from typing import Any, Final
 
@@ -33,7 +31,6 @@ MAX_MEMORY_RATIO: Final = 2
 _LIMITS: Final = {"cpu_ms": MAX_CPU_RATIO, "peak_mb": MAX_MEMORY_RATIO}
 
 ROUNDS: Final = 3
-_FORK: Final = get_context("fork")
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 _SUBMISSION_BYTES: Final = 256 * 1024
 _ANSWERS: Final = 10
@@ -150,23 +147,26 @@ def _cost(event: Event) -> Cost:
     The child process starts with the memory of this process, so the measured memory is only the
     additional memory of the request.
     """
-    receiving, sending = _FORK.Pipe(duplex=False)
-    process = _FORK.Process(target=_handle, args=(event, sending))
-    process.start()
-    sending.close()
-    cost: Cost = receiving.recv()
-    process.join()
-    return cost
-
-
-def _handle(event: Event, costs: Connection) -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    response = app(event, LambdaContext())
-    json.dumps(response)  # as the Lambda runtime does
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    peak_mb = (after.ru_maxrss - before.ru_maxrss) / 1024
-    costs.send({"status": response["statusCode"], "cpu_ms": cpu_s * 1000, "peak_mb": peak_mb})
+    reading, writing = os.pipe()
+    process_id = os.fork()
+    if not process_id:
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        response = app(event, LambdaContext())
+        json.dumps(response)  # as the Lambda runtime does
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        cost = {
+            "status": response["statusCode"],
+            "cpu_ms": cpu_s * 1000,
+            "peak_mb": (after.ru_maxrss - before.ru_maxrss) / 1024,
+        }
+        os.write(writing, json.dumps(cost).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        measured: Cost = json.loads(pipe.read())
+    os.waitpid(process_id, 0)
+    return measured
 
 
 def _save_forms() -> None:

@@ -17,10 +17,24 @@ from zipfile import ZipFile
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from benchmarks.gateway_event import ACCOUNT_ID, Event, LambdaContext
-from benchmarks.memory_cloud import CloudClient, connected_process, running_cloud
+from app import app
+from benchmarks import sample_account
+from benchmarks.gateway_event import (
+    ACCOUNT_ID,
+    Event,
+    LambdaContext,
+    gateway_event,
+    submission,
+)
+from benchmarks.memory_cloud import CloudClient, connect, running_cloud
+from benchmarks.queue_functions import received
 from benchmarks.report import Section, Table
+from chalicelib.domain.customers.listing import ListingPointer
+from chalicelib.domain.ids import new_id
+from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, PURCHASES, Queue
+from chalicelib.services.forms.cached_forms import get_survey
+from chalicelib.services.purchases.record import PurchaseMessage
 from infrastructure.costs import GB_SECOND, INVOCATIONS, REQUEST_MS
 from infrastructure.deployment import code_package
 from infrastructure.deployment.dependencies import THIS_MACHINE
@@ -76,8 +90,8 @@ def measure() -> Section:
         with ZipFile(package) as archive:
             archive.extractall(folder / "code")
         _make_read_only(folder / "code")
-        with connected_process(cloud) as process:
-            rounds = process.submit(prepare_rounds, ROUNDS).result()
+        connect(cloud)
+        rounds = _prepare_rounds()
         trusted = (folder / "code" / "botocore" / "cacert.pem").read_bytes()
         with _https(cloud, trusted, folder / "certificates.pem") as environment:
             for requests in rounds:
@@ -87,46 +101,28 @@ def measure() -> Section:
         return _section(samples, package.stat().st_size)
 
 
-def prepare_rounds(rounds: int) -> list[dict[str, tuple[str | None, Event]]]:
+def _prepare_rounds() -> list[dict[str, tuple[str | None, Event]]]:
     """Create the sample account. Return a handler and its event by request, for each round."""
-    from benchmarks import sample_account
-    from benchmarks.gateway_event import gateway_event, submission
-    from chalicelib.domain.customers.listing import ListingPointer
-    from chalicelib.domain.ids import new_id
-    from chalicelib.messages import encode
-    from chalicelib.services.forms.cached_forms import get_survey
-    from chalicelib.services.purchases.record import PurchaseMessage
-
     sample = sample_account.load()
     get = partial(gateway_event, "GET", headers=sample.headers)
+    post = partial(gateway_event, "POST", headers=sample.headers)
     (purchase, *_) = sample_account.demo("purchase")
     survey = sample_account.SURVEY_ID
     rating = get_survey(survey).saved.fields[0].id
     answers = json.dumps({"id": rating, "values": ["9"]})
     submit = submission("/public/survey/submit", ("id", survey), ("fields", answers))
     prepared = []
-    for _ in range(rounds):
-        create = gateway_event(
-            "POST",
-            "/partners/customer",
-            headers=sample.headers | {"Idempotency-Key": new_id()},
-            body={"firstName": "Zoé", "email": f"zoe.{new_id()}@example.com"},
-        )
-        public = partial(gateway_event, "GET")
+    for _ in range(ROUNDS):
+        headers = sample.headers | {"Idempotency-Key": new_id()}
+        customer = {"firstName": "Zoé", "email": f"zoe.{new_id()}@example.com"}
         api: dict[str, Event] = {
             "GET customer": get("/partners/customer", query={"id": sample.customer_id}),
-            "POST customer": create,
-            "survey": public("/public/survey", query={"survey": survey}),
-            "survey page": public("/public/survey/page", query={"survey": survey}),
+            "POST customer": post("/partners/customer", headers=headers, body=customer),
+            "survey": gateway_event("GET", "/public/survey", query={"survey": survey}),
+            "survey page": gateway_event("GET", "/public/survey/page", query={"survey": survey}),
             "submit a survey": submit,
         }
-        customer = {"email": f"{new_id()}@example.com"}
-        batch = gateway_event(
-            "POST",
-            "/partners/customer/batch",
-            headers=sample.headers,
-            body={"batch": [customer]},
-        )
+        batch = post("/partners/customer/batch", body={"batch": [{"email": customer["email"]}]})
         bought = PurchaseMessage(ACCOUNT_ID, purchase | {"externalId": new_id()})
         functions: dict[str, Event] = {
             "process_feedback": _message(FEEDBACK, _queued(FEEDBACK, submit)),
@@ -142,9 +138,6 @@ def prepare_rounds(rounds: int) -> list[dict[str, tuple[str | None, Event]]]:
 
 def _queued(queue: Queue, request: Event) -> str:
     """Send a request to the app. Return the body of the message that it queues."""
-    from app import app
-    from benchmarks.queue_functions import received
-
     assert app(request, LambdaContext())["statusCode"] < 300
     ((body,),) = received(queue)
     return body

@@ -32,6 +32,7 @@ SURVEY_ID: Final = demo_id("survey visit")
 BRAND_ID: Final = demo_id("brand lumen")
 
 Definition = dict[str, Any]
+_definitions: Final = cache(demo_definitions)
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,9 @@ def demo(kind: str) -> list[Definition]:
     """Return the demo's definitions of one kind."""
     return [
         {name: value for name, value in content.items() if name not in ("kind", "account")}
-        for content in _main_contents()
-        if content["kind"] == kind
+        for content in (definition.content for definition in _definitions())
+        if content["kind"] == kind and content["account"] == MAIN_ACCOUNT
     ]
-
-
-@cache
-def _main_contents() -> list[Definition]:
-    contents = (definition.content for definition in demo_definitions())
-    return [content for content in contents if content["account"] == MAIN_ACCOUNT]
 
 
 def _by_id(kind: str, definition_id: str) -> Definition:

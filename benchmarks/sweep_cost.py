@@ -6,7 +6,7 @@ from typing import Final
 
 from benchmarks.create_cost import respondent_feedback
 from benchmarks.measurement import measured
-from benchmarks.memory_cloud import connected_process, running_cloud
+from benchmarks.memory_cloud import connect, running_cloud
 from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -22,9 +22,10 @@ ROUNDS: Final = 3
 
 def measure() -> Section:
     """Measure how fast the sweeper requeues the overdue feedback records of one account."""
-    with running_cloud() as cloud, connected_process(cloud) as process:
-        process.submit(_store).result()
-        samples = [process.submit(_sweep).result() for _ in range(ROUNDS)]
+    with running_cloud() as cloud:
+        connect(cloud)
+        _store()
+        samples = [_sweep() for _ in range(ROUNDS)]
     rate, cpu_us = map(median, zip(*samples, strict=True))
     return Section(
         "Sweeper",
