@@ -20,7 +20,6 @@ from admin.commands import form as form_commands
 from admin.commands import purchase as purchase_commands
 from admin.services.accounts.manage import issue_key
 from admin.services.customers.save import save_customer
-from admin.services.recount import counts as recount_counts
 from admin.services.recount import recount as recount_module
 from admin.services.webhooks import send_example
 from admin.services.work.parked import list_parked_work
@@ -69,7 +68,7 @@ def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(send_example, "post", receiver.post)
     monkeypatch.setattr(form_commands, "page_base_url", lambda: "https://feedback.example.com")
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
-    monkeypatch.setattr(recount_counts, "MAX_CONCURRENCY", 1)
+    monkeypatch.setattr(recount_module, "MAX_CONCURRENCY", 1)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
     receiver.responses = [response_with(410), response_with(410), response_with(200)]
     return receiver

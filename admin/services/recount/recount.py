@@ -1,21 +1,29 @@
 """Check all counts and list positions of an account against its records."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from admin.services.accounts.manage import require_account
-from admin.services.recount import counts
 from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
 from admin.services.recount.statistics import StatisticsCheck
+from admin.storage import counts as records
 from admin.storage.list_positions import customer_positions, form_positions
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
-from chalicelib.storage.counters import load_counts
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.paging import MAX_LIMIT, in_groups
+from chalicelib.storage import counters, customers, solicitations
+from chalicelib.storage.counters import Counted
 from chalicelib.storage.forms import TABLES
 
 INDEX_LAG_S: Final = 5
 """The number of seconds after a write until all indexes contain the change."""
+
+MAX_CONCURRENCY: Final = 8
 
 
 def recount(
@@ -39,16 +47,114 @@ def recount(
         *(form_positions(account_id, table) for table in TABLES.values()),
     ]
     totals = [positions.load_total() for positions in lists]
-    form_counts = counts.load_form_counts(account_id)
-    stored = load_counts(account_id)
-    statistics = StatisticsCheck(account_id, fix=fix)
-    started_at = clock.now()
+    check = _Check(account_id, fix, advance)
     time.sleep(INDEX_LAG_S)
     for positions, total in zip(lists, totals, strict=True):
         yield from check_positions(positions, total, fix, advance)
-    statistics.add_surveys()
-    yield from counts.check_feedback(
-        account_id, form_counts, stored, statistics, started_at, fix, advance
-    )
-    yield from counts.check_purchases_and_solicitations(account_id, stored, fix)
-    yield from counts.check_customers(account_id, started_at, fix, advance)
+    yield from check.feedback()
+    yield from check.purchases_and_solicitations()
+    yield from check.customers()
+
+
+class _Check:
+    """The counts of an account at the start of the check, and their differences from the records.
+
+    AWS requests at the start: one, two per 100 forms, and those of `StatisticsCheck`.
+    """
+
+    def __init__(self, account_id: str, fix: bool, advance: Callable[[int], None]) -> None:
+        self._account_id, self._fix, self._advance = account_id, fix, advance
+        self._forms: dict[tuple[FormKind, str], int] = {
+            (kind, form_id): count
+            for kind, table in TABLES.items()
+            for rows in form_positions(account_id, table).walk()
+            for form_id, count in table.load_counts([row.form_id for row in rows]).items()
+        }
+        self._totals = counters.load_counts(account_id)
+        self._statistics = StatisticsCheck(account_id, fix=fix)
+        self._started_at = clock.now()
+
+    def feedback(self) -> Iterator[Difference]:
+        """Yield the wrong counts of forms and of the account's feedback, and the wrong statistics."""
+        self._statistics.add_surveys()
+        counted: Counter[tuple[FormKind, str]] = Counter()
+        found = records.counted_feedback(self._account_id, self._started_at)
+        for group in in_groups(found, MAX_LIMIT):
+            self._statistics.add_feedback(group)
+            counted.update((each.feedback.kind, each.feedback.form_id) for each in group)
+            self._advance(len(group))
+        for (kind, form_id), count in self._forms.items():
+            expected = counted[kind, form_id]
+            if count == expected:
+                continue
+            # If the count has changed since, feedback was processed during the check.
+            is_repaired = self._fix and TABLES[kind].correct_count(form_id, count, expected)
+            subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
+            yield Difference(subject, "submissions", count, expected, is_repaired)
+        yield from self._total(Counted.FEEDBACK, counted.total())
+        yield from self._statistics.differences()
+
+    def purchases_and_solicitations(self) -> Iterator[Difference]:
+        """Yield the numbers of purchases, and of solicitations by outcome, that are wrong."""
+        yield from self._total(Counted.PURCHASES, records.count_purchases(self._account_id))
+        outcomes = records.count_outcomes(self._account_id)
+        for kind in solicitations.OUTCOMES.values():
+            yield from self._total(kind, outcomes[kind])
+
+    def _total(self, kind: Counted, counted: int) -> Iterator[Difference]:
+        """Yield the difference if a counter does not equal the number of records."""
+        before = self._totals[kind]
+        if before == counted:
+            return
+        is_repaired = self._fix and counters.load_counts(self._account_id)[kind] == before
+        if is_repaired:
+            counters.correct_count(self._account_id, kind, counted - before)
+        yield Difference("account", kind.value, before, counted, is_repaired)
+
+    def customers(self) -> Iterator[Difference]:
+        """Yield the wrong counts of customers.
+
+        Two requests per customer, and one per 100 feedback records of a customer.
+        """
+        for group in records.walk_customers(self._account_id):
+            if group:
+                for differences in map_concurrently(self._customer, group, MAX_CONCURRENCY):
+                    yield from differences
+            self._advance(len(group))
+
+    def _customer(self, customer: Customer) -> list[Difference]:
+        account_id = self._account_id
+        feedback = list(records.counted_feedback_of_customer(account_id, customer.id))
+        ratings = [record.rating for record in feedback if record.rating is not None]
+        expected = {
+            "purchase_count": records.count_purchases_of_customer(account_id, customer.id),
+            "feedback_count": len(feedback),
+            "rating_sum": sum(ratings),
+            "rating_count": len(ratings),
+        }
+        if not _differing(customer, expected):
+            return []
+        # The customer was read from an index, and the index can be outdated.
+        current = customers.find(account_id, customer.id)
+        differing = _differing(current, expected) if current else {}
+        if current is None or not differing:
+            return []
+        # A customer that has changed since the start is not repaired.
+        is_repaired = (
+            self._fix
+            and current.updated_at <= self._started_at
+            and records.correct_customer(account_id, current, expected)
+        )
+        return [
+            Difference(f"customer {customer.id}", name, stored, value, is_repaired)
+            for name, (stored, value) in differing.items()
+        ]
+
+
+def _differing(customer: Customer, expected: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Return the stored and the expected value of each wrong count, by name of the count."""
+    return {
+        name: (getattr(customer, name), value)
+        for name, value in expected.items()
+        if getattr(customer, name) != value
+    }

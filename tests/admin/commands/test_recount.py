@@ -38,7 +38,7 @@ def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
     monkeypatch.setattr("admin.services.recount.positions.BLOCK_SIZE", 3)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
-    monkeypatch.setattr("admin.services.recount.counts.MAX_CONCURRENCY", 1)
+    monkeypatch.setattr("admin.services.recount.recount.MAX_CONCURRENCY", 1)
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def test_erasure_keeps_numbers(shop: Shop, provider: Provider) -> None:
 def test_recount_counts_surveys_and_feedback_of_earlier_releases(
     shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("statistics", "counts"):
+    for module in ("statistics", "recount"):
         monkeypatch.setattr(f"admin.services.recount.{module}.MAX_CONCURRENCY", 1)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
     provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
