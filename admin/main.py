@@ -28,7 +28,6 @@ from admin.definitions.definition import Kind
 from admin.error_messages import OneLineErrors
 from admin.options import add_json_option, example
 from admin.terminal import set_json_output, set_wide_output
-from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.settings import settings
 
 _EXIT_CODES: Final = """\b
@@ -70,8 +69,8 @@ for _noun, _commands in {
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
     "erasure": erasure_commands.app,
-    "form": form_commands("form", FormKind.CONTACT_FORM, Kind.CONTACT_FORM, "contact form"),
-    "survey": form_commands("survey", FormKind.SURVEY, Kind.SURVEY, "survey"),
+    "form": form_commands("form", Kind.CONTACT_FORM),
+    "survey": form_commands("survey", Kind.SURVEY),
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "purchase": purchase_commands.app,

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from admin.definitions.check import check, warnings
+from admin.definitions.check import check as check_definitions
+from admin.definitions.check import warnings
 from admin.definitions.compare import Effect, Outcome, differences, effects
 from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.definitions.export import previous_definition
@@ -166,7 +167,7 @@ def _load(
 ) -> None:
     """Validate definitions, show their effects, ask, and save them."""
     known = StoredResources()
-    definitions, problems = check(raw_definitions, account, known, unreadable)
+    definitions, problems = check_definitions(raw_definitions, account, known, unreadable)
     if problems:
         _reject(problems)
     _show_warnings(definitions)
@@ -284,24 +285,41 @@ def _number_of(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def check_file(kind: Kind, file: Path, account: str | None) -> None:
-    """Validate the definitions in a file. Print the errors and, if any, exit with status 1."""
-    definitions = _valid_definitions(kind, file, account, StoredResources())
-    _show_warnings(definitions)
-    count = sum(definition.kind is kind for definition in definitions)
-    notices().print(f"Valid: {_number_of(count, kind.word)}. Nothing was saved.")
-    show_record({"valid": count, "errors": []})
+def add_file_commands(app: typer.Typer, noun: str, kind: Kind, requests: str, each: str) -> None:
+    """Add the commands ``check`` and ``diff`` for files with definitions of a kind.
 
+    Args:
+        noun: the first word of the commands.
+        requests: the number of AWS requests of a command.
+        each: the number of further AWS requests of ``diff`` for each definition.
+    """
+    word = kind.word
+    arguments = f"{noun}s.yaml --account ACCOUNT"
 
-def diff_file(kind: Kind, file: Path, account: str | None) -> None:
-    """Compare a file with the saved definitions. Print the diff and, if any, exit with status 1."""
-    known = StoredResources()
-    definitions = _valid_definitions(kind, file, account, known)
-    lines = list(differences(kind, definitions, known))
-    show_record({"diff": lines}, "\n".join(lines) or None)
-    if lines:
-        raise typer.Exit(1)
-    notices().print("No differences.")
+    @app.command(
+        epilog=example(f"{noun} check {arguments}"),
+        help=f"Validate {word}s without saving them.\n\nCost: {requests} AWS requests.",
+    )
+    def check(file: FileArgument, account: AccountOption = None) -> None:
+        definitions = _valid_definitions(kind, file, account, StoredResources())
+        _show_warnings(definitions)
+        count = sum(definition.kind is kind for definition in definitions)
+        notices().print(f"Valid: {_number_of(count, word)}. Nothing was saved.")
+        show_record({"valid": count, "errors": []})
+
+    @app.command(
+        epilog=example(f"{noun} diff {arguments}"),
+        help=f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
+        f"\n\nCost: {requests} AWS requests, and {each} per {word}.",
+    )
+    def diff(file: FileArgument, account: AccountOption = None) -> None:
+        known = StoredResources()
+        definitions = _valid_definitions(kind, file, account, known)
+        lines = list(differences(kind, definitions, known))
+        show_record({"diff": lines}, "\n".join(lines) or None)
+        if lines:
+            raise typer.Exit(1)
+        notices().print("No differences.")
 
 
 def print_definition(definition: dict[str, Any]) -> None:
@@ -313,7 +331,7 @@ def _valid_definitions(
     kind: Kind, file: Path, account: str | None, known: StoredResources
 ) -> list[Definition]:
     raw_definitions, unreadable = read_files([file])
-    definitions, problems = check(raw_definitions, account, known, unreadable)
+    definitions, problems = check_definitions(raw_definitions, account, known, unreadable)
     errors = [str(problem) for problem in problems]
     if not errors and not any(definition.kind is kind for definition in definitions):
         errors = [f"{file}: Contains no definition of the kind {kind.value}."]

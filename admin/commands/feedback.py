@@ -80,6 +80,13 @@ def zone_of(account_id: str, chosen: ZoneInfo | None) -> ZoneInfo:
     return chosen or ZoneInfo(settings.time_zone)
 
 
+def _day(text: str) -> date:
+    entered, is_date = parse_time(text, UTC)
+    if not is_date:
+        raise typer.BadParameter("Must be a date, such as 2026-11-30.")
+    return entered.date()
+
+
 def _language(text: str) -> str:
     if text not in list(Language):
         raise typer.BadParameter("Must be a language code, such as fr.")
@@ -285,10 +292,10 @@ def report(
     store: StoreOption = None,
     brand: BrandOption = None,
     since: Annotated[
-        str | None, typer.Option(help="The first day of the period.", metavar="DATE")
+        Any, typer.Option(help="The first day of the period.", metavar="DATE", parser=_day)
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help="The last day of the period.", metavar="DATE")
+        Any, typer.Option(help="The last day of the period.", metavar="DATE", parser=_day)
     ] = None,
     language: Annotated[
         str | None,
@@ -318,8 +325,8 @@ def report(
     wanted = build_filter(
         None, None, zone, form_id=form, survey_id=survey, store_id=store, brand_id=brand
     )
-    last = _day(until, zone, "--until") or clock.now().astimezone(zone).date()
-    first = _day(since, zone, "--since") or last - _REPORT_PERIOD
+    last: date = until or clock.now().astimezone(zone).date()
+    first: date = since or last - _REPORT_PERIOD
     if first > last:
         raise typer.BadParameter("Must not be after the end of the period.", param_hint="--since")
     with progress("Reading feedback") as advance:
@@ -327,15 +334,6 @@ def report(
         responses = write_report(account, wanted, Period(first, last), chosen, output, advance)
     notices().print(f"Wrote a report on {responses} response(s) to {output}.")
     show_record({"responses": responses, "output": str(output)})
-
-
-def _day(text: str | None, zone: ZoneInfo, option: str) -> date | None:
-    if text is None:
-        return None
-    entered, is_date = parse_time(text, zone, option)
-    if not is_date:
-        raise typer.BadParameter("Must be a date, such as 2026-11-30.", param_hint=option)
-    return entered.date()
 
 
 def _format_of(output: Path) -> Format:

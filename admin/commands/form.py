@@ -11,13 +11,7 @@ from urllib.parse import urlencode
 import segno
 import typer
 
-from admin.commands.definition import (
-    AccountOption,
-    FileArgument,
-    check_file,
-    diff_file,
-    print_definition,
-)
+from admin.commands.definition import add_file_commands, print_definition
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
 from admin.options import AccountArgument, example, id_of, id_option
@@ -64,13 +58,13 @@ BaseUrlOption = Annotated[
 IdArgument = Annotated[str, id_of("The id of the form or survey.")]
 
 
-def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> typer.Typer:
+def form_commands(noun: str, kind: Kind) -> typer.Typer:
     """Return the commands of contact forms or of surveys.
 
     Args:
         noun: the first word of the commands.
-        word: the singular noun for this kind of form, used in help texts and messages.
     """
+    form_kind, word = FormKind[kind.name], kind.word
     app = typer.Typer(
         help=f"List, check, export, compare, enable and archive {word}s, and print their links.",
         no_args_is_help=True,
@@ -107,22 +101,7 @@ def form_commands(noun: str, form_kind: FormKind, kind: Kind, word: str) -> type
             ],
         )
 
-    @command(
-        "check",
-        f"{noun}s.yaml --account ACCOUNT",
-        f"Validate {word}s without saving them.\n\nCost: two AWS requests.",
-    )
-    def check(file: FileArgument, account: AccountOption = None) -> None:
-        check_file(kind, file, account)
-
-    @command(
-        "diff",
-        f"{noun}s.yaml --account ACCOUNT",
-        f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
-        f"\n\nCost: two AWS requests, and one per {word}.",
-    )
-    def diff(file: FileArgument, account: AccountOption = None) -> None:
-        diff_file(kind, file, account)
+    add_file_commands(app, noun, kind, "two", "one")
 
     @command(
         "export",

@@ -4,13 +4,7 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.definition import (
-    AccountOption,
-    FileArgument,
-    check_file,
-    diff_file,
-    print_definition,
-)
+from admin.commands.definition import add_file_commands, print_definition
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
 from admin.options import AccountArgument, example, id_of
@@ -72,22 +66,7 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     show_record({"id": changed.id, "enabled": False})
 
 
-@app.command(epilog=example("workflow check workflows.yaml --account ACCOUNT"))
-def check(file: FileArgument, account: AccountOption = None) -> None:
-    """Validate workflows without saving them.
-
-    Cost: four AWS requests.
-    """
-    check_file(Kind.WORKFLOW, file, account)
-
-
-@app.command(epilog=example("workflow diff workflows.yaml --account ACCOUNT"))
-def diff(file: FileArgument, account: AccountOption = None) -> None:
-    """Compare workflows in a file with the saved workflows. Exit with status 1 if they differ.
-
-    Cost: four AWS requests, and two per workflow.
-    """
-    diff_file(Kind.WORKFLOW, file, account)
+add_file_commands(app, "workflow", Kind.WORKFLOW, "four", "two")
 
 
 @app.command(epilog=example("workflow export ACCOUNT WORKFLOW > workflow.yaml"))

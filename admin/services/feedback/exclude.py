@@ -1,8 +1,5 @@
 """Exclude feedback from the counts: mark it as a test, or delete it."""
 
-from collections.abc import Callable
-from typing import Any
-
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
@@ -41,11 +38,7 @@ def mark_test(feedback_id: str, *, is_test: bool) -> bool:
             raise Conflict(f"The feedback is {stored.state}. Mark it after it is processed.")
         if stored.is_test == is_test:
             return False
-        _change(
-            stored,
-            lambda write: feedback.set_test(write, stored, clock.now(), is_test=is_test),
-            by=-1 if is_test else 1,
-        )
+        _change(stored, by=-1 if is_test else 1)
         return True
 
     return retry_on_contention(attempt)
@@ -68,24 +61,19 @@ def delete_feedback(feedback_id: str, operator: str) -> bool:
         stored = feedback.find(feedback_id)
         if stored is None:
             return False
-        account_id, subject = stored.feedback.account_id, f"feedback {feedback_id}"
-        deleted = AccountChange(clock.now(), subject, operator, None, "deleted")
-
-        def delete(write: Any) -> None:
-            feedback.delete(write, stored)
-            account_changes.add(write, account_id, [deleted])
-
-        _change(stored, delete, by=-1 if stored.is_counted else 0)
+        subject = f"feedback {feedback_id}"
+        deletion = AccountChange(clock.now(), subject, operator, None, "deleted")
+        _change(stored, deletion, by=-1 if stored.is_counted else 0)
         return True
 
     return retry_on_contention(attempt)
 
 
-def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -> None:
-    """Change a record, its counts and the statistics in one transaction.
+def _change(stored: StoredFeedback, deletion: AccountChange | None = None, *, by: int) -> None:
+    """Delete or mark a record, and change its counts and the statistics, in one transaction.
 
     Args:
-        change: adds the change of the record to the transaction.
+        deletion: the change for the audit if the record is deleted.
         by: 1 to include the record in the counts, -1 to exclude it, 0 to keep the counts.
     """
     record = stored.feedback
@@ -93,7 +81,11 @@ def _change(stored: StoredFeedback, change: Callable[[Any], None], *, by: int) -
     heads, existing, _ = feedback_changes.load_heads_and_related([record.account_id], counted_for)
     now = clock.now()
     with transaction() as write:
-        change(write)
+        if deletion:
+            feedback.delete(write, stored)
+            account_changes.add(write, record.account_id, [deletion])
+        else:
+            feedback.set_test(write, stored, now, is_test=by < 0)
         feedback_changes.add(write, record.account_id, heads[record.account_id], [record.id], now)
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)

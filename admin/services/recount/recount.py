@@ -75,7 +75,7 @@ class _Check:
         self._started_at = clock.now()
 
     def feedback(self) -> Iterator[Difference]:
-        """Yield the wrong counts of forms and of the account's feedback, and the wrong statistics."""
+        """Yield the wrong counts of forms and of all feedback, and the wrong statistics."""
         self._statistics.add_surveys()
         counted: Counter[tuple[FormKind, str]] = Counter()
         found = records.counted_feedback(self._account_id, self._started_at)
