@@ -20,7 +20,7 @@ from admin.domain.customers.merge import merge_customer
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
-from admin.services.feedback.answered import MAX_READ, count_answers
+from admin.services.feedback.selection import MAX_READ, count_answers
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.stored import is_stored
 from admin.services.workflows.manage import find_workflow

@@ -8,7 +8,6 @@ from operator import and_
 
 from pynamodb.expressions.condition import Condition
 
-from admin.storage.list_positions import customer_positions
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
@@ -16,18 +15,12 @@ from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.customers import CustomerRow, build_customer
+from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import Table, account_key
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import OUTCOMES, SolicitationRow
-
-
-def walk_customers(account_id: str) -> Iterator[list[Customer]]:
-    """Yield the account's listed customers in groups of up to 100. One request per group."""
-    for rows in customer_positions(account_id).walk():
-        yield [build_customer(row) for row in rows]
 
 
 def correct_customer(account_id: str, seen: Customer, corrected: Mapping[str, int]) -> bool:

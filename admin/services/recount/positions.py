@@ -32,7 +32,7 @@ def check_positions(
             yield from walk.check(row, block)
         advance(len(rows))
     yield from walk.check_end()
-    yield from _check_unplaced(positions, walk.last, fix)
+    yield from walk.check_unplaced()
 
 
 class _Walk:
@@ -46,7 +46,7 @@ class _Walk:
         self._last: Any = None
 
     @property
-    def last(self) -> int:
+    def _last_position(self) -> int:
         """The highest position that the walk has reached so far; 0 if the list is empty."""
         return self._next - 1
 
@@ -61,7 +61,7 @@ class _Walk:
 
     def check_end(self) -> Iterator[Difference]:
         """Check the total after the last row."""
-        positions, last = self._positions, self.last
+        positions, last = self._positions, self._last_position
         stored = positions.load_total()
         if stored > self.total:
             # The total has grown: records were moved to the end, or created, during the check.
@@ -69,6 +69,15 @@ class _Walk:
         elif last < stored or (last > stored and positions.is_at(self._last, last)):
             is_repaired = self._fix and positions.set_total(stored, last)
             yield Difference(positions.kind.value, "total", stored, last, is_repaired)
+
+    def check_unplaced(self) -> Iterator[Difference]:
+        """Check the rows that are on no page."""
+        positions = self._positions
+        for row in positions.find_unplaced(max(positions.load_total(), self._last_position)):
+            if row.position and row.list_block and row.position <= positions.load_total():
+                continue  # The record was created during the check.
+            is_repaired = self._fix and positions.move_to_end(row)
+            yield self._difference(_id(row), row.position, None, is_repaired)
 
     def _check_gap(self, last: int) -> Iterator[Difference]:
         for position in range(self._next, last + 1):
@@ -84,15 +93,6 @@ class _Walk:
     ) -> Difference:
         record = f"{self._positions.kind.value} {record_id}".strip()
         return Difference(record, "position", stored, expected, is_repaired)
-
-
-def _check_unplaced(positions: ListPositions, last: int, fix: bool) -> Iterator[Difference]:
-    for row in positions.find_unplaced(max(positions.load_total(), last)):
-        if row.position and row.list_block and row.position <= positions.load_total():
-            continue  # The record was created during the check.
-        is_repaired = fix and positions.move_to_end(row)
-        record = f"{positions.kind.value} {_id(row)}"
-        yield Difference(record, "position", row.position, None, is_repaired)
 
 
 def _id(row: Any) -> str:

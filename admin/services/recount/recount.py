@@ -116,7 +116,8 @@ class _Check:
 
         Two requests per customer, and one per 100 feedback records of a customer.
         """
-        for group in records.walk_customers(self._account_id):
+        for rows in customer_positions(self._account_id).walk():
+            group = [customers.build_customer(row) for row in rows]
             if group:
                 for differences in map_concurrently(self._customer, group, MAX_CONCURRENCY):
                     yield from differences

@@ -3,7 +3,7 @@
 Work is parked after its last allowed attempt fails.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from itertools import islice
 from typing import Final
@@ -52,9 +52,8 @@ def replay(owner_id: str, part: str | None = None) -> int:
     """
     replayed = 0
     for kind in ALL_WORK:
-        parts = [p for p in kind.records.parked_parts(owner_id) if part in (None, p)]
-        for group in in_groups(parts, _AT_ONCE):
-            replayed += _replay(kind, [(owner_id, each) for each in group])
+        parts = kind.records.parked_parts(owner_id)
+        replayed += _replay(kind, ((owner_id, each) for each in parts if part in (None, each)))
     if not replayed:
         raise NotFound("parked work")
     return replayed
@@ -82,19 +81,24 @@ def replay_matching(
         if kind_name not in (None, kind.records.kind):
             continue
         matching = (
-            work
+            (work.owner_id, work.part)
             for work in kind.records.parked(since)
             if account_id in (None, work.account_id) and work.parked_at <= started_at
         )
-        for group in in_groups(matching, _AT_ONCE):
-            count = _replay(kind, [(work.owner_id, work.part) for work in group])
-            replayed += count
-            on_replayed(count)
+        replayed += _replay(kind, matching, on_replayed)
     return replayed
 
 
-def _replay(kind: KindOfWork, keys: Sequence[tuple[str, str]]) -> int:
+def _replay(
+    kind: KindOfWork,
+    keys: Iterable[tuple[str, str]],
+    on_replayed: Callable[[int], None] = lambda _: None,
+) -> int:
     """Queue the records with these owners and parts that are still parked. Return their number."""
-    revived = kind.records.reopen(keys, clock.now())
-    send(kind.queue, revived)
-    return len(revived)
+    replayed = 0
+    for group in in_groups(keys, _AT_ONCE):
+        revived = kind.records.reopen(group, clock.now())
+        send(kind.queue, revived)
+        replayed += len(revived)
+        on_replayed(len(revived))
+    return replayed
