@@ -92,49 +92,40 @@ def phone_option(help_text: str) -> Any:
     return typer.Option(help=help_text, parser=parse_phone, metavar="NUMBER")
 
 
-def parse_utc_time(text: str) -> datetime:
-    """Parse a date or a date-time. A time without an offset is in UTC.
-
-    Raises:
-        BadParameter: the text is neither, or the year is not between the limits.
-    """
-    return parse_time(text, UTC)[0].astimezone(UTC)
-
-
-def time_option(help_text: str) -> Any:
-    """Return an option with a time in UTC."""
-    return typer.Option(help=help_text, parser=parse_utc_time, metavar="TIME")
-
-
-def parse_time(text: str, zone: tzinfo, option: str | None = None) -> tuple[datetime, bool]:
-    """Parse a date or a date-time in ISO 8601. Return the time, and whether it is a date.
-
-    Args:
-        zone: the time zone of a date, and of a date-time without an offset.
-        option: the name of the option for the error message. Default: Typer adds the name.
+def parse_time(text: str) -> tuple[datetime, bool]:
+    """Parse a date or a date-time in ISO 8601. Return it, and whether it is a date.
 
     Raises:
         BadParameter: the text is neither, or the year is not between the limits.
     """
     try:
-        entered, is_date = _parse_date_or_time(text)
+        try:
+            entered, is_date = datetime.combine(date.fromisoformat(text), time()), True
+        except ValueError:
+            entered, is_date = datetime.fromisoformat(text), False
         is_valid = entered.year in _YEARS
     except ValueError:
         is_valid = False
     if not is_valid:
         raise typer.BadParameter(
             f"Must be a date or a date-time from {_YEARS.start} to {_YEARS.stop - 1}, such as"
-            " 2026-11-20 or 2026-11-20T10:00:00Z.",
-            param_hint=option,
+            " 2026-11-20 or 2026-11-20T10:00:00Z."
         )
-    return (entered if entered.tzinfo else entered.replace(tzinfo=zone)), is_date
+    return entered, is_date
 
 
-def _parse_date_or_time(text: str) -> tuple[datetime, bool]:
-    try:
-        return datetime.combine(date.fromisoformat(text), time()), True
-    except ValueError:
-        return datetime.fromisoformat(text), False
+def in_zone(entered: datetime, zone: tzinfo) -> datetime:
+    """Return the time in UTC. Without an offset, it is a time in this zone."""
+    return (entered if entered.tzinfo else entered.replace(tzinfo=zone)).astimezone(UTC)
+
+
+def time_option(help_text: str) -> Any:
+    """Return an option with a date or a date-time. A time without an offset is in UTC."""
+
+    def parse(text: str) -> datetime:
+        return in_zone(parse_time(text)[0], UTC)
+
+    return typer.Option(help=help_text, parser=parse, metavar="TIME")
 
 
 AccountArgument = Annotated[str, id_of("The account's id.", "ACCOUNT")]

@@ -1,7 +1,7 @@
 """The command ``feedback``: list, show, export, report on, mark and delete feedback."""
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
@@ -21,6 +21,7 @@ from admin.options import (
     example,
     id_of,
     id_option,
+    in_zone,
     limit_option,
     parse_time,
 )
@@ -81,7 +82,7 @@ def zone_of(account_id: str, chosen: ZoneInfo | None) -> ZoneInfo:
 
 
 def _day(text: str) -> date:
-    entered, is_date = parse_time(text, UTC)
+    entered, is_date = parse_time(text)
     if not is_date:
         raise typer.BadParameter("Must be a date, such as 2026-11-30.")
     return entered.date()
@@ -107,13 +108,16 @@ RatingOption = Annotated[
     ),
 ]
 SinceOption = Annotated[
-    str | None,
-    typer.Option(help="The start of the period: a date or a date-time.", metavar="TIME"),
+    Any,
+    typer.Option(
+        help="The start of the period: a date or a date-time.", parser=parse_time, metavar="TIME"
+    ),
 ]
 UntilOption = Annotated[
-    str | None,
+    Any,
     typer.Option(
         help="The end of the period: a date (included) or a date-time (excluded).",
+        parser=parse_time,
         metavar="TIME",
     ),
 ]
@@ -139,33 +143,28 @@ ZoneOption = Annotated[
 
 
 def parse_period(
-    since: str | None, until: str | None, zone: ZoneInfo
+    since: tuple[datetime, bool] | None, until: tuple[datetime, bool] | None, zone: ZoneInfo
 ) -> tuple[datetime | None, datetime | None]:
     """Return the start and the end of the period that the options describe.
 
     Raises:
-        BadParameter: an option is not a date or a date-time, or the period is empty.
+        BadParameter: the period is empty.
     """
-    start = _parse_time(since, zone, "--since")
-    end = _parse_time(until, zone, "--until", days_after_date=1)
+    start = in_zone(since[0], zone) if since else None
+    end = None
+    if until:
+        entered, is_date = until
+        end = in_zone(entered + timedelta(days=1) if is_date else entered, zone)
     if start and end and start >= end:
         raise typer.BadParameter("Must be after --since.", param_hint="--until")
     return start, end
 
 
-def _parse_time(
-    text: str | None, zone: ZoneInfo, option: str, days_after_date: int = 0
-) -> datetime | None:
-    if text is None:
-        return None
-    entered, is_date = parse_time(text, zone, option)
-    if is_date:
-        entered += timedelta(days=days_after_date)
-    return entered.astimezone(UTC)
-
-
 def build_filter(
-    since: str | None, until: str | None, zone: ZoneInfo, **properties: Any
+    since: tuple[datetime, bool] | None,
+    until: tuple[datetime, bool] | None,
+    zone: ZoneInfo,
+    **properties: Any,
 ) -> FeedbackFilter:
     """Return the filter that the options describe.
 
