@@ -49,7 +49,8 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = _allowed_values(error) or _capitalized(error.message)
+            capitalized = error.message[:1].upper() + error.message[1:]
+            error.message = _allowed_values(error) or capitalized
             raise
         except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
             notices().print(f"Error: {one_line_message(error)}")
@@ -78,10 +79,6 @@ def _allowed_values(error: Any) -> str | None:
         return None
     limits = value_type.parameter_info
     return f"Must be a whole number from {limits.min:,} to {limits.max:,}."
-
-
-def _capitalized(message: str) -> str:
-    return message[:1].upper() + message[1:]
 
 
 def one_line_message(error: BaseException) -> str:

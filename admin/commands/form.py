@@ -17,12 +17,7 @@ from admin.definitions.export import form_definition
 from admin.options import AccountArgument, example, id_of, id_option
 from admin.posters.poster import Poster
 from admin.services.accounts.manage import require_account
-from admin.services.forms.manage import (
-    list_forms,
-    page_base_url,
-    require_form,
-    set_form_enabled,
-)
+from admin.services.forms.manage import list_forms, page_base_url, require_form, set_form_enabled
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FormKind
@@ -31,11 +26,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
-from chalicelib.services.forms.public import (
-    FormIds,
-    display_contact_form,
-    display_survey,
-)
+from chalicelib.services.forms.public import FormIds, display_contact_form, display_survey
 
 View = PublicContactForm | PublicSurvey
 

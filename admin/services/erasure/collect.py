@@ -9,13 +9,11 @@ from pydantic.alias_generators import to_camel
 from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.errors import NotFound
 from chalicelib.domain.schema import Resource
-from chalicelib.services.customers.read import with_tags
+from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.storage import (
     contacts,
-    customers,
     feedback,
     imports,
     messages,
@@ -39,16 +37,14 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
     Raises:
         NotFound: the account has no such customer.
     """
-    customer = customers.find(account_id, customer_id)
-    if customer is None:
-        raise NotFound("customer")
+    customer = read_customer(account_id, customer_id)
     pair = pair_of(customer.email, customer.phone_number)
     digests = pair.digests if pair else ()
     hashes = [pair_hash(account_id, digest) for digest in digests]
     sent = list(solicitations.of_customer(account_id, customer_id))
     answered = feedback.of_person(account_id, customer_id, hashes)
     return {
-        "customer": _json(with_tags(account_id, [customer])[0]),
+        "customer": _json(customer),
         "purchases": [_json(p) for p in purchases.of_customer(account_id, customer_id)],
         "feedback": [_json(stored.feedback) for stored in answered],
         "solicitations": [_json(solicitation) for solicitation in sent],

@@ -55,16 +55,12 @@ def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
         digests = [
             digest
             for digest in imports.digests_of(chunk)
-            if (erased := erased_at.get(_contact_key(chunk.account_id, digest)))
+            if (erased := erased_at.get(contacts.contact_key(pair_hash(chunk.account_id, digest))))
             and not imports.was_accepted_after(chunk, erased)
         ]
         if digests:
             with transaction() as write:
                 imports.erase_pairs(write, chunk, digests)
-
-
-def _contact_key(account_id: str, digest: str) -> str:
-    return contacts.contact_key(pair_hash(account_id, digest))
 
 
 def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:
