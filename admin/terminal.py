@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import typer
+from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -224,6 +225,8 @@ def cell_text(value: object) -> str:
 
 
 def _json_value(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
     if is_dataclass(value):
         return {json_name(field.name): getattr(value, field.name) for field in fields(value)}
     return format_timestamp(value) if isinstance(value, datetime) else str(value)

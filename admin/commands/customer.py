@@ -92,13 +92,13 @@ def find(
         raise typer.BadParameter("Use one of --email, --phone and --name.")
     require_account(account)
     if email is not None:
-        _show_list(find_by_email(account, email))
+        found = find_by_email(account, email)
     elif phone is not None:
-        _show_list(find_by_phone_number(account, phone))
+        found = find_by_phone_number(account, phone)
     else:
         with progress("Reading customers") as advance:
             found = list(find_by_name(account, name or "", advance))
-        _show_list(found)
+    _show_list(found)
 
 
 @app.command("show", epilog=example("customer show ACCOUNT ID"))
@@ -113,14 +113,8 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
     feedback = list_feedback(account, customer)
     directory = current_directory(account)
     if prints_json():
-        show_json(
-            shown
-            | {
-                "purchases": [p.model_dump(mode="json", by_alias=True) for p in purchases],
-                "surveys": solicitations,
-                "feedback": [f.model_dump(mode="json", by_alias=True) for f in feedback],
-            }
-        )
+        lists = {"purchases": purchases, "surveys": solicitations, "feedback": feedback}
+        show_json(shown | lists)
         return
     shown["tags"] = [tag["tag"] for tag in shown["tags"]]
     shown["attributes"] = [

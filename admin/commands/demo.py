@@ -112,7 +112,7 @@ def load(
     description = _describe(base_url.rstrip("/"), mailbox, definitions, version, earlier)
     description.write(output)
     if prints_json():
-        show_json(description.model_dump(mode="json", by_alias=True))
+        show_json(description)
         return
     results().print(f"✓ Demo data: {outcome} ({time.monotonic() - started:.1f} s)")
     _show(description, output)
