@@ -39,16 +39,14 @@ app = typer.Typer(
     help="Write and load definitions, and go back to earlier ones.", no_args_is_help=True
 )
 
-FileArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A YAML, JSON or JSON Lines file.",
-        exists=True,
-        dir_okay=False,
-        readable=True,
-    ),
-]
+
+def _readable_file(metavar: str, help_text: str) -> Any:
+    return typer.Argument(
+        metavar=metavar, help=help_text, exists=True, dir_okay=False, readable=True
+    )
+
+
+FileArgument = Annotated[Path, _readable_file("FILE", "A YAML, JSON or JSON Lines file.")]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
 ]
@@ -71,13 +69,7 @@ AccountOption = Annotated[
 def load(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE…",
-            help="YAML, JSON or JSON Lines files, or CSV files of purchases.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-        ),
+        _readable_file("FILE…", "YAML, JSON or JSON Lines files, or CSV files of purchases."),
     ],
     account: AccountOption = None,
     dry_run: DryRunOption = False,
