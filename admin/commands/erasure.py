@@ -1,8 +1,7 @@
 """The command ``erasure``: list recorded erasures and print their receipts."""
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pydantic.alias_generators import to_snake
@@ -89,6 +88,8 @@ def show_erasure(
 def show_receipt(erasure: Erasure) -> None:
     """Print the receipt of an erasure."""
     receipt = build_receipt(erasure)
+    others = receipt["otherCustomers"]
+    ids = f": {', '.join(others['ids'])}" if others["ids"] else ""
     lines = [
         f"Erasure {receipt['erasureId']}",
         f"State: {receipt['state']}, requested at {receipt['erasedAt']} by"
@@ -97,7 +98,11 @@ def show_receipt(erasure: Erasure) -> None:
             f"Erased {to_snake(name).replace('_', ' ')}: {number}"
             for name, number in receipt["erased"].items()
         ),
-        *_other_customers(receipt["otherCustomers"]),
+        *(
+            [f"Other customers with the same address, not erased: {others['count']}{ids}"]
+            if others["count"]
+            else ()
+        ),
         f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",
         "Remaining copies:",
         *(
@@ -106,9 +111,3 @@ def show_receipt(erasure: Erasure) -> None:
         ),
     ]
     show_record(receipt, "\n".join(lines))
-
-
-def _other_customers(others: dict[str, Any]) -> Iterator[str]:
-    if others["count"]:
-        ids = f": {', '.join(others['ids'])}" if others["ids"] else ""
-        yield f"Other customers with the same address, not erased: {others['count']}{ids}"

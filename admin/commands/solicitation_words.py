@@ -74,11 +74,11 @@ def _skipped(reason: str, facts: Facts) -> str:
 def _age(facts: Facts) -> str | None:
     """Compare the age of the purchase with the rule of the first survey that has one."""
     age = (facts.processed_at or facts.now) - facts.purchase.date
-    limits = [s.solicitation_threshold for s in facts.surveys if s.solicitation_threshold]
-    rule = next((limit for limit in limits if age > timedelta(seconds=limit)), None)
-    if rule is None:
-        return None
-    return f"the purchase was {_days(age)} old when it arrived, the rule is {_days_of(rule)}"
+    for survey in facts.surveys:
+        rule = timedelta(seconds=survey.solicitation_threshold or 0)
+        if rule and age > rule:
+            return f"the purchase was {_days(age)} old when it arrived, the rule is {_days(rule)}"
+    return None
 
 
 def _days_since_last(facts: Facts) -> str | None:
@@ -100,10 +100,6 @@ def _days_since_last(facts: Facts) -> str | None:
             since = _days(decided_at - max(last))
             return f"{since} since the last one, the rule is {_days(rule)}"
     return None
-
-
-def _days_of(seconds: int) -> str:
-    return _days(timedelta(seconds=seconds))
 
 
 def _days(span: timedelta) -> str:
