@@ -235,14 +235,16 @@ Email = Annotated[
 ]
 """An e-mail address. Only its syntax is validated, and it is stored unchanged."""
 
+_DATE_TIME: Final = WithJsonSchema(
+    {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
+)
+
 Timestamp = Annotated[
     datetime,
     Field(strict=False),
     BeforeValidator(_timestamp),
     PlainSerializer(format_timestamp, return_type=str, when_used="json"),
-    WithJsonSchema(
-        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
-    ),
+    _DATE_TIME,
 ]
 """A timestamp, returned in UTC with milliseconds. The default time zone is UTC."""
 
@@ -257,12 +259,7 @@ Colour = Annotated[
 ]
 """A hexadecimal colour with 3, 4, 6 or 8 digits, or ``""``."""
 
-TimestampText = Annotated[
-    str,
-    WithJsonSchema(
-        {"type": "string", "format": "date-time", "examples": ["2026-11-20T10:00:00.000Z"]}
-    ),
-]
+TimestampText = Annotated[str, _DATE_TIME]
 """A timestamp in the format of the responses: UTC, milliseconds, ``Z``."""
 
 UuidText = Annotated[

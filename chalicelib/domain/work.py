@@ -100,30 +100,27 @@ def shard_of(account_id: str, owner_id: str, part: str) -> str:
     The account id selects a group of four shards; each record uses one of them. A backlog of one
     account therefore affects only the accounts with the same group, about one in eight.
     """
-    group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
     offset = crc32(f"{owner_id}/{part}".encode()) % _SHARDS_PER_GROUP
-    return _shard(group, offset)
+    return shards_of_account(account_id)[offset]
 
 
 def open_shards() -> list[str]:
     """Return all shards that can contain unfinished work."""
-    return [
-        _shard(group, offset)
-        for group in range(_ACCOUNT_GROUPS)
-        for offset in range(_SHARDS_PER_GROUP)
-    ]
+    return [shard for group in range(_ACCOUNT_GROUPS) for shard in _shards_of_group(group)]
 
 
 def shards_of_account(account_id: str) -> list[str]:
     """Return the shards that contain the account's unfinished work."""
-    group = crc32(account_id.encode()) % _ACCOUNT_GROUPS
-    return [_shard(group, own) for own in range(_SHARDS_PER_GROUP)]
+    return _shards_of_group(crc32(account_id.encode()) % _ACCOUNT_GROUPS)
 
 
-def _shard(group: int, offset: int) -> str:
+def _shards_of_group(group: int) -> list[str]:
     # Earlier versions had two shards for each group. Their numbers must not change.
-    later, original = divmod(offset, _ORIGINAL_SHARDS)
-    return f"open-{(later * _ACCOUNT_GROUPS + group) * _ORIGINAL_SHARDS + original}"
+    places = (divmod(offset, _ORIGINAL_SHARDS) for offset in range(_SHARDS_PER_GROUP))
+    return [
+        f"open-{(later * _ACCOUNT_GROUPS + group) * _ORIGINAL_SHARDS + original}"
+        for later, original in places
+    ]
 
 
 def first_due(now: datetime) -> int:

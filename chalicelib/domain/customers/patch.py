@@ -34,10 +34,9 @@ class CustomerPatch(CustomerBody):
     def _clear_empty_fields(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        is_empty = (isinstance(v, str) and not v.strip(WHITE_SPACE) for v in data.values())
         return {
-            name: None if empty else value
-            for (name, value), empty in zip(data.items(), is_empty, strict=True)
+            name: None if isinstance(value, str) and not value.strip(WHITE_SPACE) else value
+            for name, value in data.items()
         }
 
     @classmethod

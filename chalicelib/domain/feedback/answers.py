@@ -111,7 +111,12 @@ class Questionnaire:
                 most `MAX_ERRORS` errors. The pointers of answer errors start with ``/fields``.
         """
         errors = [*other_errors, *islice(self._field_id_errors(submitted), MAX_ERRORS)]
-        positions = self._first_positions(submitted)
+        # The first of several answers to a field counts.
+        positions = {
+            answer.id: position
+            for position, answer in reversed(list(enumerate(submitted)))
+            if answer.id in self.fields
+        }
         values = {
             field: self._values_of(field, submitted[position].values)
             for field, position in positions.items()
@@ -146,16 +151,13 @@ class Questionnaire:
         """Replace the decimal comma in numbers, such as 12,5, if the language has one."""
         if not uses_decimal_comma(language):
             return submitted
+        formats = {field.id: field.type.rules.format for field in self.fields.values()}
         return [
             answer.model_copy(update={"values": [_with_point(value) for value in answer.values]})
-            if self._is_number(answer.id)
+            if (answer_format := formats.get(answer.id)) and answer_format.is_decimal
             else answer
             for answer in submitted
         ]
-
-    def _is_number(self, field_id: str) -> bool:
-        answer_format = self.fields[field_id].type.rules.format if field_id in self.fields else None
-        return answer_format is not None and answer_format.is_decimal
 
     def visible_fields(self, answers: Mapping[str, Sequence[str]]) -> set[str]:
         """Return the ids of the fields that are visible with these answers.
@@ -189,14 +191,6 @@ class Questionnaire:
                 detail = f"Duplicate answer to the field {answer.id}."
                 yield InputError(json_pointer("fields", position), "duplicate", detail)
             seen.add(answer.id)
-
-    def _first_positions(self, submitted: Sequence[SubmittedAnswer]) -> dict[str, int]:
-        """Return the position of the first answer to each field."""
-        positions: dict[str, int] = {}
-        for position, answer in enumerate(submitted):
-            if answer.id in self.fields:
-                positions.setdefault(answer.id, position)
-        return positions
 
     def _values_of(self, field_id: str, texts: Sequence[str]) -> list[_Value]:
         canonical = self.canonical_values.get(field_id, {})

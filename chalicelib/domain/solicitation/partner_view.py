@@ -104,7 +104,7 @@ class SurveyLinkRequest(Input):
 
 
 _REASONS = set(TrackerReason)
-_SENT_STATES = ("SENT", "REJECTED", "UNKNOWN")
+_SENT_STATES = (TrackerState.SENT, TrackerState.REJECTED, TrackerState.UNKNOWN)
 
 
 def tracker_state(solicitation: Solicitation) -> TrackerState:
@@ -126,7 +126,7 @@ def survey_tracker(
             survey cannot be answered.
     """
     state = tracker_state(solicitation)
-    is_pending, was_sent = state is TrackerState.PENDING, state.value in _SENT_STATES
+    is_pending, was_sent = state is TrackerState.PENDING, state in _SENT_STATES
     has_reason = (is_pending or state is TrackerState.SKIPPED) and solicitation.reason in _REASONS
     channel = solicitation.channel if was_sent else None
     answered = tracker if tracker and tracker.used_at else None
