@@ -17,7 +17,7 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import group_rows
 from chalicelib.domain.errors import NotFound, Unavailable
-from chalicelib.domain.idempotency import Origin, origin_of
+from chalicelib.domain.idempotency import origin_of
 from chalicelib.domain.ids import new_id
 from chalicelib.outbound.queues import send
 from chalicelib.queues import IMPORTS
@@ -59,12 +59,40 @@ def accept_batch(
         Unavailable: the batch could not be stored. None of its rows will be imported.
     """
     key_input = None if idempotency_key is None else [batch.partial, *_parsed_rows(batch)]
-    origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
-    if idempotency_key is not None:
-        existing = imports.find(origin.record_id, clock.now())
-        if existing:
-            return _accept_again(existing, origin, batch.rejected)
-    return _accept(account_id, batch, origin)
+    origin, now = origin_of(account_id, _OPERATION, idempotency_key, key_input), clock.now()
+    existing = None if idempotency_key is None else imports.find(origin.record_id, now)
+    if existing is None:
+        chunks = pack_chunks(group_rows(batch.valid))
+        header = ImportHeader(
+            id=origin.record_id,
+            account_id=account_id,
+            edition=new_id(),
+            row_count=len(batch.valid),
+            chunk_count=len(chunks),
+            input_hash=origin.input_hash,
+            created_at=now,
+        )
+        pointers, saved_at = imports.save_chunks(header, chunks, now)
+        if imports.accept(replace(header, created_at=saved_at), now):
+            send(IMPORTS, pointers)
+            return AcceptedBatch(
+                id=header.id,
+                status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
+                row_count=header.row_count,
+                rejected=batch.rejected,
+            )
+        # A concurrent request with the same idempotency key was accepted first.
+        existing = imports.find(header.id, now)
+        if existing is None:
+            raise Unavailable("The batch was not stored.")
+    origin.check_same_input(existing.input_hash)
+    send(IMPORTS, imports.list_unfinished(existing.id, existing.edition, clock.now()))
+    return AcceptedBatch(
+        id=existing.id,
+        status=status_of(imports.load_progress(existing)),
+        row_count=existing.row_count,
+        rejected=batch.rejected,
+    )
 
 
 def read_import(account_id: str, import_id: str) -> ImportProgress:
@@ -86,45 +114,3 @@ def _parsed_rows(batch: ValidatedBatch) -> list[Any]:
     """
     parsed = {i: body.model_dump(mode="json", exclude_none=True) for i, body in batch.valid}
     return [parsed.get(index, row) for index, row in enumerate(batch.rows)]
-
-
-def _accept(account_id: str, batch: ValidatedBatch, origin: Origin) -> AcceptedBatch:
-    now = clock.now()
-    chunks = pack_chunks(group_rows(batch.valid))
-    header = ImportHeader(
-        id=origin.record_id,
-        account_id=account_id,
-        edition=new_id(),
-        row_count=len(batch.valid),
-        chunk_count=len(chunks),
-        input_hash=origin.input_hash,
-        created_at=now,
-    )
-    pointers, saved_at = imports.save_chunks(header, chunks, now)
-    header = replace(header, created_at=saved_at)
-    if not imports.accept(header, now):
-        # A concurrent request with the same idempotency key was accepted first.
-        existing = imports.find(header.id, now)
-        if existing is None:
-            raise Unavailable("The batch was not stored.")
-        return _accept_again(existing, origin, batch.rejected)
-    send(IMPORTS, pointers)
-    return AcceptedBatch(
-        id=header.id,
-        status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
-        row_count=header.row_count,
-        rejected=batch.rejected,
-    )
-
-
-def _accept_again(
-    existing: ImportHeader, origin: Origin, rejected: tuple[RejectedRow, ...]
-) -> AcceptedBatch:
-    origin.check_same_input(existing.input_hash)
-    send(IMPORTS, imports.list_unfinished(existing.id, existing.edition, clock.now()))
-    return AcceptedBatch(
-        id=existing.id,
-        status=status_of(imports.load_progress(existing)),
-        row_count=existing.row_count,
-        rejected=rejected,
-    )

@@ -123,14 +123,13 @@ def _submit_with_tracker(
     origin: Origin,
 ) -> Feedback:
     stored, stored_tracker, read_at = feedback.find_with_tracker(origin.record_id, tracker_id)
+    if not stored and stored_tracker and stored_tracker.feedback_id == origin.record_id:
+        # This submission already used the tracker: either a concurrent duplicate was committed
+        # between the reads of feedback and tracker, or an operator has deleted the feedback.
+        stored = feedback.find(origin.record_id)
     if stored:
         origin.check_same_input(stored.input_hash)
         return stored.feedback
-    is_own_tracker = stored_tracker and stored_tracker.feedback_id == origin.record_id
-    # If this submission already used the tracker, either a concurrent duplicate was committed
-    # between the reads of feedback and tracker, or an operator has deleted the feedback.
-    if is_own_tracker and (earlier := _find_earlier(origin)):
-        return earlier
     tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
     new = _at(read_at, build_submitted(survey, context, submission, metadata, origin))

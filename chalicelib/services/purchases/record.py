@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.body import CustomerBody, customer_from_body
+from chalicelib.domain.customers.body import customer_from_body
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
-from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
@@ -134,16 +133,24 @@ def _parse(account_id: str, definition: Any) -> PurchaseDefinition:
 
 def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime | None) -> _Request:
     record_id = purchase_id(account_id, definition.source, definition.external_id)
-    body = definition.customer
+    body, customer = definition.customer, None
     email = body.email if body and (body.email_optin or sent_at) else None
     phone_number = body.phone_number if body and (body.sms_optin or sent_at) else None
     known = lookup_keys(account_id, email, phone_number)
+    if body:
+        # Recording the purchase again creates no second customer, unless the update contains
+        # another e-mail address or phone number.
+        pair = pair_of(body.email, body.phone_number)
+        customer_id = derived_id(record_id, "customer", *([pair.digest] if pair else []))
+        customer = customer_from_body(
+            body, customer_id, clock.now(), data_sources=(definition.source,), purchase_count=1
+        )
     return _Request(
         account_id,
         definition,
         record_id,
         input_hash_of(definition),
-        _new_customer(record_id, body, definition.source) if body else None,
+        customer,
         tuple(channel for channel in known if body and getattr(body, OPTINS[channel])),
         known,
         sent_at,
@@ -153,19 +160,6 @@ def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime 
 def input_hash_of(definition: PurchaseDefinition) -> str:
     """Return the hash with which an unchanged purchase is recognized."""
     return hash_of_input(definition.model_dump(mode="json", exclude_none=True))
-
-
-def _new_customer(record_id: str, body: CustomerBody, source: DataSource) -> Customer:
-    """Build the customer of a purchase.
-
-    The id is derived from the purchase and the pair, so recording the purchase again creates no
-    second customer, unless the update contains another e-mail address or phone number.
-    """
-    pair = pair_of(body.email, body.phone_number)
-    customer_id = derived_id(record_id, "customer", *([pair.digest] if pair else []))
-    return customer_from_body(
-        body, customer_id, clock.now(), data_sources=(source,), purchase_count=1
-    )
 
 
 def _attempt(request: _Request, *, solicit: bool) -> _Recorded:
