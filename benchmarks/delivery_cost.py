@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,6 @@ from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.workflows.manage import save_workflow
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import connected_process, running_cloud
-from benchmarks.processes import SPAWN
 from benchmarks.report import Section, Table
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
@@ -194,29 +194,18 @@ _CONTENDERS: Final = {
 
 @contextmanager
 def _receiver() -> Iterator[int]:
-    """Start a receiver in a process, for the time of a ``with`` block. Yield its port."""
-    ports = SPAWN.SimpleQueue()
-    process = SPAWN.Process(target=_receive, args=(ports,), daemon=True)
-    process.start()
-    try:
-        yield ports.get()
-    finally:
-        process.terminate()
+    """Start a receiver in a thread, for the time of a ``with`` block. Yield its port."""
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(_respond, "127.0.0.1", 0))
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    yield server.sockets[0].getsockname()[1]
+    loop.call_soon_threadsafe(loop.stop)
 
 
-def _receive(ports: Any) -> None:
-    """Respond to every POST request with 200, with minimal CPU time. Put the port in the queue."""
-
-    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
-        await reader.readexactly(int(length))
-        writer.write(_RESPONSE)
-        writer.close()
-
-    async def serve() -> None:
-        server = await asyncio.start_server(respond, "127.0.0.1", 0)
-        ports.put(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
-
-    asyncio.run(serve())
+async def _respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Respond to a POST request with 200, with minimal CPU time."""
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
+    await reader.readexactly(int(length))
+    writer.write(_RESPONSE)
+    writer.close()

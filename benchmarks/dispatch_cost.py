@@ -15,8 +15,8 @@ import boto3
 
 from admin.commands.purchase import import_file
 from admin.services.accounts.manage import create_account
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_survey
+from benchmarks import sample_account
 from benchmarks.measurement import measured
 from benchmarks.own_cloud import own_cloud
 from benchmarks.queue_functions import invoke, received
@@ -97,8 +97,8 @@ def measure() -> Section:
 def _open_shop() -> tuple[str, str]:
     """Create an account with a survey that is sent by e-mail. Return the account and its store."""
     account_id = create_account("Maison Lumen").id
-    brand = save_brand(account_id, {"id": new_id(), "name": "Maison Lumen"})
-    store = save_store(account_id, {"id": new_id(), "name": "Lyon", "brandId": brand.id})
+    sample_account.save_places(account_id)
+    store_id = sample_account.demo("store")[0]["id"]
     survey = {
         "id": new_id(),
         "name": "After the visit",
@@ -106,10 +106,10 @@ def _open_shop() -> tuple[str, str]:
         "enabled": True,
         "sendingChannels": ["EMAIL"],
         "resolicitationDelay": 2_592_000,
-        "targets": [{"type": "STORE", "targetId": store.id}],
+        "targets": [{"type": "STORE", "targetId": store_id}],
     }
     save_survey(account_id, survey)
-    return account_id, store.id
+    return account_id, store_id
 
 
 def _definition(store_id: str, number: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from admin.main import app
 from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_contact_form
+from benchmarks.create_cost import respondent_feedback
 from benchmarks.gateway_event import ACCOUNT_ID
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import connect, running_cloud
@@ -22,10 +23,9 @@ from benchmarks.report import Section, Table
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.daily import Numbers, group_of, numbers_of
-from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
+from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.ids import derived_id, new_id
-from chalicelib.domain.language import Language
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.work import WorkState
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.statistics import StatisticsRow
@@ -105,7 +105,7 @@ def _load() -> None:
     saved = save_contact_form(ACCOUNT_ID, form)
     numbers: dict[str, Numbers] = defaultdict(Numbers)
     with FeedbackRow.batch_write() as batch:
-        for record in _records([field.id for field in saved.fields]):
+        for record in _records(*(field.id for field in saved.fields)):
             numbers[group_of(record, "UTC").key].update(numbers_of(record))
             row = FeedbackRow(
                 record.id,
@@ -122,29 +122,19 @@ def _load() -> None:
             statistics.save(StatisticsRow(ACCOUNT_ID, key, **attributes))
 
 
-def _records(field_ids: list[str]) -> Iterator[Feedback]:
+def _records(nps_id: str, why_id: str) -> Iterator[Feedback]:
     randomness, now = random.Random(0), clock.now()
     for number in range(FEEDBACK):
         rating = randomness.randint(0, 10)
-        yield Feedback(
-            id=new_id(),
-            account_id=ACCOUNT_ID,
-            kind=FormKind.CONTACT_FORM,
-            form_id=_FORM,
-            brand_id=_BRAND,
-            store_id=_STORE,
-            language=Language("en"),
-            source=SOURCES[FormKind.CONTACT_FORM],
-            context_id=_STORE,
-            answers=(
-                Answer(field_id=field_ids[0], key="nps", type=FieldType.NPS, values=[str(rating)]),
-                Answer(
-                    field_id=field_ids[1],
-                    key="why",
-                    type=FieldType.LONG_TEXT,
-                    values=[randomness.choice(_COMMENTS)],
-                ),
-            ),
-            rating=rating,
-            created_at=now - _PERIOD * ((FEEDBACK - number) / FEEDBACK),
-        )
+        nps = Answer(field_id=nps_id, key="nps", type=FieldType.NPS, values=[str(rating)])
+        comment = randomness.choice(_COMMENTS)
+        why = Answer(field_id=why_id, key="why", type=FieldType.LONG_TEXT, values=[comment])
+        changes = {
+            "brand_id": _BRAND,
+            "store_id": _STORE,
+            "context_id": _STORE,
+            "answers": (nps, why),
+            "rating": rating,
+            "created_at": now - _PERIOD * ((FEEDBACK - number) / FEEDBACK),
+        }
+        yield respondent_feedback(ACCOUNT_ID, _FORM, number).model_copy(update=changes)

@@ -13,8 +13,6 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from admin.services.accounts.manage import create_account
-from admin.services.forms.save import save_contact_form
 from benchmarks import sample_account
 from benchmarks.own_cloud import deploy_app, own_cloud
 from benchmarks.report import Section, Table
@@ -47,9 +45,9 @@ def measure() -> Section:
     """Measure the page, a hand-written page and the JSON view on a local cloud."""
     with own_cloud() as cloud, _browser() as browser, _compressing(cloud.endpoint) as gateway:
         api = deploy_app(cloud).removeprefix(cloud.endpoint)
-        _load_form()
-        page = f"{gateway}{api}/public/contact-form/page?id={sample_account.CONTACT_FORM_ID}"
-        view = f"{api}/public/contact-form?id={sample_account.CONTACT_FORM_ID}"
+        _, form_id = sample_account.with_contact_form()
+        page = f"{gateway}{api}/public/contact-form/page?id={form_id}"
+        view = f"{api}/public/contact-form?id={form_id}"
         rows = [
             ("page, first visit", *_visits(browser, page)),
             ("page, later visit", *_visits(browser, page, is_first=False)),
@@ -127,13 +125,6 @@ def _browser() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
-
-
-def _load_form() -> None:
-    """Save the contact form of the demo, its brands and its stores."""
-    account = create_account("Demo")
-    sample_account.save_places(account.id)
-    save_contact_form(account.id, sample_account.contact_form())
 
 
 def _visits(browser: Browser, url: str, *, is_first: bool = True) -> Iterator[float]:
