@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.access import (
     require_enabled,
@@ -61,16 +62,15 @@ class FormIds:
     """The ids in a request for a form.
 
     Attributes:
+        form_id: the form; ``""`` for the survey of the tracker.
         tracker_id: the tracker; None for contact forms.
         store_id, brand_id: always validated, but used only if the request has no tracker.
-        tracker: the tracker, if it is already loaded.
     """
 
     form_id: str
     tracker_id: str | None = None
     store_id: str | None = None
     brand_id: str | None = None
-    tracker: Tracker | None = None
 
 
 def find_tracker(tracker_id: str) -> Tracker | None:
@@ -112,8 +112,8 @@ def get_public_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[Pub
     """Return the public view of the survey, and its context.
 
     If the survey is cached, a request without a tracker sends no AWS request; a request with a
-    tracker sends two, or one if the tracker is already loaded. Views without a tracker are cached
-    too, and identical requests return the same object.
+    tracker sends two. Views without a tracker are cached too, and identical requests return the
+    same object.
 
     Raises:
         InvalidInput: the store or the brand does not belong to the account, or the store does not
@@ -122,15 +122,17 @@ def get_public_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[Pub
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.
     """
-    survey = get_survey(ids.form_id)
+    found = trackers.find(ids.tracker_id) if ids.tracker_id and not ids.form_id else None
+    if not ids.form_id and not found:
+        raise NotFound("survey")
+    survey = get_survey(found.survey_id if found else ids.form_id)
     directory, language = survey.directory, survey.language_for(respondent)
     if not ids.tracker_id:
         require_public(survey.saved)
     require_places(survey.saved, directory, store_id=ids.store_id, brand_id=ids.brand_id)
     if not ids.tracker_id:
         return _survey_view(survey, directory, language, ids.store_id, ids.brand_id)
-    found = ids.tracker or trackers.find(ids.tracker_id)
-    tracker = require_unused(found, survey.saved)
+    tracker = require_unused(found or trackers.find(ids.tracker_id), survey.saved)
     context = SurveyContext.of_tracker(directory, tracker)
     return _view_of_purchase(survey, language, context, tracker.purchase_id, tracker.customer_id)
 

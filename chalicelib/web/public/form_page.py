@@ -145,7 +145,7 @@ def show_form(
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
-        hidden=_hidden_parts(ids, form.form.version, state, with_store=not asks_for_store),
+        hidden=_hidden_parts(ids, view, form.form.version, state, with_store=not asks_for_store),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
         store=ids.store_id,
@@ -247,10 +247,10 @@ def _action(wanted: FormRequest, view: View) -> str:
 
 
 def _hidden_parts(
-    ids: FormIds, version: str, state: FormState, *, with_store: bool
+    ids: FormIds, view: View, version: str, state: FormState, *, with_store: bool
 ) -> list[tuple[str, str]]:
     parts = {
-        "id": ids.form_id,
+        "id": view.id,
         "version": version,
         "tracker": ids.tracker_id,
         "brand": ids.brand_id,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chalicelib.domain.errors import InvalidInput, NotFound
+from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.ids import parse_id
@@ -15,7 +15,6 @@ from chalicelib.services.forms.public import (
     FormIds,
     display_contact_form,
     display_survey,
-    find_tracker,
 )
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
@@ -39,13 +38,15 @@ class FormRequest:
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
-        """Read the request from the query parameters.
+        """Read the request from the query parameters. A tracker alone requests its survey.
 
         Raises:
             InvalidInput: the form's id is missing, or an id is not a UUID.
         """
-        tracked = _tracked_survey(request) if is_survey else None
-        ids = tracked or form_ids(request, is_survey=is_survey)
+        tracker_id = None
+        if is_survey and not query.text(request.http, "survey"):
+            tracker_id = query.optional_identifier(request.http, "tracker")
+        ids = FormIds("", tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
         return cls(is_survey, ids, query.text(request.http, "store") is not None)
 
     @classmethod
@@ -69,26 +70,6 @@ class FormRequest:
             if self.is_survey:
                 return display_survey(self.ids, respondent)
             return display_contact_form(self.ids, respondent)
-
-
-def _tracked_survey(request: PublicRequest) -> FormIds | None:
-    """Return the survey of the tracker if the request contains only a tracker, otherwise None.
-
-    One AWS request if the request names only a tracker.
-
-    Raises:
-        InvalidInput: the tracker's id is not a UUID.
-        NotFound: the tracker does not exist.
-    """
-    if query.text(request.http, "survey"):
-        return None
-    tracker_id = query.optional_identifier(request.http, "tracker")
-    if tracker_id is None:
-        return None
-    tracker = find_tracker(tracker_id)
-    if tracker is None:
-        raise NotFound("survey")
-    return FormIds(tracker.survey_id, tracker_id, tracker=tracker)
 
 
 def form_ids(request: PublicRequest, *, is_survey: bool) -> FormIds:
