@@ -6,7 +6,6 @@ groups and alarms, and the dashboard. The reference of definition files is gener
 of definitions, and the policies of a deployer from `infrastructure/deployment/permissions.py`.
 """
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -37,17 +36,13 @@ Json = dict[str, Any]
 
 def main(arguments: list[str]) -> int:
     """Generate or check the files. Return the exit status of the process."""
-    parser = argparse.ArgumentParser(prog="make generate", description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail if a file is out of date"
-    )
-    if parser.parse_args(arguments).check:
-        stale = stale_files()
-        for path in stale:
-            print(f"{path} is out of date. Run make generate.", file=sys.stderr)
-        return 1 if stale else 0
-    write_files()
-    return 0
+    if "--check" not in arguments:
+        write_files()
+        return 0
+    stale = stale_files()
+    for path in stale:
+        print(f"{path} is out of date. Run make generate.", file=sys.stderr)
+    return int(bool(stale))
 
 
 def generated_files() -> dict[Path, str]:

@@ -74,13 +74,8 @@ def deploy(
         client.delete_stack(StackName=name)
         _wait(client, name)
         stack = None
-    request: dict[str, Any] = {
-        "StackName": name,
-        "Tags": [{"Key": _CONTENT_TAG, "Value": content}],
-        "Parameters": _parameters(parameters or {}, stack),
-        "Capabilities": _CAPABILITIES,
-        **_located(name, template),
-    }
+    request = _request(name, stack, template, parameters or {})
+    request["Tags"] = [{"Key": _CONTENT_TAG, "Value": content}]
     try:
         if stack is None:
             client.create_stack(**request)
@@ -114,17 +109,13 @@ def changes(name: str, template: str, parameters: Mapping[str, str | None]) -> l
         for key, value in parameters.items()
         if value is not None and value != current.get(key, "")
     ]
-    request: dict[str, Any] = {
-        "StackName": name,
-        "ChangeSetName": f"preview-{uuid.uuid4().hex}",
-        "ChangeSetType": "UPDATE",
+    change_set = client.create_change_set(
+        ChangeSetName=f"preview-{uuid.uuid4().hex}",
+        ChangeSetType="UPDATE",
         # A change of the tag with the content hash would count as a change of every resource.
-        "Tags": stack.get("Tags", []),
-        "Parameters": _parameters(parameters, stack),
-        "Capabilities": _CAPABILITIES,
-        **_located(name, template),
-    }
-    change_set = client.create_change_set(**request)["Id"]
+        Tags=stack.get("Tags", []),
+        **_request(name, stack, template, parameters),
+    )["Id"]
     try:
         client.get_waiter("change_set_create_complete").wait(
             ChangeSetName=change_set, WaiterConfig={"Delay": 2, "MaxAttempts": TIMEOUT_S // 2}
@@ -221,21 +212,24 @@ def _wait(client: "CloudFormationClient", name: str) -> str:
     )
 
 
-def _parameters(
-    values: Mapping[str, str | None], stack: "StackTypeDef | None"
-) -> list[dict[str, object]]:
+def _request(
+    name: str, stack: "StackTypeDef | None", template: str, parameters: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Return the fields that the requests of deployments and of previews share."""
     known = {p["ParameterKey"] for p in stack.get("Parameters", [])} if stack is not None else set()
-    new_values: list[dict[str, object]] = [
-        {"ParameterKey": name, "ParameterValue": value}
-        for name, value in values.items()
-        if value is not None
+    values: list[dict[str, object]] = [
+        {"ParameterKey": key, "UsePreviousValue": True}
+        if value is None
+        else {"ParameterKey": key, "ParameterValue": value}
+        for key, value in parameters.items()
+        if value is not None or key in known
     ]
-    previous_values: list[dict[str, object]] = [
-        {"ParameterKey": name, "UsePreviousValue": True}
-        for name, value in values.items()
-        if value is None and name in known
-    ]
-    return new_values + previous_values
+    return {
+        "StackName": name,
+        "Parameters": values,
+        "Capabilities": _CAPABILITIES,
+        **_located(name, template),
+    }
 
 
 def _first_failure(client: "CloudFormationClient", name: str) -> str:

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     emulator = Emulator(options.port, state_folder())
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
-    commands: dict[str, Callable[[], int]] = {
+    commands: dict[str, Callable[[], int | None]] = {
         "run": lambda: run(emulator),
         "up": lambda: up(emulator),
         "stop": lambda: stop(emulator),
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
         "with": lambda: run_with(options.command),
     }
     try:
-        return commands[options.action]()
+        return commands[options.action]() or 0
     except DeploymentError as error:
         return fail(str(error))
     except (BotoCoreError, ClientError) as error:
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def run(emulator: Emulator) -> int:
+def run(emulator: Emulator) -> int | None:
     """Start the local cloud and run it in the foreground until Ctrl-C or the command ``stop``."""
     process = _start(emulator, printing=True)
     try:
@@ -77,10 +77,10 @@ def run(emulator: Emulator) -> int:
         _stop_uninterrupted(emulator)
     if status != 0:
         return fail(f"The emulator exited with status {status}. See its log: {emulator.log}")
-    return 0
+    return None
 
 
-def up(emulator: Emulator) -> int:
+def up(emulator: Emulator) -> None:
     """Start the local cloud in the background, or deploy changes if it is already running."""
     if emulator.is_running():
         _, port = emulator.process_id_and_port()
@@ -95,16 +95,14 @@ def up(emulator: Emulator) -> int:
         _start(emulator)
     console.print('Use it in this shell: eval "$(make env)"')
     console.print("Running in the background. Stop it with make stop.")
-    return 0
 
 
-def stop(emulator: Emulator) -> int:
+def stop(emulator: Emulator) -> None:
     """Stop the local cloud and save its state for the next start."""
     console.print("Stopped." if emulator.stop() else "No local cloud is running.")
-    return 0
 
 
-def print_environment() -> int:
+def print_environment() -> None:
     """Print shell commands that select the running local cloud and its demo account.
 
     Raises:
@@ -125,7 +123,6 @@ def print_environment() -> int:
     for name, value in sorted(cloud.items()):
         if os.environ.get(name) != value:
             print(f"export {name}={shlex.quote(value)}")
-    return 0
 
 
 def run_with(command: list[str]) -> int:

@@ -139,10 +139,12 @@ class Emulator:
         Raises:
             DeploymentError: the folder or the port is in use, or the emulator did not start.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
         try:
             with self._lock() as lock:
-                self._require_free_port()
+                if not _is_free(self.port):
+                    raise DeploymentError(
+                        f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
+                    )
                 self._move_queues()
                 process = self._spawn(lock, printing=printing)
         except BlockingIOError:
@@ -259,12 +261,6 @@ class Emulator:
             # machine.
             "DOCKER_HOST": f"unix://{self.folder}/no-docker",
         }
-
-    def _require_free_port(self) -> None:
-        if not _is_free(self.port):
-            raise DeploymentError(
-                f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
-            )
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int]:
