@@ -11,7 +11,7 @@ from admin.domain.forms.form import FormDefinition, LanguageName
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.definitions import parse_and_validate
-from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig, SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, SurveyStyle
 from chalicelib.domain.forms.survey import (
     MAX_RESOLICITATION_DELAY_S,
@@ -26,7 +26,6 @@ from chalicelib.domain.forms.survey import (
     SupportEmail,
     Target,
 )
-from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import (
     InputError,

@@ -1,4 +1,4 @@
-"""The pre-redirect question of a survey.
+"""The pre-redirect question of a survey, and the translations of a survey.
 
 Depending on the answer, the respondent is redirected to another site.
 """
@@ -6,6 +6,7 @@ Depending on the answer, the respondent is redirected to another site.
 from pydantic import Field
 
 from chalicelib.domain.forms.part import Part, text_field
+from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.schema import Choice
 
 
@@ -90,3 +91,32 @@ class PreRedirectConfig(Part):
     binary: BinaryTexts = Field(
         default_factory=BinaryTexts, description="Texts of a `BINARY` question."
     )
+
+
+class TextTranslation(Part):
+    """The translation of a `ColoredText`. The colour is the same in every language."""
+
+    text: str = ""
+
+
+class ButtonTranslation(TextTranslation):
+    """The texts of a button."""
+
+    topic: TextTranslation = Field(default_factory=TextTranslation)
+
+
+class PreRedirectTranslation(Part):
+    """The texts of the pre-redirect question."""
+
+    text: TextTranslation = Field(default_factory=TextTranslation)
+    button: ButtonTranslation = Field(default_factory=ButtonTranslation)
+    nps: NpsTexts = Field(default_factory=NpsTexts)
+    csat_star: CsatStarTexts = Field(default_factory=CsatStarTexts)
+    csat_smiley: CsatSmileyTexts = Field(default_factory=CsatSmileyTexts)
+    binary: BinaryTexts = Field(default_factory=BinaryTexts)
+
+
+class SurveyTranslation(FormTranslation):
+    """All texts of a survey in one language."""
+
+    pre_redirect_config: PreRedirectTranslation | None = None

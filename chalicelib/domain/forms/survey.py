@@ -8,9 +8,8 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
 from chalicelib.domain.forms.part import DatedPart, Part, text_field
-from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
+from chalicelib.domain.forms.pre_redirect import PreRedirectConfig, SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, PartnerImage, SurveyStyle
-from chalicelib.domain.forms.translation import SurveyTranslation
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Choice, UuidText
 

@@ -15,12 +15,6 @@ absent or empty, respondents see the original text.
 from pydantic import Field
 
 from chalicelib.domain.forms.part import Part
-from chalicelib.domain.forms.pre_redirect import (
-    BinaryTexts,
-    CsatSmileyTexts,
-    CsatStarTexts,
-    NpsTexts,
-)
 from chalicelib.domain.forms.presentation import Body
 
 
@@ -62,32 +56,3 @@ class FormTranslation(Part):
     thanks: list[TitlesTranslation] = []
     fields: dict[str, FieldTranslation] = {}
     groups: dict[str, GroupTranslation] = {}
-
-
-class TextTranslation(Part):
-    """The translation of a `ColoredText`. The colour is the same in every language."""
-
-    text: str = ""
-
-
-class ButtonTranslation(TextTranslation):
-    """The texts of a button."""
-
-    topic: TextTranslation = Field(default_factory=TextTranslation)
-
-
-class PreRedirectTranslation(Part):
-    """The texts of the pre-redirect question."""
-
-    text: TextTranslation = Field(default_factory=TextTranslation)
-    button: ButtonTranslation = Field(default_factory=ButtonTranslation)
-    nps: NpsTexts = Field(default_factory=NpsTexts)
-    csat_star: CsatStarTexts = Field(default_factory=CsatStarTexts)
-    csat_smiley: CsatSmileyTexts = Field(default_factory=CsatSmileyTexts)
-    binary: BinaryTexts = Field(default_factory=BinaryTexts)
-
-
-class SurveyTranslation(FormTranslation):
-    """All texts of a survey in one language."""
-
-    pre_redirect_config: PreRedirectTranslation | None = None

@@ -6,12 +6,11 @@ from itertools import zip_longest
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.part import Part
 from chalicelib.domain.forms.placeholders import fill
+from chalicelib.domain.forms.pre_redirect import PreRedirectTranslation, SurveyTranslation
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.translation import (
     FieldTranslation,
     GroupTranslation,
-    PreRedirectTranslation,
-    SurveyTranslation,
     TitlesTranslation,
 )
 from chalicelib.domain.language import Language

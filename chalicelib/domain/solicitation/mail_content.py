@@ -15,11 +15,12 @@ from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.placeholders import fill_titles
+from chalicelib.domain.forms.pre_redirect import SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, Radius
 from chalicelib.domain.forms.public.form import translate, translated_values
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import visit_line
-from chalicelib.domain.forms.translation import FieldTranslation, SurveyTranslation
+from chalicelib.domain.forms.translation import FieldTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
