@@ -87,7 +87,8 @@ def submit_contact_form(
     with count_rejected(submission.id, metadata.respondent.address):
         form = get_contact_form(submission.id)
         context = SurveyContext.at(form.directory, store_id=submission.store)
-        return _submit(form, context, submission, metadata)
+        origin = origin_of_submission(submission, metadata)
+        return _submit(form, context, submission, metadata, origin)
 
 
 def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
@@ -103,8 +104,8 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
     """
     with count_rejected(submission.id, metadata.respondent.address):
         survey = get_survey(submission.id)
+        origin = origin_of_submission(submission, metadata)
         if tracker_id := submission.tracker:
-            origin = origin_of_submission(submission, metadata)
             return retry_on_contention(
                 lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
             )
@@ -112,7 +113,7 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
         context = SurveyContext.of_request(
             survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
         )
-        return _submit(survey, context, submission, metadata)
+        return _submit(survey, context, submission, metadata, origin)
 
 
 def _submit_with_tracker(
@@ -198,25 +199,26 @@ def _submit(
     context: SurveyContext,
     submission: ContactFormSubmission | SurveySubmission,
     metadata: SubmissionMetadata,
+    origin: Origin,
 ) -> Feedback:
-    """Store a submission without a tracker."""
-    origin = origin_of_submission(submission, metadata)
-    if metadata.idempotency_key and (earlier := _find_earlier(origin)):
-        return earlier
-    new = build_submitted(form, context, submission, metadata, origin)
-    counted_at = limit_submissions(new.form_id, metadata.respondent.address)
-    if metadata.is_honeypot_filled:
-        return new
-    new = _at(counted_at or feedback.time_before_create(new.id), new)
-    if not feedback.create(new, origin.input_hash):
+    """Store a submission without a tracker, unless an earlier request has stored it."""
+    earlier = feedback.find(origin.record_id) if metadata.idempotency_key else None
+    if earlier is None:
+        new = build_submitted(form, context, submission, metadata, origin)
+        counted_at = limit_submissions(new.form_id, metadata.respondent.address)
+        if metadata.is_honeypot_filled:
+            return new
+        new = _at(counted_at or feedback.time_before_create(new.id), new)
+        if feedback.create(new, origin.input_hash):
+            send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
+            return new
         # A concurrent duplicate of this request was stored first, or botocore lost the response to
         # its first write and retried the write.
-        earlier = _find_earlier(origin)
+        earlier = feedback.find(origin.record_id)
         if earlier is None:
             raise Unavailable("The feedback was not stored.")
-        return earlier
-    send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
-    return new
+    origin.check_same_input(earlier.input_hash)
+    return earlier.feedback
 
 
 def _at(second: datetime, new: Feedback) -> Feedback:
@@ -226,18 +228,6 @@ def _at(second: datetime, new: Feedback) -> Feedback:
     the clock of one process.
     """
     return new.model_copy(update={"created_at": clock.within(second)})
-
-
-def _find_earlier(origin: Origin) -> Feedback | None:
-    """Return the feedback record that an earlier request with the same idempotency key created.
-
-    Return None if there was no such request.
-    """
-    earlier = feedback.find(origin.record_id)
-    if earlier is None:
-        return None
-    origin.check_same_input(earlier.input_hash)
-    return earlier.feedback
 
 
 def origin_of_submission(

@@ -112,23 +112,20 @@ def record_purchase(
         InputTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    request = _prepare(account_id, _parse(account_id, definition), sent_at)
+    # The customer is read later, together with the other records.
+    parse = partial(parse_purchase_definition, definition, has_customer=lambda _: True)
+    try:
+        parsed = parse(account_directory(account_id))
+    except InvalidInput:
+        # The store may be newer than the cached directory.
+        parsed = parse(current_directory(account_id))
+    request = _prepare(account_id, parsed, sent_at)
     recorded = retry_on_contention(lambda: _attempt(request, solicit=solicit))
     if not recorded.is_listed:
         request_positions(account_id)
     if recorded.solicitation.is_open and not recorded.solicitation.held_until:
         send(SOLICITATIONS, [recorded.solicitation.pointer])
     return recorded.purchase
-
-
-def _parse(account_id: str, definition: Any) -> PurchaseDefinition:
-    # The customer is read later, together with the other records.
-    parse = partial(parse_purchase_definition, definition, has_customer=lambda _: True)
-    try:
-        return parse(account_directory(account_id))
-    except InvalidInput:
-        # The store may be newer than the cached directory.
-        return parse(current_directory(account_id))
 
 
 def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime | None) -> _Request:
