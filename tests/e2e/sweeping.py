@@ -28,7 +28,7 @@ WorkRecords.overdue = lambda records, now, at_once: overdue(records, now + ahead
 for work in ALL_WORK:
     sweep(work)
 clock.now = lambda: now() + ahead
-request_overdue_positions(lambda: True)
+request_overdue_positions()
 """
 
 
