@@ -1,7 +1,7 @@
 """Send messages to the queues. Messages only trigger work; the records are authoritative."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, TypeVar
 
@@ -69,9 +69,8 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
 
     AWS errors are logged and not raised. One AWS request per ten messages.
     """
-    change = aws_client("sqs").change_message_visibility_batch
     entries = [{"ReceiptHandle": h, "VisibilityTimeout": timeout_s} for h in receipt_handles]
-    _send_in_tens(queue, change, entries, "visibility not changed")
+    _send_in_tens("change_message_visibility_batch", queue, entries, "visibility not changed")
 
 
 def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
@@ -80,18 +79,18 @@ def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
     One AWS request per ten messages.
     """
     entries = [{"ReceiptHandle": handle} for handle in receipt_handles]
-    _send_in_tens(queue, aws_client("sqs").delete_message_batch, entries, "messages not deleted")
+    _send_in_tens("delete_message_batch", queue, entries, "messages not deleted")
 
 
 def _send_in_tens(
-    queue: Queue, send_batch: Callable[..., Any], entries: Sequence[Any], failure: str
+    operation: str, queue: Queue, entries: Sequence[Mapping[str, Any]], failure: str
 ) -> None:
     for group in in_groups(entries, _MESSAGES_PER_REQUEST):
         if not has_time_for_call():
             return
         numbered = [{"Id": str(number), **entry} for number, entry in enumerate(group)]
         try:
-            send_batch(QueueUrl=_url(queue.name), Entries=numbered)
+            getattr(aws_client("sqs"), operation)(QueueUrl=_url(queue.name), Entries=numbered)
         except (ClientError, BotoCoreError) as error:
             logger.warning(failure, queue=queue.name, error=type(error).__name__)
 

@@ -129,8 +129,8 @@ def restart_retention() -> None:
     """
     has_retention = AccountRow.retention_due_at.exists()
     for row in AccountRow.scan(has_retention | AccountRow.anonymized_until.exists()):
-        due_at = None if row.retention_due_at is None else 0
-        row.update(AccountRow.changes(retention_due_at=due_at, anonymized_until=None))
+        due = {} if row.retention_due_at is None else {"retention_due_at": 0}
+        row.update(AccountRow.changes(anonymized_until=None, **due))
 
 
 def list_all() -> list[Account]:

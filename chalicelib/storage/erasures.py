@@ -215,8 +215,8 @@ def schedule(erasure: Erasure, at: datetime) -> None:
 def finish(erasure: Erasure, now: datetime) -> bool:
     """End an erasure, and remove the ids of customers and the pair. One request.
 
-    Return False if the erasure stays pending, because a pass has erased records since this erasure
-    was loaded: records of the customer may have been created after this pass looked for them.
+    Return False if the erasure has changed since it was loaded. If a pass has erased records since
+    then, more records of the customer may have been created after this pass looked for them.
     """
     row = ErasureRow(erasure.id)
     removed = dict.fromkeys(("customer_id", "pair", "next_holder", "recreated", "others"))

@@ -445,10 +445,19 @@ def _attempt_part(number: int) -> str:
 
 
 def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
-    values: dict[str, Any] = {name: value or None for name, value in vars(attempt).items()}
-    del values["number"]
-    values |= {"duration_ms": attempt.duration_ms, "expires_at": _expires_at(attempt.at)}
-    return ExecutionRow(execution_id, _attempt_part(attempt.number), **values)
+    return ExecutionRow(
+        execution_id,
+        _attempt_part(attempt.number),
+        at=attempt.at,
+        status=attempt.status,
+        error=attempt.error or None,
+        duration_ms=attempt.duration_ms,
+        excerpt=attempt.excerpt or None,
+        ambiguous=attempt.ambiguous or None,
+        repeat=attempt.repeat or None,
+        host=attempt.host or None,
+        expires_at=_expires_at(attempt.at),
+    )
 
 
 def _attempt(row: ExecutionRow) -> Attempt:

@@ -26,14 +26,19 @@ _MAX_CUSTOMERS: Final = 99
 def suppress(
     account_id: str, contact_hash: str, channel: Channel, reason: SuppressionReason, at: datetime
 ) -> None:
-    """Suppress a channel of a contact, and revoke the consent of the customers with its address.
+    """Suppress a channel of a contact, and change all customers with its address.
+
+    After a permanent bounce, the e-mail address of these customers is marked as bounced. For any
+    other reason, their opt-in is turned off. The suppression also applies to customers who get this
+    address later. A repeated call has no further effect.
 
     Two requests; one more for each further 99 customers. The index of customers is eventually
     consistent, so a customer that was created in the last second may keep the opt-in. This customer
     still receives no message, because the contact is suppressed.
 
     Raises:
-        Unavailable: the database throttles, or contention persists.
+        Unavailable: the database throttles, or contention persists. A repeated call completes the
+            work.
     """
     key = contacts.contact_key(contact_hash)
     consent = {OPTINS[channel]: False}

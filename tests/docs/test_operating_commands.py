@@ -30,7 +30,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.suppressions import suppress_contact
+from chalicelib.storage.suppressions import suppress
 from tests.admin.command import new_account, run
 from tests.admin.commands.test_work import park_import
 from tests.docs.blocks import block, blocks
@@ -127,7 +127,7 @@ def ids(account: str, receiver: Receiver, folder: Path) -> dict[str, str]:
     (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
     send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
     bounced = email_hash(seeded.account_id, "bounced@example.com") or ""
-    suppress_contact(seeded.account_id, bounced, Channel.EMAIL, SuppressionReason.BOUNCED)
+    suppress(seeded.account_id, bounced, Channel.EMAIL, SuppressionReason.BOUNCED, clock.now())
     return ids
 
 

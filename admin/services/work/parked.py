@@ -97,8 +97,8 @@ def _replay(
     """Queue the records with these owners and parts that are still parked. Return their number."""
     replayed = 0
     for group in in_groups(keys, _AT_ONCE):
-        revived = kind.records.reopen(group, clock.now())
-        send(kind.queue, revived)
-        replayed += len(revived)
-        on_replayed(len(revived))
+        reopened = kind.records.reopen(group, clock.now())
+        send(kind.queue, reopened)
+        replayed += len(reopened)
+        on_replayed(len(reopened))
     return replayed

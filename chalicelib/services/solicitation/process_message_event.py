@@ -2,16 +2,17 @@
 
 from typing import Final
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hashes
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.message_events import MessageEvent, parse_message_event
 from chalicelib.domain.solicitation.tokens import MailReference
 from chalicelib.log import logger
 from chalicelib.queues import MESSAGE_EVENTS
-from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.stage_values import stage_secret
+from chalicelib.storage.suppressions import suppress
 
 
 def process_message_event(message: Message[MessageEvent]) -> MessageOutcome:
@@ -40,7 +41,7 @@ def process_message_event(message: Message[MessageEvent]) -> MessageOutcome:
     for recipient in event.recipients:
         # Customers may be stored under another spelling of an international domain.
         for contact_hash in email_hashes(reference.account_id, recipient):
-            suppress_contact(reference.account_id, contact_hash, Channel.EMAIL, event.reason)
+            suppress(reference.account_id, contact_hash, Channel.EMAIL, event.reason, clock.now())
     logger.info(
         "address suppressed",
         account_id=reference.account_id,

@@ -76,13 +76,7 @@ def send_invitation(invitation: SurveyInvitation) -> str:
         if invitation.channel is Channel.EMAIL:
             mail = invitation_mail(invitation)
         else:
-            number = (
-                valid_number(invitation.solicitation.account_id, invitation.customer.phone_number)
-                or ""
-            )
-            if not number:
-                raise MessageRejected("invalid phone number")
-            text = invitation_text(invitation)
+            number, text = _recipient_number(invitation), invitation_text(invitation)
             mail = _sandbox_mail(number, text) if settings().sandbox_email else None
     except Unavailable as error:
         raise MessageNotSent("database unavailable") from error
@@ -149,6 +143,14 @@ def describe_size(size: TextSize) -> str:
     """Describe the size of a text message for operators: ``2 segments (UCS-2 because of ç)``."""
     because = f" because of {' '.join(size.ucs2_characters[:5])}" if size.ucs2_characters else ""
     return f"{size.segments} segment{'s'[: size.segments > 1]} ({size.encoding}{because})"
+
+
+def _recipient_number(invitation: SurveyInvitation) -> str:
+    account_id, stored = invitation.solicitation.account_id, invitation.customer.phone_number
+    number = valid_number(account_id, stored)
+    if number is None:
+        raise MessageRejected("invalid phone number")
+    return number
 
 
 def _mail_links(invitation: SurveyInvitation) -> MailLinks:

@@ -45,9 +45,8 @@ from chalicelib.services.solicitation.record_survey import (
     tracker_of,
 )
 from chalicelib.services.solicitation.send_invitation import build_invitation, send_invitation
-from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.worker import Worker, WorkOutcome
-from chalicelib.storage import customer_consent, rate_limits, solicitations
+from chalicelib.storage import customer_consent, rate_limits, solicitations, suppressions
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     retry_on_contention,
@@ -277,14 +276,7 @@ def _send(invitation: SurveyInvitation) -> SendingOutcome:
                 continue
             return _release(invitation, error.reason)
         except RecipientOptedOut:
-            account_id, number = (
-                invitation.solicitation.account_id,
-                invitation.customer.phone_number,
-            )
-            for contact_hash in contact_hashes(account_id, Channel.SMS, number):
-                suppress_contact(
-                    account_id, contact_hash, Channel.SMS, SuppressionReason.UNSUBSCRIBED
-                )
+            _suppress(invitation)
             return _store_end(invitation, SolicitationState.SKIPPED, SkipReason.SUPPRESSED)
         except MessageRejected as error:
             return _store_end(invitation, SolicitationState.REJECTED, error.reason)
@@ -300,6 +292,14 @@ def _send(invitation: SurveyInvitation) -> SendingOutcome:
             reason = type(error).__name__
             return _store_end(invitation, SolicitationState.UNKNOWN, reason)
         return _store_sent(invitation, message_id)
+
+
+def _suppress(invitation: SurveyInvitation) -> None:
+    """Suppress the recipient's phone number. The provider knows that the recipient opted out."""
+    account_id, number = invitation.solicitation.account_id, invitation.customer.phone_number
+    reason = SuppressionReason.UNSUBSCRIBED
+    for contact_hash in contact_hashes(account_id, Channel.SMS, number):
+        suppressions.suppress(account_id, contact_hash, Channel.SMS, reason, clock.now())
 
 
 def _store_sent(invitation: SurveyInvitation, message_id: str) -> SendingOutcome:

@@ -15,23 +15,6 @@ from chalicelib.storage import contacts, customer_consent, suppressions
 from chalicelib.storage.stage_values import stage_secret
 
 
-def suppress_contact(
-    account_id: str, contact_hash: str, channel: Channel, reason: SuppressionReason
-) -> None:
-    """Suppress a channel of a contact, and change all customers with this address.
-
-    After a permanent bounce, the e-mail address of these customers is marked as bounced. For any
-    other reason, their opt-in is turned off. The suppression also applies to customers who get this
-    address later. A repeated call has no further effect.
-
-    Two AWS requests; one more for each further 99 customers with this address.
-
-    Raises:
-        Unavailable: the database throttles or does not respond. A repeated call completes the work.
-    """
-    suppressions.suppress(account_id, contact_hash, channel, reason, clock.now())
-
-
 def opt_out(account_id: str, wish: OptOut) -> OptedOut:
     """Suppress an address at the request of a partner: ``POST /partners/customer/opt-out``.
 
@@ -43,7 +26,8 @@ def opt_out(account_id: str, wish: OptOut) -> OptedOut:
             work.
     """
     contact_hash = contact_hashes(account_id, wish.channel, wish.address)[0]
-    suppress_contact(account_id, contact_hash, wish.channel, SuppressionReason.OPTED_OUT)
+    reason = SuppressionReason.OPTED_OUT
+    suppressions.suppress(account_id, contact_hash, wish.channel, reason, clock.now())
     return OptedOut(channels=(wish.channel,))
 
 
@@ -55,7 +39,8 @@ def opt_out_others(account_id: str, contact_hash: str, channel: Channel, custome
     """
     keys = customer_consent.find_keys_with_contact(channel, contact_hash)
     if any(not key.endswith(f"#{customer_id}") for key in keys):
-        suppress_contact(account_id, contact_hash, channel, SuppressionReason.OPTED_OUT)
+        reason = SuppressionReason.OPTED_OUT
+        suppressions.suppress(account_id, contact_hash, channel, reason, clock.now())
 
 
 def require_unsubscribe_token(token: str) -> UnsubscribeToken:
@@ -82,8 +67,9 @@ def unsubscribe(token: str) -> UnsubscribeToken:
         Unavailable: the database throttles or does not respond.
     """
     parsed = require_unsubscribe_token(token)
-    suppress_contact(
-        parsed.account_id, parsed.contact_hash, parsed.channel, SuppressionReason.UNSUBSCRIBED
+    reason = SuppressionReason.UNSUBSCRIBED
+    suppressions.suppress(
+        parsed.account_id, parsed.contact_hash, parsed.channel, reason, clock.now()
     )
     return parsed
 

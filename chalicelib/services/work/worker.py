@@ -116,6 +116,15 @@ class Worker(Generic[PointerT]):
     is_only_copy: bool = False
     rejects_invalid: bool = False
 
+    def __post_init__(self) -> None:
+        """Reject a declaration with some of the facts about records.
+
+        Raises:
+            ValueError: of ``records``, ``key`` and ``outcomes``, some are missing.
+        """
+        if len({fact is None for fact in (self.records, self.key, self.outcomes)}) > 1:
+            raise ValueError("Declare records, key and outcomes, or none of them.")
+
     def described(self, pointer: PointerT) -> dict[str, Any]:
         """Return the log fields that identify the work of a message."""
         return {name: getattr(pointer, name) for name in self.log_fields}

@@ -8,15 +8,16 @@ import pytest
 
 from admin import terminal
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.contact_keys import current_keys
-from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.stage_values import forget_stage_secret
+from chalicelib.storage.suppressions import suppress
 from tests.admin.command import run
 from tests.services.erasure.erasing import erase
 from tests.services.moved_time import Time
@@ -173,7 +174,7 @@ def test_suppression_of_phone_number_is_lifted_in_any_notation(shop: Shop) -> No
     number = "+33612345678"
     contact_hash = phone_hash(shop.account_id, number)
     assert contact_hash
-    suppress_contact(shop.account_id, contact_hash, Channel.SMS, UNSUBSCRIBED)
+    suppress(shop.account_id, contact_hash, Channel.SMS, UNSUBSCRIBED, clock.now())
     phone = ("--phone", "06 12 34 56 78")
     assert shown(shop, *phone)["reason"] == "UNSUBSCRIBED"
     assert run("suppression", "lift", shop.account_id, *phone, "--yes").exit_code == 0

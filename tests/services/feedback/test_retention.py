@@ -162,6 +162,20 @@ def test_running_pass_does_not_end_restarted_retention(seeded: SeededAccount, ti
     assert restarted.anonymized_until is None
 
 
+def test_restart_keeps_retention_that_begins_after_the_account_was_read(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retain(seeded, 1)
+    time.ahead += timedelta(days=2)
+    anonymize_old_feedback()
+    retain(seeded, None)
+    read = [*accounts.AccountRow.scan()]
+    retain(seeded, 1)
+    monkeypatch.setattr(accounts.AccountRow, "scan", lambda _: read)
+    accounts.restart_retention()
+    assert len(accounts.list_due_retention(clock.now())) == 1
+
+
 def test_failure_of_one_account_does_not_stop_retention_of_others(
     seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,9 +17,9 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
+from chalicelib.storage.suppressions import suppress
 from tests.domain.forms.factories import field
 from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
@@ -81,7 +81,7 @@ class Shop:
         return contact_hash
 
     def suppress(self, email: str, reason: SuppressionReason) -> None:
-        suppress_contact(self.account_id, self.contact_hash(email), Channel.EMAIL, reason)
+        suppress(self.account_id, self.contact_hash(email), Channel.EMAIL, reason, clock.now())
 
     def advance(self, time: Time, ahead: timedelta) -> None:
         """Move the clock ahead, then sweep and deliver the due messages."""

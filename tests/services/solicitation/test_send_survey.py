@@ -27,13 +27,13 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.forms.public import find_tracker
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.suppressions import suppress_contact
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import ContactRow, contact_key
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.solicitations import SolicitationRow
+from chalicelib.storage.suppressions import suppress
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.policies import allowed
 from tests.services.faults import Killed, before_request, inject_fault
@@ -323,7 +323,7 @@ def test_optin_of_suppressed_number_in_national_notation_is_turned_off(
     purchase = shop.record(customer=customer | {"smsOptin": True})
     contact_hash = phone_hash(shop.account_id, "+33612345678") or ""
     reason = SuppressionReason.UNSUBSCRIBED
-    suppress_contact(shop.account_id, contact_hash, Channel.SMS, reason)
+    suppress(shop.account_id, contact_hash, Channel.SMS, reason, clock.now())
     with inject_fault(monkeypatch) as requests:
         shop.solicit()
     assert outcome(purchase) == expected

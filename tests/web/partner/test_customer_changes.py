@@ -7,6 +7,7 @@ import pytest
 from chalice.test import Client
 
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Unavailable
@@ -15,8 +16,13 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.solicitation.suppressions import suppress_contact
-from chalicelib.storage import contacts, customer_changes, customer_consent, customers
+from chalicelib.storage import (
+    contacts,
+    customer_changes,
+    customer_consent,
+    customers,
+    suppressions,
+)
 from chalicelib.storage.stage_values import stage_secret
 from tests.services.solicitation.soliciting import open_shop, outcome
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
@@ -48,7 +54,7 @@ def contact(partner: Partner, email: str = EMAIL) -> Contact:
 
 def suppress(partner: Partner, reason: SuppressionReason, email: str = EMAIL) -> None:
     contact_hash = email_hash(partner.account_id, email) or ""
-    suppress_contact(partner.account_id, contact_hash, Channel.EMAIL, reason)
+    suppressions.suppress(partner.account_id, contact_hash, Channel.EMAIL, reason, clock.now())
 
 
 def holder_of(partner: Partner, email: str) -> str | None:
