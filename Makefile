@@ -24,9 +24,9 @@ LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
 SOURCES := $(TYPED) tests docs/examples
 
-# `make e2e` runs these parts of the end-to-end tests at the same time, because they mostly wait. Each runs
-# on its own local cloud, except e2e-fuzz. The part `e2e-other` contains the files that no other part lists.
-# The output of a part is printed when the part ends, if this version of make can do so.
+# `make e2e` runs four of these parts of the end-to-end tests at a time, the longest first, each on its
+# own local cloud. The part `e2e-other` contains the files that no other part lists. The output of a part
+# is printed when the part ends, if this version of make can do so.
 E2E_PARTS := e2e-pages e2e-messages e2e-operators e2e-load e2e-other e2e-fuzz
 e2e-pages := pages page_script mail_scanner public_clients docs
 e2e-messages := dispatch demo_dispatch webhooks
@@ -112,7 +112,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/cfn-lint .local/check/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(if $(E2E_DEMO),1,$(words $(E2E_PARTS))) $(GROUPED) $(E2E_PARTS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(if $(E2E_DEMO),1,4) $(GROUPED) $(E2E_PARTS)
 
 $(E2E_PARTS): $(VENV) $(EMULATOR)
 
