@@ -119,7 +119,8 @@ def _unsubscribe_page(use: "Callable[[str], UnsubscribeToken]", *, asks: bool) -
     except NotFound:
         status, text = 404, words.invalid
     except Unavailable as error:
-        logger.warning("unsubscribe failed", reason=str(error))
+        if not asks:
+            logger.warning("unsubscribe failed", reason=str(error))
         status, text, headers = 503, words.failed, {"Retry-After": "60"}
     return page_response(
         "unsubscribe.html",

@@ -1,6 +1,7 @@
 """Tests of the unsubscribe page and of the short link to a survey."""
 
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -8,10 +9,12 @@ import pytest
 from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.links import short_form_link, short_tracker
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
+from chalicelib.services.solicitation import suppressions
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, customers
 from chalicelib.storage.stage_values import stage_secret
@@ -221,6 +224,18 @@ def test_unsubscribe_page_of_a_person_shows_sender(client: Any, method: str) -> 
     with counted_calls() as calls:
         assert send(client, method, path).status_code == 200
     assert calls.total() == (0 if method == "GET" else 2)
+
+
+@pytest.mark.parametrize(("method", "events"), [("GET", 0), ("POST", 1)])
+def test_only_failed_post_request_is_logged_as_failed_unsubscribe(
+    client: Any, log: StringIO, monkeypatch: pytest.MonkeyPatch, method: str, events: int
+) -> None:
+    def fail(token: str) -> UnsubscribeToken:
+        raise Unavailable("database")
+
+    monkeypatch.setattr(suppressions, "require_unsubscribe_token", fail)
+    assert send(client, method, "/public/unsubscribe?token=x").status_code == 503
+    assert log.getvalue().count('"unsubscribe failed"') == events
 
 
 def test_unsubscribe_page_needs_no_survey(client: Any, known: Partner) -> None:
