@@ -25,7 +25,8 @@ _OTHER_CODES: Final = {
     "zh-mo": "zh-tw",
 }
 _WEIGHTED: Final = re.compile(
-    r"(?P<range>[^\s;]+)\s*(?:;\s*q\s*=\s*(?P<weight>0?\.[0-9]+|0|1(?:\.0+)?)\s*)?", re.IGNORECASE
+    r"(?P<range>[^\s;]+)\s*(?:;\s*q\s*=\s*(?P<weight>0?\.[0-9]+|0\.?|1(?:\.0*)?)\s*)?",
+    re.IGNORECASE,
 )
 """A language range, and its weight from 0 to 1 (RFC 9110, section 12.4.2)."""
 _LANGUAGES: Final = {str(language).lower(): language for language in Language}
