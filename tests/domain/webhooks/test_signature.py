@@ -95,6 +95,12 @@ def test_signature_of_other_secret_or_timestamp_is_rejected() -> None:
         verify("s", str(NOW), signature.removeprefix("sha256="), b"{}", NOW)
 
 
+def test_signature_covers_text_of_timestamp_header() -> None:
+    verify("s", f"0{NOW}", sign("s", f"0{NOW}", b"{}"), b"{}", NOW)
+    with pytest.raises(BadSignature):
+        verify("s", f"0{NOW}", sign("s", NOW, b"{}"), b"{}", NOW)
+
+
 @pytest.mark.parametrize(
     "timestamp", ["", " 1700000000", "1700000000.0", "-1", "+1", "1e9", "now", "١٧", "1" * 5000]
 )
