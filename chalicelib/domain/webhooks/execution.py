@@ -1,6 +1,7 @@
 """Executions: an execution delivers one webhook for one feedback record and one action."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -157,7 +158,13 @@ class Outcome:
 
 
 def outcome_of(
-    attempt: Attempt, now: datetime, *, used: int, allowed: int, retry_after: str | None = None
+    attempt: Attempt,
+    now: datetime,
+    *,
+    used: int,
+    allowed: int,
+    retry_after: str | None = None,
+    chance: Callable[[], float] = random.random,
 ) -> Outcome:
     """Return the outcome of an attempt. Only a status from 200 to 299 is a success.
 
@@ -165,6 +172,7 @@ def outcome_of(
         used: the number of attempts since the last replay, including this attempt.
         allowed: the maximum number of attempts.
         retry_after: the ``Retry-After`` header of the response, if present.
+        chance: returns a random number from 0 (inclusive) to 1 (exclusive).
     """
     status = attempt.status
     if status is not None and 200 <= status <= 299:
@@ -174,6 +182,5 @@ def outcome_of(
         return Outcome(ExecutionState.STOPPED, reason, attempt.ambiguous)
     if used >= allowed:
         return Outcome(ExecutionState.FAILED, reason, attempt.ambiguous)
-    chance = random.random()  # noqa: S311 - jitter
-    delay = retry_after_delay(retry_after, now) or backoff_delay(used, chance)
+    delay = retry_after_delay(retry_after, now) or backoff_delay(used, chance())
     return Outcome(ExecutionState.PENDING, reason, attempt.ambiguous, now + delay)

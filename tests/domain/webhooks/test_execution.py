@@ -65,9 +65,9 @@ def test_outcome_without_response_contains_error_and_ambiguous_flag(
 
 
 def test_missing_retry_after_uses_backoff_delay() -> None:
-    result = outcome_of(Attempt(1, NOW, status=500), NOW, used=1, allowed=2)
-    assert result.retry_at
-    assert timedelta(minutes=1) <= result.retry_at - NOW <= timedelta(minutes=1.15)
+    attempt = Attempt(1, NOW, status=500)
+    result = outcome_of(attempt, NOW, used=1, allowed=2, chance=lambda: 0.5)
+    assert result.retry_at == NOW + timedelta(minutes=1.075)
 
 
 def execution(**fields: Any) -> Execution:
