@@ -2,7 +2,16 @@
 
 import pytest
 
+from chalicelib.domain.errors import (
+    FeedbackError,
+    InputTooLarge,
+    InvalidInput,
+    NotFound,
+    TooManyRequests,
+    Unavailable,
+)
 from chalicelib.domain.feedback.answers import MAX_VALUE
+from chalicelib.domain.forms.access import FormDisabled, TrackerRequired, TrackerUsed
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.language import LANGUAGE_CODES, Language
 from chalicelib.web.pages.words import catalogue_languages, words_in
@@ -16,6 +25,21 @@ def test_words_of_each_catalogue_differ_from_english() -> None:
     english = words_in(Language("en"))
     for language in catalogue_languages():
         assert words_in(language).required_note != english.required_note, language
+
+
+def test_failures_of_pages_are_codes_of_domain_errors() -> None:
+    errors = (
+        FeedbackError,
+        FormDisabled,
+        InputTooLarge,
+        InvalidInput,
+        NotFound,
+        TooManyRequests,
+        TrackerRequired,
+        TrackerUsed,
+        Unavailable,
+    )
+    assert words_in(Language("en")).failures.keys() == {error.code for error in errors}
 
 
 def test_language_without_catalogue_uses_english() -> None:
