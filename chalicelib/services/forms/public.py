@@ -46,7 +46,7 @@ View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
 class DisplayedForm(Generic[View]):
     """The public view of a form, and the visit that the form is about."""
 
-    form: AnyCachedForm
+    cached: AnyCachedForm
     view: View
     context: SurveyContext
 
@@ -54,7 +54,7 @@ class DisplayedForm(Generic[View]):
     def untranslated(self) -> Mapping[str, Language]:
         """The language of each text that is in another language than the view."""
         language = self.view.language
-        return untranslated_texts(self.form.saved, language, self.context.names(language))
+        return untranslated_texts(self.cached.saved, language, self.context.names(language))
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class FormIds:
     """The ids in a request for a form.
 
     Attributes:
-        form_id: the form; ``""`` for the survey of the tracker.
+        form_id: the form; ``""`` if its id is missing or invalid. None for the tracker's survey.
         tracker_id: the tracker; None for contact forms.
         store_id, brand_id: always validated, but used only if the request has no tracker.
     """
 
-    form_id: str
+    form_id: str | None
     tracker_id: str | None = None
     store_id: str | None = None
     brand_id: str | None = None
@@ -101,10 +101,10 @@ def display_contact_form(ids: FormIds, respondent: Respondent) -> DisplayedForm[
         FormDisabled: the contact form is disabled.
         InvalidInput: the store or the brand does not belong to the form.
     """
-    form = get_contact_form(ids.form_id)
+    form = get_contact_form(ids.form_id or "")
     require_enabled(form.saved)
     require_places(form.saved, form.directory, store_id=ids.store_id, brand_id=ids.brand_id)
-    view = get_public_contact_form(ids.form_id, respondent, ids.store_id)
+    view = get_public_contact_form(form.saved.id, respondent, ids.store_id)
     return DisplayedForm(form, view, SurveyContext.at(form.directory, store_id=ids.store_id))
 
 
@@ -122,10 +122,11 @@ def get_public_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[Pub
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the tracker is already used.
     """
-    found = trackers.find(ids.tracker_id) if ids.tracker_id and not ids.form_id else None
-    if not ids.form_id and not found:
+    found = trackers.find(ids.tracker_id or "") if ids.form_id is None else None
+    survey_id = found.survey_id if found else ids.form_id
+    if not survey_id:
         raise NotFound("survey")
-    survey = get_survey(found.survey_id if found else ids.form_id)
+    survey = get_survey(survey_id)
     directory, language = survey.directory, survey.language_for(respondent)
     if not ids.tracker_id:
         require_public(survey.saved)
@@ -145,7 +146,7 @@ def display_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[Public
         InvalidInput, TrackerRequired, NotFound, Conflict: see `get_public_survey`.
     """
     survey = get_public_survey(ids, respondent)
-    require_enabled(survey.form.saved)
+    require_enabled(survey.cached.saved)
     return survey
 
 
@@ -185,7 +186,7 @@ def _submitted_survey(feedback: Feedback, respondent: Respondent) -> DisplayedFo
 def _thanking(form: DisplayedForm[Any], feedback: Feedback) -> DisplayedForm[Any]:
     """Return the form with the thank-you texts for the rating of the feedback."""
     view, names = form.view, form.context.names(form.view.language)
-    texts = thanks_for(form.form.saved, view.submission, view.language, feedback.rating, names)
+    texts = thanks_for(form.cached.saved, view.submission, view.language, feedback.rating, names)
     return replace(form, view=view.model_copy(update={"submission": texts}))
 
 

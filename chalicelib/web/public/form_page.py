@@ -7,7 +7,7 @@ respondent answers, and sends the answers without leaving the page.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from chalice import Response
@@ -69,18 +69,25 @@ class FormState:
     idempotency_key: str = ""
 
 
-@cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
-def _blank_page(
-    wanted: FormRequest, form: DisplayedForm[View]
-) -> tuple[DisplayedForm[View], str, Response]:
-    """Return the page on which nothing is answered yet. Many requests share this page.
+class _BlankPage(NamedTuple):
+    """A page on which nothing is answered yet.
 
-    The result also contains the idempotency key of the page, and the form: while the page is
-    cached, the reference to the view prevents Python from giving the same `id` to another object.
+    Attributes:
+        form: the form. While the page is cached, the reference to its view prevents Python from
+            giving the same `id` to another object.
     """
+
+    form: DisplayedForm[Any]
+    idempotency_key: str
+    page: Response
+
+
+@cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
+def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
+    """Return the page on which nothing is answered yet. Many requests share this page."""
     key = new_id()
     page = show_form(wanted, form, FormState(idempotency_key=key), headers=_HISTORY_COPY)
-    return form, key, page
+    return _BlankPage(form, key, page)
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
@@ -96,7 +103,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     form = wanted.display(request.respondent)
     given = dict(texts(request.http, PREFIX))
     if isinstance(form.view, PublicSurvey) and (config := asked_config(form.view)):
-        first = field_answered_by(config, form.form.questionnaire.fields.values())
+        first = field_answered_by(config, form.cached.questionnaire.fields.values())
         score = text(request.http, SCORE)
         if first and score:
             given.setdefault(first.key, [score])
@@ -106,7 +113,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
             before = _page_before_form(request, form, form.view, config, score)
             if before:
                 return before
-    answers = prefilled(form.form.questionnaire, given)
+    answers = prefilled(form.cached.questionnaire, given)
     if answers or wanted.ids.tracker_id:
         return show_form(wanted, form, FormState(answers))
     _, key, page = _blank_page(wanted, form)
@@ -121,7 +128,7 @@ def show_form(
     headers: Mapping[str, str] = {},
 ) -> Response:
     """Return the page with the form in this state; see `page_response`."""
-    view, questionnaire = form.view, form.form.questionnaire
+    view, questionnaire = form.view, form.cached.questionnaire
     words = words_in(view.language)
     visible = questionnaire.visible_fields(state.answers)
     displayed = displayed_fields(view, words, state.answers, visible, state.errors)
@@ -141,11 +148,11 @@ def show_form(
         headers,
         context=form.context,
         untranslated=form.untranslated,
-        has_steps=form.form.saved.layout is Layout.STEPS,
+        has_steps=form.cached.saved.layout is Layout.STEPS,
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
-        hidden=_hidden_parts(ids, view, form.form.version, state, with_store=not asks_for_store),
+        hidden=_hidden_parts(ids, view, form.cached.version, state, with_store=not asks_for_store),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
         store=ids.store_id,

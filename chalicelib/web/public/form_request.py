@@ -46,7 +46,7 @@ class FormRequest:
         tracker_id = None
         if is_survey and not query.text(request.http, "survey"):
             tracker_id = query.optional_identifier(request.http, "tracker")
-        ids = FormIds("", tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
+        ids = FormIds(None, tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
         return cls(is_survey, ids, query.text(request.http, "store") is not None)
 
     @classmethod

@@ -74,11 +74,11 @@ def _show_again(
     key = dict(request.parts).get(IDEMPOTENCY_PART, "")
     errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted])
     answers = {
-        field_id: form.form.questionnaire.canonical(field_id, values)
+        field_id: form.cached.questionnaire.canonical(field_id, values)
         for field_id, values in reversed(posted)
-        if field_id in form.form.questionnaire.fields
+        if field_id in form.cached.questionnaire.fields
     }
-    dropped = errors.keys() - form.form.questionnaire.visible_fields(answers)
+    dropped = errors.keys() - form.cached.questionnaire.visible_fields(answers)
     message = words.not_sent if dropped else ""
     state = FormState(
         answers={field_id: texts for field_id, texts in answers.items() if field_id not in dropped},

@@ -531,6 +531,12 @@ def test_check_of_conditions_shows_field_and_stores_nothing(fresh: SeededAccount
     assert hidden.submit(CLIENT, CONTACT).status == 200
 
 
+@pytest.mark.parametrize("form_id", ["", "x"])
+def test_check_without_id_of_survey_displays_no_form(seeded: SeededAccount, form_id: str) -> None:
+    parts = [("tracker", seeded.tracker()), ("id", form_id), ("step", "check")]
+    assert CLIENT.submit(f"{SURVEY}/submit", parts, BROWSER).status == 404
+
+
 def test_step_part_is_rejected_if_client_does_not_accept_html(seeded: SeededAccount) -> None:
     form = contact_form(seeded)
     response = form.submit(CLIENT, CONTACT, {"accept": "*/*"}, step="check")
