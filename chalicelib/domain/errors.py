@@ -33,7 +33,7 @@ class InvalidInput(FeedbackError):
     """The input violates one or more rules. Nothing was stored.
 
     Attributes:
-        errors: the validation errors, at most `MAX_ERRORS`.
+        errors: the validation errors. A response contains at most `MAX_ERRORS` of them.
         error_count: the total number of validation errors.
     """
 

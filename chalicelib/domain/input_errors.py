@@ -155,7 +155,7 @@ def _path(location: Sequence[str | int]) -> Sequence[str | int]:
 def _code_and_detail(kind: str, message: str, context: dict[str, Any]) -> tuple[str, str]:
     code, detail = _PYDANTIC.get(kind, (kind if kind in _DOMAIN_CODES else "invalid", message))
     if kind in ("string_too_short", "too_short") and context.get("min_length") == 1:
-        return "required" if kind == "string_too_short" else code, "Must not be empty."
+        return ("required" if kind == "string_too_short" else code), "Must not be empty."
     if kind in _PYDANTIC:
         detail = detail.format(**context)
     if len(detail) > _MAX_DETAIL_LENGTH:  # a long list of allowed values

@@ -86,7 +86,7 @@ class Input(BaseModel):
 
 
 class Choice(StrEnum):
-    """Base class of the enumerations in models. Strict models accept their values too."""
+    """Base class of enumerations in strict models, which also accept the values as strings."""
 
     @classmethod
     def __get_pydantic_core_schema__(

@@ -44,7 +44,7 @@ the time-out of each worker and shorter than the visibility time-out of each que
 
 
 class WorkState(StrEnum):
-    """Processing state of a work record that has no other outcome than its end."""
+    """State of work that is pending until it is done or parked."""
 
     PENDING = PENDING
     DONE = "DONE"

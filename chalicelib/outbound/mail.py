@@ -14,7 +14,7 @@ from typing import Final
 
 from chalicelib.domain.solicitation.mail_domain import ascii_domain
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
-from chalicelib.domain.solicitation.tokens import HEADER
+from chalicelib.domain.solicitation.tokens import MAIL_REFERENCE_HEADER
 from chalicelib.outbound.providers import provider_client, sending_errors
 
 # Other characters would need 8-bit transport. Not every mail server supports it.
@@ -103,7 +103,7 @@ def mime(mail: Mail) -> bytes:
     if mail.html:
         message.add_alternative(mail.html, subtype="html")
     # The reference comes first, because SES truncates headers.
-    reference = f"{HEADER}: {mail.reference}\r\n" if mail.reference else ""
+    reference = f"{MAIL_REFERENCE_HEADER}: {mail.reference}\r\n" if mail.reference else ""
     first_headers = reference + _unsubscribe_headers(mail.unsubscribe_link)
     return first_headers.encode("ascii") + message.as_bytes()
 

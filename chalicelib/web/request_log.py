@@ -59,8 +59,8 @@ def source_of(request: Request) -> str:
     return str(request.context.get("identity", {}).get("sourceIp") or "")
 
 
-def domain_error(error: Exception) -> FeedbackError | None:
-    """Return the error if it is a domain error. Log any other exception, and return None."""
+def log_unless_domain_error(error: Exception) -> FeedbackError | None:
+    """Log an unhandled exception and return None. Return a domain error as it is."""
     if isinstance(error, FeedbackError):
         return error
     logger.error("unhandled exception", exc_info=error)

@@ -21,7 +21,7 @@ MAX_SEGMENT_PRICE: Final = 1_000
 """Maximum value of `AccountSettings.sms_segment_price`."""
 MAX_DAILY_TEXTS: Final = 1_000_000
 """Maximum value of `AccountSettings.sms_daily_limit`."""
-_DAYS: Final = 15
+_SEARCHED_DAYS: Final = 15
 """The days to search for sending hours, from today. Those after today contain each weekday twice.
 """
 
@@ -129,7 +129,7 @@ class SendingHours(Input):
         weekdays = list(Weekday)
         if weekdays[local.weekday()] in self.weekdays and self.start <= local.time() < self.end:
             return None
-        days = (local.date() + timedelta(days=number) for number in range(_DAYS))
+        days = (local.date() + timedelta(days=number) for number in range(_SEARCHED_DAYS))
         starts = (
             datetime.combine(day, self.start.replace(fold=fold), zone).astimezone(UTC)
             for day in days

@@ -112,11 +112,10 @@ class Questionnaire:
         """
         errors = [*other_errors, *islice(self._field_id_errors(submitted), MAX_ERRORS)]
         # The first of several answers to a field counts.
-        positions = {
-            answer.id: position
-            for position, answer in reversed(list(enumerate(submitted)))
-            if answer.id in self.fields
-        }
+        positions: dict[str, int] = {}
+        for position, answer in enumerate(submitted):
+            if answer.id in self.fields:
+                positions.setdefault(answer.id, position)
         values = {
             field: self._values_of(field, submitted[position].values)
             for field, position in positions.items()

@@ -1,4 +1,4 @@
-"""Compute the contrast of colours as WCAG 2.2 defines it.
+"""Compute contrasts as WCAG 2.2 defines them, colours with enough contrast, and tones of ratings.
 
 Colours are hexadecimal, with 3, 4, 6 or 8 digits. The fourth digit of 4, and the last two digits
 of 8, are the opacity.

@@ -1,4 +1,7 @@
-"""The context of a form: store, brand, purchase and channel."""
+"""The context of a form: store, brand, purchase and channel.
+
+The context determines the line about the visit, the review page and the redirect to it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -11,7 +11,7 @@ from email.utils import parseaddr
 from typing import Any
 
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.domain.solicitation.tokens import HEADER
+from chalicelib.domain.solicitation.tokens import MAIL_REFERENCE_HEADER
 
 _NO_COMPLAINT = "not-spam"
 """The complaint type that reports that the recipient moved the message out of the spam folder."""
@@ -68,6 +68,6 @@ def _event(document: Any, reason: SuppressionReason, recipients: Iterable[Any]) 
     references = tuple(
         str(header["value"])
         for header in mail.get("headers") or ()
-        if header["name"].lower() == HEADER.lower()
+        if header["name"].lower() == MAIL_REFERENCE_HEADER.lower()
     )
     return MessageEvent(str(mail["messageId"]), reason, tuple(unique), references)

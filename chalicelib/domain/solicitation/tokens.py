@@ -12,7 +12,7 @@ from uuid import UUID
 
 from chalicelib.domain.solicitation.channel import Channel
 
-HEADER: Final = "X-Feedback-Solicitation"
+MAIL_REFERENCE_HEADER: Final = "X-Feedback-Solicitation"
 """The header of e-mails with a `MailReference`."""
 MAX_TOKEN: Final = 500
 """Maximum number of characters of an unsubscribe token."""

@@ -21,7 +21,7 @@ from chalicelib.web import query
 from chalicelib.web.json_body import MAX_VALUES, read_json
 from chalicelib.web.openapi.operation import permission_of
 from chalicelib.web.problems import problem
-from chalicelib.web.request_log import domain_error, request_id_of, source_of
+from chalicelib.web.request_log import log_unless_domain_error, request_id_of, source_of
 
 KEY_HEADER: Final = "X-API-KEY"
 SECRET_HEADER: Final = "X-API-SECRET"  # noqa: S105 - the header's name
@@ -107,7 +107,7 @@ def partner_route(
             except Exception as error:
                 if isinstance(error, NotAuthenticated):
                     logger.append_keys(source=source_of(http), api_key=_api_key_of(http))
-                return problem(domain_error(error), request_id_of(http))
+                return problem(log_unless_domain_error(error), request_id_of(http))
 
         routes.route(path, methods=[method], content_types=[])(endpoint)
         return endpoint

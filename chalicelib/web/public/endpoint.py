@@ -13,7 +13,7 @@ from chalicelib.web import query
 from chalicelib.web.accept import prefers_html
 from chalicelib.web.cors import add_preflight_route
 from chalicelib.web.problems import problem
-from chalicelib.web.request_log import domain_error, request_id_of, source_of
+from chalicelib.web.request_log import log_unless_domain_error, request_id_of, source_of
 
 if TYPE_CHECKING:
     from chalicelib.services.forms.cached_forms import Respondent
@@ -95,7 +95,7 @@ def _respond(view: PublicView, http: Request, is_page: bool) -> Response:
     try:
         return view(request)
     except Exception as raised:
-        error = domain_error(raised)
+        error = log_unless_domain_error(raised)
         if not is_page and (http.method != "POST" or not request.accepts_html):
             return problem(error, request_id_of(http))
         from chalicelib.web.pages.errors import error_page

@@ -3,7 +3,7 @@
 Each view function imports its service on its first request. This keeps the start-up time short.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chalice import Blueprint, Response
 
@@ -253,11 +253,16 @@ def _script(name: str, cache_control: str) -> Response:
 def _cacheable(request: PublicRequest, view: "PublicForm") -> Response:
     # `Accept-Language` may determine the language of the view.
     vary = {"Vary": "Accept-Language"}
-    _, text = _view_and_text(view)
-    return cacheable(request.http, text, _JSON, max_age_s=60, headers=vary)
+    return cacheable(request.http, _view_and_text(view).text, _JSON, max_age_s=60, headers=vary)
+
+
+class _ViewAndText(NamedTuple):
+    """The view, so that no other object gets its `id` while it is cached, and its JSON."""
+
+    view: "PublicForm"
+    text: str
 
 
 @cached(at_most=_MAX_CACHED_TEXTS, key=id)
-def _view_and_text(view: "PublicForm") -> tuple["PublicForm", str]:
-    """Return the view, so that no other object gets its `id` while it is cached, and its JSON."""
-    return view, view.model_dump_json()
+def _view_and_text(view: "PublicForm") -> _ViewAndText:
+    return _ViewAndText(view, view.model_dump_json())

@@ -117,6 +117,7 @@ def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
 
     If the parts encode no valid array, return no answers. The caller reports the error.
     """
+    # The model affects only the plain parts and the errors, which are ignored here.
     _, field_parts, _ = _sort_parts(parts, SurveySubmission)
     try:
         return [_posted_answer(item) for item in field_parts.as_array()]

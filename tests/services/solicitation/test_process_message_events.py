@@ -11,7 +11,11 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.domain.solicitation.solicitation import SolicitationState
-from chalicelib.domain.solicitation.tokens import HEADER, MailReference, UnsubscribeToken
+from chalicelib.domain.solicitation.tokens import (
+    MAIL_REFERENCE_HEADER,
+    MailReference,
+    UnsubscribeToken,
+)
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import process_message_event
@@ -46,7 +50,7 @@ def event(
             "notificationType": kind,
             "mail": {
                 "messageId": message_id,
-                "headers": [{"name": HEADER, "value": value} for value in headers],
+                "headers": [{"name": MAIL_REFERENCE_HEADER, "value": value} for value in headers],
             },
             "bounce": {"bounceType": "Permanent", "bouncedRecipients": recipients},
             "complaint": {"complainedRecipients": recipients},
