@@ -254,7 +254,7 @@ def test_missing_python_stops_make_with_one_line_message(
     assert not (machine.project / ".venv" / ".requirements").exists()
 
 
-@pytest.mark.parametrize(("variables", "jobs"), [({}, 3), ({"E2E_DEMO": "demo.json"}, 1)])
+@pytest.mark.parametrize(("variables", "jobs"), [({}, 4), ({"E2E_DEMO": "demo.json"}, 1)])
 def test_parts_of_end_to_end_tests_run_one_by_one_on_running_cloud(
     machine: Machine, variables: dict[str, str], jobs: int
 ) -> None:
