@@ -1,13 +1,19 @@
 """Store the public base URL of the API. Links in messages start with this URL."""
 
+from typing import Any
+
 import boto3
 
 from chalicelib.storage.stage_values import PARAMETER_NAME
 
 
-def load(stage: str) -> str | None:
-    """Return the stored base URL. None if the stage has none."""
-    client = boto3.client("ssm")
+def load(stage: str, client: Any = None) -> str | None:
+    """Return the stored base URL. None if the stage has none.
+
+    Args:
+        client: a client of Systems Manager. Default: a client in boto3's default region.
+    """
+    client = client or boto3.client("ssm")
     try:
         parameter = client.get_parameter(Name=f"feedback-{stage}-{PARAMETER_NAME}")["Parameter"]
     except client.exceptions.ParameterNotFound:

@@ -196,7 +196,9 @@ def check_public_address(deployed: DeployedStage) -> Iterator[Problem]:
     if stage.is_emulated:
         raise Skipped("The stage runs on the emulator.")
     resource = deployed.resource_name(PARAMETER_NAME)
-    url = stage.environment.get(_SETTING) or public_base_url.load(stage.name)
+    url = stage.environment.get(_SETTING) or public_base_url.load(
+        stage.name, deployed.client("ssm")
+    )
     if url is None:
         yield Problem(
             resource, "No base URL is stored, so no message is sent.", deployed.deploy_fix

@@ -52,6 +52,14 @@ def test_missing_address_is_reported() -> None:
     assert "No base URL" in detail
 
 
+def test_address_is_read_in_region_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    boto3.client("ssm", "eu-west-3").put_parameter(
+        Name="feedback-dev-public-base-url", Value=GATEWAY, Type="String"
+    )
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    assert not list(check_public_address(DeployedStage(stage_named("dev"), "eu-west-3")))
+
+
 def test_emulated_stage_is_skipped() -> None:
     with pytest.raises(Skipped):
         problems("local", GATEWAY)
