@@ -116,9 +116,10 @@ def deploy(stage_name: str, **settings: Unpack[data_stack.Settings]) -> str:
     with deployment_lock(stage.name):
         quotas.require_concurrency(stage)
         with step("Data stack") as shown:
-            web_acl_arn = data_stack.outputs(stage_name).web_acl_arn
-            if web_acl_arn and settings.get("firewall") == "no":
-                gateway_stage.disassociate_web_acl(web_acl_arn)
+            if settings.get("firewall") == "no":
+                web_acl_arn = data_stack.outputs(stage_name).web_acl_arn
+                if web_acl_arn:
+                    gateway_stage.disassociate_web_acl(web_acl_arn)
             shown.outcome = data_stack.deploy(stage_name, **settings)
         closing = _deploy_code(stage)
         if settings.get("domain") == data_stack.NO_DOMAIN:
