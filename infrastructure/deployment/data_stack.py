@@ -56,14 +56,14 @@ def deploy(stage: str, **settings: Unpack[Settings]) -> str:
     Raises:
         DeploymentError: the deployment failed.
     """
-    parameters = _parameters(stage, settings)
-    if set(parameters.values()) == {stage, None} and is_current(stage):
+    has_settings = any(value is not None for value in settings.values())
+    if not has_settings and is_current(stage):
         return "unchanged"
     return stacks.deploy(
         stack_name(stage),
         stacks.content_hash([TEMPLATE]),
         template=template_body(),
-        parameters=parameters,
+        parameters=_parameters(stage, settings),
     )
 
 
