@@ -83,7 +83,10 @@ def replay_matching(
         matching = (
             (work.owner_id, work.part)
             for work in kind.records.parked(since)
-            if account_id in (None, work.account_id) and work.parked_at <= started_at
+            if account_id in (None, work.account_id)
+            # The index contains whole seconds.
+            and (since is None or work.parked_at >= since)
+            and work.parked_at <= started_at
         )
         replayed += _replay(kind, matching, on_replayed)
     return replayed

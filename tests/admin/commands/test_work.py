@@ -1,10 +1,11 @@
 """Tests of the commands ``work list`` and ``work replay``."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
-from admin.services.work.parked import list_parked_work
+from admin.services.work.parked import list_parked_work, replay_matching
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -81,6 +82,15 @@ def test_replay_requires_all_filters_to_match(options: tuple[str, str], count: i
     park_import(account)
     result = run("work", "replay", "--account", account, *options)
     assert (result.exit_code, result.stderr.strip()) == (0, f"Requeued: {count}.")
+
+
+@pytest.mark.parametrize(("later_us", "count"), [(0, 1), (1, 0)])
+def test_replay_since_compares_exact_time_of_parking(later_us: int, count: int) -> None:
+    account = new_account()
+    import_id = park_import(account)
+    (parked,) = (work for work in list_parked_work() if work.owner_id == import_id)
+    since = parked.parked_at + timedelta(microseconds=later_us)
+    assert replay_matching(None, account, since, lambda _: None) == count
 
 
 @pytest.mark.parametrize("arguments", [(), (new_id(), "--kind", "import")])
