@@ -6,6 +6,7 @@ groups and alarms, and the dashboard. The reference of definition files is gener
 of definitions, and the policies of a deployer from `infrastructure/deployment/permissions.py`.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -36,7 +37,9 @@ Json = dict[str, Any]
 
 def main(arguments: list[str]) -> int:
     """Generate or check the files. Return the exit status of the process."""
-    if "--check" not in arguments:
+    parser = argparse.ArgumentParser(prog="generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write no file")
+    if not parser.parse_args(arguments).check:
         write_files()
         return 0
     stale = stale_files()

@@ -40,6 +40,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("action", choices=["run", "up", "stop", "env", "with"])
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command of the action with")
     options = parser.parse_args(arguments)
+    if options.command and options.action != "with":
+        parser.error(f"unrecognized arguments: {shlex.join(options.command)}")
     # Only this user may access the files that this process and its child processes create.
     os.umask(0o077)
     emulator = Emulator(options.port, state_folder())
