@@ -30,7 +30,7 @@ from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexL
 from infrastructure.local_cloud.strict.layer import StrictLayer
 from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
 from infrastructure.local_cloud.strict.mail_from import with_mail_from
-from infrastructure.local_cloud.strict.mailbox import Mailbox
+from infrastructure.local_cloud.strict.mailbox import Mailbox, in_thread, print_line
 from infrastructure.local_cloud.strict.shared_code import SharedPackage
 from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
@@ -178,10 +178,12 @@ def main() -> None:
     cache_syntax_checks()
     # The emulator keeps its state in a part of the folder of the local cloud.
     folder = Path(os.environ["STATE_DIR"]).parent
-    mailbox = Mailbox(folder / "mail")
+    show = in_thread(print_line)
+    mailbox = Mailbox(folder / "mail", show)
     store_messages(mailbox)
     ses.handle_request = with_mail_from(ses.handle_request, {})
-    ministack.app.app = StrictLayer(ministack.app.app, faults, mailbox, WebhookReceiver(folder))
+    webhooks = WebhookReceiver(folder, show)
+    ministack.app.app = StrictLayer(ministack.app.app, faults, mailbox, webhooks)
     ministack.app.main()
 
 

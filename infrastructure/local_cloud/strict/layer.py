@@ -71,10 +71,12 @@ class StrictLayer:
         elif scope["path"] == FAULTS_PATH:
             await self._control(scope, receive, send)
         elif scope["path"] == MAILBOX_PATH:
-            await _respond(send, 200, self._mailbox.all())
+            await _respond(send, 200, await asyncio.to_thread(self._mailbox.all))
         elif scope["path"] == WEBHOOKS_PATH and scope["method"] == "POST":
             body = await _body(receive) or b""
-            status, text = self._webhooks.receive(scope["path"], scope["headers"], body)
+            status, text = await asyncio.to_thread(
+                self._webhooks.receive, scope["path"], scope["headers"], body
+            )
             await _respond(send, status, {"message": text})
         else:
             await self._serve(scope, receive, send)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -11,6 +12,8 @@ from email.policy import default
 from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 _LINK = re.compile(r"https?://[^\s<>\"]+")
@@ -20,10 +23,15 @@ _SMS = ".sms.json"
 
 
 class Mailbox:
-    """The messages in a folder, one file for each. Each file name starts with the time in ms."""
+    """The messages in a folder, one file for each. Each file name starts with the time in ms.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        show: called with a line about each message. Default: print the line.
+    """
+
+    def __init__(self, folder: Path, show: Callable[[str], None] | None = None) -> None:
         self._folder = folder
+        self._show = show or print_line
         folder.mkdir(parents=True, exist_ok=True)
 
     def store_mail(self, content: str) -> None:
@@ -43,11 +51,14 @@ class Mailbox:
     def _store(self, message_id: str, suffix: str, content: bytes) -> None:
         name = f"{time.time_ns() // 1_000_000:013d}-{_UNSAFE.sub('_', message_id)[:150]}{suffix}"
         path = self._folder / name
-        path.write_bytes(content)
+        # A list can be read at the same time. It ignores the temporary name.
+        temporary = path.with_suffix(".tmp")
+        temporary.write_bytes(content)
+        temporary.rename(path)
         message = _read(path)
         about = message["subject"] or message["text"]
         link = next(iter(message["links"]), "no link")
-        print_line(f"✉ {message['channel']} to {message['to']}: {about} → {link}")
+        self._show(f"✉ {message['channel']} to {message['to']}: {about} → {link}")
 
 
 def print_line(text: str) -> None:
@@ -57,6 +68,18 @@ def print_line(text: str) -> None:
     """
     with contextlib.suppress(OSError):
         print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text), flush=True)
+
+
+def in_thread(show: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that shows lines in a thread and does not wait, if a terminal blocks."""
+    lines = SimpleQueue[str]()
+
+    def show_lines() -> None:
+        while True:
+            show(lines.get())
+
+    Thread(target=show_lines, daemon=True).start()
+    return lines.put
 
 
 class _Links(HTMLParser):

@@ -3,7 +3,7 @@
 import base64
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -19,9 +19,13 @@ class WebhookReceiver:
 
     The folder's file ``demo.json`` contains the webhook secret. The receiver appends one JSON line
     for each request to the file ``webhooks.jsonl``.
+
+    Args:
+        show: called with a line about each webhook. Default: print the line.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, show: Callable[[str], None] | None = None) -> None:
+        self._show = show or print_line
         self._demo = folder / "demo.json"
         self._received = folder / "webhooks.jsonl"
 
@@ -41,9 +45,11 @@ class WebhookReceiver:
             "body": base64.b64encode(body).decode(),
             "verdict": verdict,
         }
-        with self._received.open("a", encoding="utf-8") as received:
-            received.write(json.dumps(request, ensure_ascii=False) + "\n")
-        print_line(_summary(request, body))
+        line = json.dumps(request, ensure_ascii=False) + "\n"
+        # Without a buffer, lines of concurrent requests do not mix.
+        with self._received.open("ab", buffering=0) as received:
+            received.write(line.encode())
+        self._show(_summary(request, body))
         return (200, "Thank you.") if verdict == _VALID else (401, verdict)
 
     def _verdict(self, headers: dict[str, str], body: bytes) -> str:

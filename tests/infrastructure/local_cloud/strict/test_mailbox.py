@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
 
 import pytest
 
 from chalicelib.outbound.mail import mime
-from infrastructure.local_cloud.strict.mailbox import Mailbox
+from infrastructure.local_cloud.strict.mailbox import Mailbox, in_thread
 from tests.outbound.test_mail import MAIL
 
 LINK = "https://api.example.com/prod/public/survey/page?survey=s&tracker=t"
@@ -93,3 +95,32 @@ def test_message_is_stored_if_terminal_was_closed(
     monkeypatch.setattr("builtins.print", fail)
     mailbox.store_text_message(TEXT_MESSAGE)
     assert len(mailbox.all()) == 1
+
+
+def test_partially_written_message_is_not_listed(
+    mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_a_part(path: Path, content: bytes) -> None:
+        with path.open("wb") as file:
+            file.write(content[:100])
+        raise InterruptedError
+
+    monkeypatch.setattr(Path, "write_bytes", write_a_part)
+    with pytest.raises(InterruptedError):
+        store(mailbox, "m1@x", mime(MAIL))
+    assert mailbox.all() == []
+
+
+def test_blocked_terminal_does_not_block_mailbox(tmp_path: Path) -> None:
+    shown, is_free = SimpleQueue[str](), Event()
+
+    def show(line: str) -> None:
+        is_free.wait()
+        shown.put(line)
+
+    mailbox = Mailbox(tmp_path / "mail", in_thread(show))
+    mailbox.store_text_message(TEXT_MESSAGE)
+    assert len(mailbox.all()) == 1
+    assert shown.empty()
+    is_free.set()
+    assert shown.get(timeout=60).startswith("✉ SMS to +33612345678")
