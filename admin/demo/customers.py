@@ -74,8 +74,8 @@ def _random_customers(account: str, count: int) -> Iterator[dict[str, Any]]:
             "kind": "customer",
             "id": demo_id(f"customer {account} {number}"),
             **person,
-            "emailOptin": chance.random() < 0.7,
-            "smsOptin": chance.random() < 0.5,
+            "emailOptin": chance.random() < 0.85 and "email" in person,
+            "smsOptin": chance.random() < 0.6 and "phoneNumber" in person,
             **_details(chance, number),
         }
 

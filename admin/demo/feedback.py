@@ -153,7 +153,8 @@ _SURVEYS: Final = {
     "order": ("survey delivery", "SMS", 1),
     "stay": ("survey stay", "EMAIL", 20),
 }
-"""By kind of purchase: the survey, the channel and the delay in hours."""
+"""By kind of purchase: the survey, the preferred channel and the delay in hours."""
+_OPT_INS: Final = {"EMAIL": "emailOptin", "SMS": "smsOptin"}
 
 
 def _after_purchases(
@@ -167,21 +168,21 @@ def _after_purchases(
     for purchase in purchases:
         person = people.get(purchase.get("customerId", ""))
         purchase_id = id_of(MAIN_ACCOUNT, purchase)
-        survey, channel, hours = _SURVEYS[purchase["externalId"].split("-")[1]]
+        survey, preferred, hours = _SURVEYS[purchase["externalId"].split("-")[1]]
         end = datetime.fromisoformat(purchase.get("endDate") or purchase["date"])
         sent_at = end + timedelta(hours=hours)
         at = sent_at + timedelta(minutes=chance.randint(5, 3_000))
         answers_survey = chance.random() < _SHARE or purchase_id == SHOWN_PURCHASE
         if not person or not answers_survey or at >= day:
             continue
-        if person["emailOptin"] or person["smsOptin"]:
+        if channels := [mode for mode, opt_in in _OPT_INS.items() if person[opt_in]]:
             key, form = f"demo-{purchase['externalId']}", forms[demo_id(survey)]
             store = _STORES[purchase["storeId"]]
             yield replace(
                 _submission(chance, key, form, person, store, at, day),
                 purchase_id=purchase_id,
                 sent_at=sent_at,
-                send_mode=channel,
+                send_mode=preferred if preferred in channels else channels[0],
             )
 
 

@@ -10,7 +10,8 @@ import pytest
 from admin.definitions.definition import Kind
 from admin.demo.contents import demo_definitions
 from admin.demo.feedback import DAYS, DemoFeedback, demo_feedback
-from admin.demo.ids import demo_id
+from admin.demo.ids import MAIN_ACCOUNT, demo_id
+from admin.demo.purchases import id_of
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
@@ -114,3 +115,20 @@ def test_demo_respondents_with_low_rating_do_not_want_to_return() -> None:
     visits = [s for s in feedback() if "again" in s.answers]
     assert {s.answers["again"] == ["unsatisfied"] for s in visits if (nps(s) or 0) < 6} == {True}
     assert {s.answers["again"] == ["unsatisfied"] for s in visits if (nps(s) or 0) >= 6} == {False}
+
+
+def test_demo_surveys_are_sent_to_addresses_with_opt_in() -> None:
+    contents = [definition.content for definition in demo_definitions(NOW.date())]
+    people = {c["id"]: c for c in contents if c["kind"] == Kind.CUSTOMER}
+    assert all("email" in person for person in people.values() if person["emailOptin"])
+    assert all("phoneNumber" in person for person in people.values() if person["smsOptin"])
+    customers = {
+        id_of(MAIN_ACCOUNT, c): people.get(c.get("customerId"))
+        for c in contents
+        if c["kind"] == Kind.PURCHASE
+    }
+    opt_ins = {"EMAIL": "emailOptin", "SMS": "smsOptin"}
+    sent = [submission for submission in feedback() if submission.purchase_id]
+    assert {submission.send_mode for submission in sent} == set(opt_ins)
+    for submission in sent:
+        assert customers[submission.purchase_id][opt_ins[submission.send_mode]]
