@@ -414,7 +414,8 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
         if required in query or body is None:
             return {**query, required: _UNKNOWN}, body
         return query, {**body, "id": _UNKNOWN}
-    bad_body = None if body is None else _BAD_BODIES.get((name, status), _BAD_PAGE)
+    bad_page = None if body is None else _BAD_PAGE
+    bad_body = _BAD_BODIES[name, status] if name in _BODIES else bad_page
     return _BAD_QUERIES.get((name, status), {}), bad_body
 
 
