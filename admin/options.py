@@ -20,7 +20,7 @@ def example(*commands: str) -> str:
     return "\n".join(["\b", title, *(f"  python -m admin {command}" for command in commands)])
 
 
-def id_argument(text: str) -> str:
+def parse_id_argument(text: str) -> str:
     """Parse the id in a command line argument and convert it to lower case.
 
     Raises:
@@ -32,14 +32,14 @@ def id_argument(text: str) -> str:
     return parsed
 
 
-def id_of(help_text: str, metavar: str = "ID") -> Any:
+def id_argument(help_text: str, metavar: str = "ID") -> Any:
     """Return an argument with an id."""
-    return typer.Argument(help=help_text, parser=id_argument, metavar=metavar)
+    return typer.Argument(help=help_text, parser=parse_id_argument, metavar=metavar)
 
 
 def id_option(help_text: str, metavar: str = "ID") -> Any:
     """Return an option with an id."""
-    return typer.Option(help=help_text, parser=id_argument, metavar=metavar)
+    return typer.Option(help=help_text, parser=parse_id_argument, metavar=metavar)
 
 
 def limit_option(noun: str, highest: int) -> Any:
@@ -128,7 +128,7 @@ def time_option(help_text: str) -> Any:
     return typer.Option(help=help_text, parser=parse, metavar="TIME")
 
 
-AccountArgument = Annotated[str, id_of("The account's id.", "ACCOUNT")]
+AccountArgument = Annotated[str, id_argument("The account's id.", "ACCOUNT")]
 EmailOption = Annotated[str | None, email_option("The e-mail address. Case is ignored.")]
 PhoneOption = Annotated[
     str | None, phone_option("The phone number, in national or international notation.")

@@ -11,9 +11,16 @@ from pydantic.alias_generators import to_snake
 
 from admin.feedback.report.languages import LANGUAGES
 from admin.identity import operator_identity
-from admin.options import AccountArgument, YesOption, example, id_argument, limit_option, parse_name
+from admin.options import (
+    AccountArgument,
+    YesOption,
+    example,
+    limit_option,
+    parse_id_argument,
+    parse_name,
+)
 from admin.services.accounts import manage
-from admin.services.accounts.manage import last_changes, read_stats, require_account
+from admin.services.accounts.manage import CUSTOMERS, last_changes, read_stats, require_account
 from admin.services.close_account import close_account
 from admin.terminal import (
     cell_text,
@@ -56,7 +63,7 @@ def create(
     ],
     account_id: Annotated[
         str | None,
-        typer.Option("--id", help="The account's id. Default: a new id.", parser=id_argument),
+        typer.Option("--id", help="The account's id. Default: a new id.", parser=parse_id_argument),
     ] = None,
 ) -> None:
     """Create an account and print its id."""
@@ -350,15 +357,15 @@ def close(
     Cost: about ten AWS requests, two per key, form and workflow, and about 30 per customer.
     """
     expected = require_account(account).name
-    customers = read_stats(account)["customers"]
+    customers = read_stats(account)[CUSTOMERS]
     question = f"Close the account {expected} and erase its {customers:,} customers? Type its name"
     confirm_by_typing(expected, question, typed=name)
     with progress("Erasing customers") as advance:
         closed = close_account(account, operator_identity(), advance)
-    for what, number in closed.items():
-        notices().print(f"{what.capitalize()}: {number:,}")
-    show_record({"closed": {json_name(what): number for what, number in closed.items()}})
-    if closed["remaining customers"]:
+    for what, number in vars(closed).items():
+        notices().print(f"{what.replace('_', ' ').capitalize()}: {number:,}")
+    show_record({"closed": closed})
+    if closed.remaining_customers:
         notices().print("Customers were created in the meantime. Run the command again.")
         raise typer.Exit(1)
 

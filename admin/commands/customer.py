@@ -18,7 +18,7 @@ from admin.options import (
     WideOption,
     YesOption,
     example,
-    id_of,
+    id_argument,
     parse_name,
 )
 from admin.services.accounts.manage import require_account
@@ -51,7 +51,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.settings import settings
 
-_CUSTOMER: Final = id_of("The customer's id.")
+_CUSTOMER: Final = id_argument("The customer's id.")
 
 
 def _text(text: str) -> str:
@@ -240,7 +240,7 @@ def export(
     )
 )
 def erase(
-    account: Annotated[str | None, id_of("The account's id.", "ACCOUNT")] = None,
+    account: Annotated[str | None, id_argument("The account's id.", "ACCOUNT")] = None,
     customer: Annotated[str | None, _CUSTOMER] = None,
     replay: Annotated[
         bool,

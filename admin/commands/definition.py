@@ -22,7 +22,7 @@ from admin.definitions.references import StoredResources
 from admin.definitions.save import write
 from admin.definitions.templates import Template, new_definition
 from admin.identity import operator_identity
-from admin.options import AccountArgument, YesOption, example, id_of, id_option, time_option
+from admin.options import AccountArgument, YesOption, example, id_argument, id_option, time_option
 from admin.services.accounts.manage import add_change, require_account
 from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
@@ -102,7 +102,7 @@ def revert(
     kind: Annotated[
         Kind, typer.Argument(help="brand, store, contactForm, survey or workflow.", metavar="KIND")
     ],
-    resource: Annotated[str, id_of("The id of the resource.")],
+    resource: Annotated[str, id_argument("The id of the resource.")],
     at: Annotated[
         datetime | None,
         time_option(

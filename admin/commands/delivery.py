@@ -10,7 +10,7 @@ from admin.options import (
     AccountArgument,
     WideOption,
     example,
-    id_of,
+    id_argument,
     id_option,
     limit_option,
     time_option,
@@ -82,7 +82,7 @@ def list_all(
 
 
 @app.command("show", epilog=example("delivery show ID"))
-def show_delivery(delivery: Annotated[str, id_of("The delivery's id.")]) -> None:
+def show_delivery(delivery: Annotated[str, id_argument("The delivery's id.")]) -> None:
     """Show a delivery with its body and its attempts of the last 90 days.
 
     Cost: three AWS requests.
@@ -124,7 +124,7 @@ def show_delivery(delivery: Annotated[str, id_of("The delivery's id.")]) -> None
     epilog=example("delivery replay ID ID", "delivery replay --state failed --account ACCOUNT")
 )
 def replay(
-    deliveries: Annotated[list[str] | None, id_of("The deliveries' ids.", "ID…")] = None,
+    deliveries: Annotated[list[str] | None, id_argument("The deliveries' ids.", "ID…")] = None,
     state: Annotated[
         ExecutionState | None,
         typer.Option(

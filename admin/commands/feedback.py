@@ -19,7 +19,7 @@ from admin.options import (
     WideOption,
     YesOption,
     example,
-    id_of,
+    id_argument,
     id_option,
     in_zone,
     limit_option,
@@ -94,7 +94,7 @@ def _language(text: str) -> str:
     return text
 
 
-FeedbackArgument = Annotated[str, id_of("The feedback's id.")]
+FeedbackArgument = Annotated[str, id_argument("The feedback's id.")]
 FormOption = Annotated[str | None, id_option("Only feedback of this contact form.")]
 SurveyOption = Annotated[str | None, id_option("Only feedback of this survey.")]
 StoreOption = Annotated[str | None, id_option("Only feedback on this store.")]

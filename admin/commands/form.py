@@ -14,7 +14,7 @@ import typer
 from admin.commands.definition import add_file_commands, print_definition
 from admin.definitions.definition import Kind
 from admin.definitions.export import form_definition
-from admin.options import AccountArgument, example, id_of, id_option
+from admin.options import AccountArgument, example, id_argument, id_option
 from admin.posters.poster import Poster
 from admin.services.accounts.manage import require_account
 from admin.services.forms.manage import list_forms, page_base_url, require_form, set_form_enabled
@@ -46,7 +46,7 @@ BaseUrlOption = Annotated[
     typer.Option(help="The public base URL of the service. Default: the URL of the stage."),
 ]
 
-IdArgument = Annotated[str, id_of("The id of the form or survey.")]
+IdArgument = Annotated[str, id_argument("The id of the form or survey.")]
 
 
 def form_commands(noun: str, kind: Kind) -> typer.Typer:
@@ -101,7 +101,7 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         "Cost: one AWS request.",
     )
     def export(form: IdArgument) -> None:
-        found = require_form(form_kind, form)
+        found = require_form(form_kind, form, account_id=None)
         print_definition(form_definition(found.account_id, found.saved))
 
     @command(

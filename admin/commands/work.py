@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from admin.options import example, id_of, id_option, time_option
+from admin.options import example, id_argument, id_option, time_option
 from admin.services.work.parked import list_parked_work, replay, replay_matching
 from admin.terminal import notices, progress, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
@@ -48,7 +48,9 @@ def list_work() -> None:
     "replay", epilog=example("work replay ID", "work replay --kind webhook --since 2026-11-21")
 )
 def replay_work(
-    owner_id: Annotated[str | None, id_of("The id of the import, feedback or delivery.")] = None,
+    owner_id: Annotated[
+        str | None, id_argument("The id of the import, feedback or delivery.")
+    ] = None,
     part: Annotated[
         str | None,
         typer.Argument(

@@ -7,7 +7,7 @@ import typer
 from admin.commands.definition import add_file_commands, print_definition
 from admin.definitions.definition import Kind
 from admin.definitions.export import workflow_definition
-from admin.options import AccountArgument, example, id_of
+from admin.options import AccountArgument, example, id_argument
 from admin.services.webhooks.send_example import Exchange, send_test
 from admin.services.workflows.manage import (
     find_action,
@@ -21,7 +21,7 @@ app = typer.Typer(
     help="List, check, export, compare, enable, disable and test workflows.", no_args_is_help=True
 )
 
-WorkflowArgument = Annotated[str, id_of("The workflow's id.", "WORKFLOW")]
+WorkflowArgument = Annotated[str, id_argument("The workflow's id.", "WORKFLOW")]
 
 
 @app.command("list", epilog=example("workflow list ACCOUNT"))

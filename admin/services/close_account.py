@@ -1,6 +1,7 @@
 """Close an account: stop everything that partners and respondents can use, and erase customers."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from admin.services.accounts.manage import add_change, list_keys, revoke_key
 from admin.services.forms.manage import list_forms, set_form_enabled
@@ -17,9 +18,20 @@ from chalicelib.storage.dynamodb.table import account_key
 _PAGE_SIZE = 100
 
 
+@dataclass(frozen=True)
+class ClosedAccount:
+    """The numbers of changes, and of the customers that were created in the meantime."""
+
+    revoked_keys: int
+    disabled_forms: int
+    disabled_workflows: int
+    erased_customers: int
+    remaining_customers: int
+
+
 def close_account(
     account_id: str, operator: str, on_erased: Callable[[int], object]
-) -> dict[str, int]:
+) -> ClosedAccount:
     """Close the account, and return the number of changes. After a failure, repeat the call.
 
     Keys, forms and workflows come first, because they could create customers. Feedback, purchases
@@ -51,13 +63,7 @@ def close_account(
     remaining = list_customers(account_id, PageRequest(limit=1)).meta.total_items
     change = AccountChange(clock.now(), f"account {account_id}", operator, None, "closed")
     add_change(account_id, change)
-    return {
-        "revoked keys": len(keys),
-        "disabled forms": len(enabled_forms),
-        "disabled workflows": len(workflows),
-        "erased customers": erased,
-        "remaining customers": remaining,
-    }
+    return ClosedAccount(len(keys), len(enabled_forms), len(workflows), erased, remaining)
 
 
 def _customer_ids(account_id: str) -> Iterator[str]:

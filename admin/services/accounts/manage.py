@@ -20,8 +20,9 @@ from chalicelib.storage import account_changes, accounts, counters, credentials
 from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
+CUSTOMERS: Final = "customers"
 _STATS: Final[dict[str, Listed | Counted]] = {
-    "customers": Listed.CUSTOMERS,
+    CUSTOMERS: Listed.CUSTOMERS,
     "contact_forms": Listed.CONTACT_FORMS,
     "surveys": Listed.SURVEYS,
     "purchases": Counted.PURCHASES,

@@ -26,9 +26,9 @@ def require_selection(
     """
     form = None
     if wanted.form_id:
-        form = require_form(FormKind.CONTACT_FORM, wanted.form_id, account_id)
+        form = require_form(FormKind.CONTACT_FORM, wanted.form_id, account_id=account_id)
     elif wanted.survey_id:
-        form = require_form(FormKind.SURVEY, wanted.survey_id, account_id)
+        form = require_form(FormKind.SURVEY, wanted.survey_id, account_id=account_id)
     directory = current_directory(account_id)
     if wanted.store_id and not directory.store(wanted.store_id):
         raise NotFound("store")

@@ -46,8 +46,8 @@ def _form(kind: FormKind, stored: StoredForm) -> AccountForm:
     return AccountForm(stored.account_id, kind, saved, stored.submission_count)
 
 
-def require_form(kind: FormKind, form_id: str, account_id: str | None = None) -> AccountForm:
-    """Return a form of an account, by default of any account. One AWS request.
+def require_form(kind: FormKind, form_id: str, *, account_id: str | None) -> AccountForm:
+    """Return a form of an account, or of any account if it is None. One AWS request.
 
     Raises:
         NotFound: the form does not exist, or belongs to another account.

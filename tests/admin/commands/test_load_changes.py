@@ -48,7 +48,7 @@ def load(file: Path, definition: dict[str, Any], seeded: SeededAccount, *options
 
 
 def stored_survey(seeded: SeededAccount) -> SavedSurvey:
-    saved = require_form(FormKind.SURVEY, seeded.survey_id).saved
+    saved = require_form(FormKind.SURVEY, seeded.survey_id, account_id=None).saved
     assert isinstance(saved, SavedSurvey)
     return saved
 
