@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.changes import AccountChange
@@ -25,6 +26,8 @@ class AccountRow(Table):
     An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
     the sweeper continues to anonymize feedback. All feedback that was created at
     ``anonymized_until`` or earlier is anonymized.
+
+    ``webhook_secret_from`` is the sort key of the account's newest webhook secret.
     """
 
     class Meta:
@@ -36,6 +39,7 @@ class AccountRow(Table):
     settings = JsonAttribute(null=True)
     retention_due_at = IntegerAttribute(null=True)
     anonymized_until = TimestampAttribute(null=True)
+    webhook_secret_from = UnicodeAttribute(null=True)
 
 
 def save(account: Account) -> None:
@@ -74,6 +78,23 @@ def replace_settings(
     with transaction() as write:
         write.update(AccountRow(account_id), actions, unchanged)
         account_changes.add(write, account_id, changes)
+
+
+def find_newest_webhook_secret(account_id: str) -> str | None:
+    """Load the sort key of the account's newest webhook secret. One consistent request."""
+    row = AccountRow.find(account_id)
+    return row.webhook_secret_from if row else None
+
+
+def replace_newest_webhook_secret(
+    write: TransactWrite, account_id: str, current: str | None, new: str
+) -> None:
+    """Store the sort key of the account's new webhook secret, in this transaction.
+
+    The transaction fails if the stored key differs from the current one.
+    """
+    unchanged = AccountRow.name.exists() & AccountRow.has(webhook_secret_from=current)
+    write.update(AccountRow(account_id), AccountRow.changes(webhook_secret_from=new), unchanged)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 The secrets are not hashed, because signing a webhook requires the secret. Each secret has a time
 from which it is active. The secret that became active last signs webhooks. A replaced secret
-expires a day after its successor becomes active.
+expires a day after its successor becomes active. The account's row contains the time of the newest
+secret. Each rotation changes it, so that concurrent rotations conflict.
 """
 
 from datetime import datetime, timedelta
@@ -13,7 +14,7 @@ from pynamodb.attributes import UnicodeAttribute
 from chalicelib.domain.accounts.account import SigningSecrets
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage import account_changes
+from chalicelib.storage import account_changes, accounts
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
 from chalicelib.storage.dynamodb.transactions import transaction
@@ -42,15 +43,27 @@ def save(account_id: str, active_from: datetime, secret: str, change: AccountCha
     yet are deleted.
 
     Return the number of deleted secrets.
+
+    Raises:
+        Contention: another rotation has saved a secret, or the account does not exist.
     """
     start, current_time = format_timestamp(active_from), format_timestamp(change.changed_at)
+    newest = accounts.find_newest_webhook_secret(account_id)
     rows = WebhookSecretRow.query(account_id, consistent_read=True)
-    others = [row for row in rows if row.active_from != start]
+    stored = {row.active_from: row for row in rows}
+    others = [row for row in stored.values() if row.active_from != start]
     scheduled = [row for row in others if row.active_from > current_time]
     active = [row for row in others if row.active_from <= current_time][-1:]
     expires_at = int((active_from + _KEPT_AFTER_REPLACEMENT).timestamp())
+    same = stored.get(start)
+    unchanged = WebhookSecretRow.has(secret=same.secret if same else None)
     with transaction() as write:
-        write.save(WebhookSecretRow(account_id, start, secret=secret))
+        accounts.replace_newest_webhook_secret(write, account_id, newest, start)
+        if newest and newest != start and newest not in stored:
+            # The rows of a transaction become visible one by one, so the newest row may be missing.
+            is_absent = WebhookSecretRow.secret.does_not_exist()
+            write.condition_check(WebhookSecretRow, account_id, newest, is_absent)
+        write.save(WebhookSecretRow(account_id, start, secret=secret), unchanged)
         for row in scheduled:
             write.delete(row)
         for row in active:

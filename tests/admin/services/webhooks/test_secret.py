@@ -1,13 +1,20 @@
 """Tests of the rotation of an account's webhook secrets."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from admin.services.accounts.manage import create_account
-from admin.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
+from admin.services.webhooks.secret import (
+    NewSecret,
+    active_webhook_secret,
+    rotate_webhook_secret,
+)
 from chalicelib.domain import clock
 from chalicelib.storage.webhook_secrets import WebhookSecretRow
+from tests.services.faults import before_request
+from tests.services.moved_time import Time
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -53,3 +60,49 @@ def test_active_secret_expires_a_day_after_its_successor_becomes_active(
     successor = rotate_webhook_secret(account_id, "operator", activation_time).secret
     assert active_webhook_secret(account_id) == first
     assert expiries(account_id) == {first: seconds(activation_time + DAY), successor: None}
+
+
+@pytest.mark.parametrize("first_count", [0, 1])
+@pytest.mark.parametrize("request_number", range(5))
+def test_only_one_secret_of_concurrent_rotations_never_expires(
+    monkeypatch: pytest.MonkeyPatch, time: Time, first_count: int, request_number: int
+) -> None:
+    account_id = create_account("Account").id
+    for _ in range(first_count):
+        rotate_webhook_secret(account_id, "operator")
+        time.ahead += HOUR
+
+    def rotate() -> NewSecret:
+        time.ahead += timedelta(seconds=1)
+        return rotate_webhook_secret(account_id, "operator")
+
+    with before_request(monkeypatch, request_number, rotate):
+        newest = rotate()
+    stored = expiries(account_id)
+    assert [secret for secret, expires_at in stored.items() if expires_at is None] == [
+        active_webhook_secret(account_id)
+    ]
+    assert newest.secret in stored
+
+
+@pytest.mark.parametrize("first_count", [0, 1])
+def test_rotation_reads_again_if_newest_secret_is_not_visible_yet(
+    monkeypatch: pytest.MonkeyPatch, time: Time, first_count: int
+) -> None:
+    account_id = create_account("Account").id
+    for _ in range(1 + first_count):
+        rotate_webhook_secret(account_id, "operator")
+        time.ahead += HOUR
+    hidden = active_webhook_secret(account_id)
+    query = WebhookSecretRow.query
+    reads = iter([True])
+
+    def first_without_newest(*arguments: Any, **options: Any) -> Any:
+        rows = list(query(*arguments, **options))
+        return [row for row in rows if row.secret != hidden] if next(reads, False) else rows
+
+    monkeypatch.setattr(WebhookSecretRow, "query", first_without_newest)
+    rotate_webhook_secret(account_id, "operator")
+    stored = expiries(account_id)
+    assert stored[hidden or ""] is not None
+    assert list(stored.values()).count(None) == 1
