@@ -203,7 +203,7 @@ def resend_unknown(
 ) -> None:
     """Send a survey with the outcome UNKNOWN again. The customer may receive the survey twice.
 
-    Cost: about 13 AWS requests.
+    Cost: about 12 AWS requests.
     """
     read_once = cache(lambda: load_unknown(account, source, external_id))
     confirm(lambda: _resend_question(read_once()), is_confirmed=yes)

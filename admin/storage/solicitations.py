@@ -11,7 +11,9 @@ from chalicelib.domain.solicitation.solicitation import (
 )
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.solicitations import PART, WORK, SolicitationRow, build_solicitation
+from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.solicitations import WORK, SolicitationRow, build_solicitation
 
 _FILTERED_PAGE_SIZE: Final = 1_000
 
@@ -19,13 +21,25 @@ _FILTERED_PAGE_SIZE: Final = 1_000
 def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer | None:
     """Make a solicitation with the outcome UNKNOWN pending again and return its pointer.
 
-    Return None if the solicitation has another state. Three requests.
+    Return None if the solicitation has another state. The transaction also corrects the number of
+    unknown outcomes. Two requests.
+
+    Raises:
+        Unavailable: the database throttles, or contention persists.
     """
-    is_unknown = SolicitationRow.state == SolicitationState.UNKNOWN.value
-    for pointer in WORK.reopen([(solicitation_id, PART)], now, is_unknown):
-        counters.correct_count(pointer.account_id, Counted.UNKNOWN, -1)
+
+    def attempt() -> SolicitationPointer | None:
+        (row,) = read_together((SolicitationRow, solicitation_id))
+        if row is None or row.state != SolicitationState.UNKNOWN:
+            return None
+        unchanged = SolicitationRow.has(state=row.state, claim_token=row.claim_token)
+        with transaction() as write:
+            write.update(row, WORK.reopening(row, now), unchanged)
+            counters.count(write, row.account_id, Counted.UNKNOWN, row.solicitation_id, -1)
+        pointer: SolicitationPointer = row.pointer(now)
         return pointer
-    return None
+
+    return retry_on_contention(attempt)
 
 
 def list_for_account(

@@ -131,7 +131,7 @@ def load_unknown(account_id: str, source: DataSource, external_id: str) -> Case:
 
 
 def resend(case: Case) -> None:
-    """Make a solicitation with the outcome UNKNOWN pending again, and queue it. Four AWS requests.
+    """Make a solicitation with the outcome UNKNOWN pending again, and queue it. Three AWS requests.
 
     The customer may receive the survey twice, with the same link.
 

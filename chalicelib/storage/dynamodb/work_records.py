@@ -325,19 +325,14 @@ class WorkRecords(Generic[Pointer]):
         )
         return [row.part for row in rows]
 
-    def reopen(
-        self, keys: Iterable[tuple[str, str]], now: datetime, condition: Condition | None = None
-    ) -> list[Pointer]:
-        """Read and reopen up to 100 records. See `reopen_all`; one more request.
+    def reopen(self, keys: Iterable[tuple[str, str]], now: datetime) -> list[Pointer]:
+        """Read and reopen up to 100 parked records. See `reopen_all`; one more request.
 
         Args:
             keys: the owner and the part of each record.
-            condition: Default: the record is parked.
         """
         rows = [row for row in self._read(keys) if row]
-        if condition is None:
-            condition = self._row.has(state=PARKED)
-        return self.reopen_all(rows, now, condition)
+        return self.reopen_all(rows, now, self._row.has(state=PARKED))
 
     def reopen_all(self, rows: Sequence[Any], now: datetime, condition: Condition) -> list[Pointer]:
         """Make up to 100 records pending again, as they were read. Return their pointers.
@@ -345,13 +340,14 @@ class WorkRecords(Generic[Pointer]):
         Records that do not satisfy ``condition`` stay as they are. One request; if the transaction
         fails, one more per record.
         """
-        updates = []
-        for row in rows:
-            pending = pending_attributes(row.account_id, self._owner_of(row), row.part, now)
-            reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues"))
-            actions = self._row.changes(**pending, **reset, **row.on_reopening())
-            updates.append((row, actions, condition))
+        updates = [(row, self.reopening(row, now), condition) for row in rows]
         return [row.pointer(now) for row in _update_all(updates)]
+
+    def reopening(self, row: Any, now: datetime) -> list[Action]:
+        """Return the update actions that make a record pending again."""
+        pending = pending_attributes(row.account_id, self._owner_of(row), row.part, now)
+        reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues"))
+        return self._row.changes(**pending, **reset, **row.on_reopening())
 
     def _read(self, keys: Iterable[tuple[str, str]]) -> list[Any]:
         return read_together(*((self._row, *self._key(*key)) for key in keys))

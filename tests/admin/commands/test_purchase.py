@@ -410,8 +410,8 @@ def test_resend_shows_customer_before_confirmation(
     forget_stage_secret()
     with counted_calls() as calls:
         assert run(*command, "--yes").exit_code == 0
-    assert calls.total() == 13
-    assert "Cost: about 13 AWS requests." in run("solicitation", "resend", "--help").stdout
+    assert calls.total() == 12
+    assert "Cost: about 12 AWS requests." in run("solicitation", "resend", "--help").stdout
     assert run(*command).exit_code == 1  # pending now, so no question
     assert questions == [
         "The customer may already have received this survey. Send the survey about the purchase"

@@ -1,8 +1,11 @@
 """Test that a survey is sent at most once and that its outcome is stored."""
 
+import contextlib
 from datetime import datetime, timedelta
 
 import pytest
+from botocore.exceptions import ClientError
+from pynamodb.exceptions import TransactWriteError
 
 from admin.services.accounts.manage import read_stats
 from admin.services.customers.save import save_customer
@@ -10,6 +13,7 @@ from admin.services.solicitation.manage import load_explanation, resend
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
@@ -36,7 +40,7 @@ from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.suppressions import suppress
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.policies import allowed
-from tests.services.faults import Killed, before_request, inject_fault
+from tests.services.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
@@ -442,6 +446,26 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
     shop.solicit()
     stats = read_stats(shop.account_id)
     assert (stats["surveys_sent"], stats["surveys_unknown"]) == (1, 0)
+
+
+@pytest.mark.parametrize("fault", InjectedFault)
+@pytest.mark.parametrize("request_number", [0, 1, 2, 3])
+def test_count_of_unknown_outcomes_is_exact_despite_fault_when_survey_is_reopened(
+    shop: Shop,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    request_number: int,
+    fault: InjectedFault,
+) -> None:
+    provider.reactions = [OutcomeUnknown("late")]
+    purchase = shop.record(externalId="1")
+    shop.solicit()
+    case = load_explanation(shop.account_id, DataSource("Site"), "1")
+    errors = (Killed, ClientError, TransactWriteError, Unavailable)
+    with inject_fault(monkeypatch, request_number, fault), contextlib.suppress(*errors):
+        resend(case)
+    is_unknown = outcome(purchase)[0] == "UNKNOWN"
+    assert read_stats(shop.account_id)["surveys_unknown"] == is_unknown
 
 
 def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> None:
