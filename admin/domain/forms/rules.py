@@ -42,6 +42,11 @@ from chalicelib.domain.schema import Colour
 Titled = Header | Submission | Thanks | TitlesTranslation
 _EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
 
+_MAX_TITLE: Final = 500
+"""Maximum number of characters of a title or a subtitle.
+
+Not part of the model: forms that were saved before this limit existed must load.
+"""
 _COLOUR: Final = TypeAdapter[str](Colour)
 _URL_FIELDS: Final = frozenset(
     {"url", "sourceUrl", "newReviewUri"}
@@ -61,10 +66,10 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
     yield from _translation_errors(definition, references)
     for position in duplicate_positions(str(each.min_rating) for each in definition.thanks):
         yield duplicate("thanks", position, "minRating")
-    yield from _placeholder_errors(definition)
+    yield from _title_errors(definition)
     for language, texts in definition.translations.items():
         path = ("translations", str(language))
-        yield from _placeholder_errors(texts, *path)
+        yield from _title_errors(texts, *path)
         if texts.thanks and len(texts.thanks) != len(definition.thanks):
             count = len(definition.thanks)
             yield out_of_range(f"Must have {count} texts, as many as the form.", *path, "thanks")
@@ -101,7 +106,7 @@ def _text_errors(text: str, path: tuple[str | int, ...]) -> Iterator[InputError]
         yield InputError(json_pointer(*path), "invalid_url", "Must be an https URL, or empty.")
 
 
-def _placeholder_errors(
+def _title_errors(
     texts: FormDefinition | FormTranslation, *path: str | int
 ) -> Iterator[InputError]:
     parts: list[tuple[tuple[str | int, ...], Titled]] = [
@@ -112,9 +117,14 @@ def _placeholder_errors(
     parts += [(("thanks", position), part) for position, part in enumerate(thanks)]
     for name, part in parts:
         for key, text in (("title", part.title), ("subtitle", part.subtitle)):
+            pointer = json_pointer(*path, *name, key)
+            if len(text) > _MAX_TITLE:
+                detail = f"Must be at most {_MAX_TITLE} characters."
+                yield InputError(pointer, "too_long", detail)
+                continue
             for unknown in unknown_names(text):
                 detail = f"Unknown placeholder {{{unknown}}}. Use {', '.join(NAMES)}."
-                yield InputError(json_pointer(*path, *name, key), "unknown_placeholder", detail)
+                yield InputError(pointer, "unknown_placeholder", detail)
 
 
 def _name_errors(kind: str, parts: Sequence[KeyedPart], names: Names) -> Iterator[InputError]:

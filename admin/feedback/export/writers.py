@@ -27,7 +27,15 @@ Excel treats 1900 as a leap year, so the numbers by which Excel stores earlier d
 """
 
 _HARMLESS: Final = re.compile(r"[+-][0-9][0-9 ().\-/]*", re.ASCII)
-_UNSAFE_STARTS: Final = re.compile(r"(\A|[;\t\r\n])(?=['\"]|[\s\x00-\x20\ufeff]*[=+\-@|%＝＋－＠])")
+_SEPARATOR: Final = re.compile(r"[;\t\r\n]")
+_CELL_STARTS: Final = re.compile(
+    r"[;\t\r\n][\s\x00-\x20\ufeff]*+(?:(?P<formula>[=+\-@|%＝＋－＠])|(?P<quote>(?<=[;\t\r\n])['\"]))?"
+)
+"""A separator, the blanks after it, and the character with which the text after them is unsafe.
+
+The pattern also matches blanks without such a character. Otherwise, the search would continue at
+each separator among the blanks, and the time would grow with the square of their number.
+"""
 _AMBIGUOUS_ESCAPE: Final = re.compile(r"(?<=_x[0-9a-fA-F]{4}_)(?=x[0-9a-fA-F]{4}_)")
 """The position between two escape sequences that share an underscore: ``_x0041_x0042_``.
 
@@ -157,7 +165,16 @@ def encode_cell(text: str) -> str:
     """
     if _HARMLESS.fullmatch(text):
         return text
-    return _UNSAFE_STARTS.sub(r"\1'", text)
+    # The start of the text is like the position after a separator.
+    return _CELL_STARTS.sub(_with_apostrophes, "\n" + text)[1:]
+
+
+def _with_apostrophes(start: re.Match[str]) -> str:
+    if start["formula"]:
+        return _SEPARATOR.sub(r"\g<0>'", start[0])
+    if start["quote"]:
+        return f"{start[0][:-1]}'{start['quote']}"
+    return start[0]
 
 
 def join_values(values: Sequence[str]) -> str:

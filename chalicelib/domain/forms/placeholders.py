@@ -17,8 +17,13 @@ NAMES: Final = ("store", "brand", "date", "firstName")
 """The names that a text can contain: store, brand, date of the visit, customer's first name."""
 
 _PLACEHOLDER: Final = re.compile(
-    r"(?P<before>[\s,،、]*)\{(?P<name>[A-Za-z]\w*)(?:\|(?P<else>[^{}]*))?\}"
+    r"(?<![\s,،、])(?P<before>[\s,،、]*+)\{(?P<name>[A-Za-z]\w*+)(?:\|(?P<else>[^{}]*+))?\}"
 )
+"""A placeholder, and the commas and spaces before it.
+
+Without the first condition, the search would continue at each of the spaces, and the time would
+grow with the square of their number.
+"""
 _START: Final = re.compile(r"^[\s,،、.!]+")
 
 

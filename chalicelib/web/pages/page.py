@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
 COMPILED: Final = Path(__file__).with_name("compiled_templates")
-_STYLE: Final = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_STYLE: Final = re.compile(r"<style>([^<]*+)</style>")
 
 
 @cache

@@ -4,6 +4,7 @@ import csv
 import errno
 import gc
 import json
+import time
 from datetime import date, datetime
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -73,6 +74,30 @@ def test_cell_with_number_phone_number_or_plain_text_is_unchanged(text: str) -> 
 )
 def test_text_that_could_be_a_formula_starts_with_apostrophe(text: str) -> None:
     assert encode_cell(text).startswith(f"'{text[0]}")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoded"),
+    [
+        ("\t\t=1", "'\t'\t'=1"),
+        ("a\t \n=1", "a\t' \n'=1"),
+        ("\t\t'a", "\t\t''a"),
+        ("\t 'a", "\t 'a"),
+        (";;=1", ";;'=1"),
+        ("\t\ta", "\t\ta"),
+    ],
+)
+def test_apostrophe_follows_each_separator_before_formula_or_quote(text: str, encoded: str) -> None:
+    assert encode_cell(text) == encoded
+
+
+@pytest.mark.parametrize("separator", ["\t", "\n", "\r", ";", "\t "])
+@pytest.mark.parametrize("end", ["", "a", "=1", "'"])
+def test_cell_with_many_separators_is_encoded_in_linear_time(separator: str, end: str) -> None:
+    text = separator * 10_000 + end
+    start = time.process_time()
+    assert decode_cell(encode_cell(text)) == text
+    assert time.process_time() - start < 0.1
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "\n", "\r"])

@@ -1,8 +1,11 @@
 """Tests of placeholders in the texts of forms."""
 
+import time
+
 import pytest
 
 from chalicelib.domain.forms.placeholders import NAMES, fill, form_names, unknown_names
+from chalicelib.domain.forms.survey import SavedSurvey
 from tests.domain.forms.factories import saved_survey
 
 VISIT = {"store": "Lyon", "brand": "Maison Lumen", "date": "20 November 2026", "firstName": "Zoé"}
@@ -27,6 +30,15 @@ VISIT = {"store": "Lyon", "brand": "Maison Lumen", "date": "20 November 2026", "
 )
 def test_placeholders_are_replaced(text: str, values: dict[str, str], expected: str) -> None:
     assert fill(text, values) == expected
+
+
+def test_titles_that_were_saved_without_limit_are_filled_in_linear_time() -> None:
+    title = "Hello" + " " * 20_000 + "{store"
+    saved = saved_survey(header={"title": "Hello"}).model_dump_json(by_alias=True)
+    stored = SavedSurvey.model_validate_json(saved.replace('"Hello"', f'"{title}"'))
+    start = time.process_time()
+    assert fill(stored.header.title, VISIT) == title
+    assert time.process_time() - start < 0.1
 
 
 def test_unknown_names_are_found() -> None:

@@ -490,6 +490,20 @@ def test_unknown_placeholder_is_rejected(part: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("part", ["header", "submission"])
+@pytest.mark.parametrize("key", ["title", "subtitle"])
+def test_title_of_more_than_500_characters_is_rejected(part: str, key: str) -> None:
+    assert contact_form_errors(**{part: {key: "a" * 500}}) == []
+    texts = {part: {key: "a" * 501}}
+    assert contact_form_errors(**texts) == [(f"/{part}/{key}", "too_long")]
+    assert contact_form_errors(translations={"zh-TW": texts}) == [
+        (f"/translations/zh-TW/{part}/{key}", "too_long")
+    ]
+    assert contact_form_errors(thanks=[{"minRating": 0, key: "a" * 501}]) == [
+        (f"/thanks/0/{key}", "too_long")
+    ]
+
+
 @pytest.mark.parametrize(
     ("values", "positions"),
     [(["1", "2", "1"], [2]), (["1", "1", "1"], [1, 2]), (["", "", "1"], [])],
@@ -669,8 +683,8 @@ def test_all_rule_errors_are_reported_at_once() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "é"])
 def test_form_larger_than_50_kilobytes_is_rejected(letter: str) -> None:
-    def translated(title: str) -> SavedContactForm:
-        return saved_contact_form(translations={"fr": {"header": {"title": title}}})
+    def translated(text: str) -> SavedContactForm:
+        return saved_contact_form(translations={"fr": {"footer": {"text": text}}})
 
     def of_size(size: int) -> SavedContactForm:
         rest = size - len(translated("a").model_dump_json().encode()) + 1
@@ -693,9 +707,9 @@ def view_bytes(form: SavedContactForm | SavedSurvey) -> int:
 @pytest.mark.parametrize("letter", ["Ж", "é", "€", '"', "\\"])
 def test_form_with_partner_view_over_61000_escaped_bytes_is_rejected(letter: str) -> None:
     def of_size(size: int) -> SavedContactForm:
-        rest = size - view_bytes(saved_contact_form(header={"title": "a"})) + 1
+        rest = size - view_bytes(saved_contact_form(footer={"text": "a"})) + 1
         width = len(json.dumps(json.dumps(letter, ensure_ascii=False))) - 6
-        return saved_contact_form(header={"title": letter * (rest // width) + "a" * (rest % width)})
+        return saved_contact_form(footer={"text": letter * (rest // width) + "a" * (rest % width)})
 
     assert view_bytes(of_size(MAX_LISTED_BYTES)) == MAX_LISTED_BYTES
     with pytest.raises(InputTooLarge) as raised:
