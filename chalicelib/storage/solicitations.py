@@ -90,6 +90,7 @@ class SolicitationRow(WorkRow):
     sent_at = TimestampAttribute(null=True)
     reminded_at = TimestampAttribute(null=True)
     reminder_message_id = UnicodeAttribute(null=True)
+    answered_on = TimestampAttribute(null=True)
     send_at = TimestampAttribute(null=True)
     cancelled_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
@@ -515,15 +516,21 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
             yield build_solicitation(row)
 
 
-def erase_customer(write: TransactWrite, solicitation: Solicitation, now: datetime) -> None:
+def erase_customer(
+    write: TransactWrite, solicitation: Solicitation, answered_on: datetime | None, now: datetime
+) -> None:
     """Remove the customer, the tracker and the message of a solicitation, in this transaction.
 
-    A pending solicitation ends: SKIPPED, or UNKNOWN if a worker may be sending the message.
-    `count_erased` counts this outcome. A skipped solicitation can no longer get a link. The
-    transaction fails if the solicitation has changed since it was loaded.
+    Only the day of the answer remains. A pending solicitation ends: SKIPPED, or UNKNOWN if a worker
+    may be sending the message. `count_erased` counts this outcome. A skipped solicitation can no
+    longer get a link. The transaction fails if the solicitation has changed since it was loaded.
     """
     actions = SolicitationRow.changes(
-        customer_id=None, tracker_id=None, message_id=None, reminder_message_id=None
+        customer_id=None,
+        tracker_id=None,
+        message_id=None,
+        reminder_message_id=None,
+        answered_on=answered_on,
     )
     if outcome := _outcome_of_erasure(solicitation):
         actions += _ending(outcome, now, reason=SkipReason.ERASED, held_until=None)

@@ -83,8 +83,12 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
 
 
 def delete(write: TransactWrite, tracker: Tracker) -> None:
-    """Delete a tracker in this transaction. The transaction fails if it does not exist."""
-    write.delete(TrackerRow(tracker.id), condition=TrackerRow.tracker_id.exists())
+    """Delete a tracker in this transaction.
+
+    The transaction fails if the tracker does not exist, or was used after it was loaded.
+    """
+    unchanged = TrackerRow.tracker_id.exists() & TrackerRow.has(used_at=tracker.used_at)
+    write.delete(TrackerRow(tracker.id), condition=unchanged)
 
 
 def _attributes(tracker: Tracker) -> dict[str, Any]:

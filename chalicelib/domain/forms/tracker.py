@@ -27,3 +27,9 @@ class Tracker:
     used_at: datetime | None = None
     feedback_id: str | None = None
     counted_as: str | None = None
+
+    @property
+    def answered_on(self) -> datetime | None:
+        """The day (UTC) of the submission as its midnight; None before the submission."""
+        at = self.used_at
+        return at and at.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -65,9 +65,14 @@ class SurveyTracker(Resource):
     reminded_at: Timestamp | None = Field(
         description="Time at which the reminder was sent; `null` if none was sent."
     )
-    answered_at: Timestamp | None = Field(description="Time of the answer.")
+    answered_at: Timestamp | None = Field(
+        description="Time of the answer; `null` without an answer. After the erasure of the"
+        " customer, only the day remains (midnight UTC), without `feedbackId` and `id`. Erasures"
+        " before 23 November 2026 left no day."
+    )
     feedback_id: UuidText | None = Field(
-        description="Identifier of the feedback that contains the answer."
+        description="Identifier of the feedback that contains the answer; `null` without an answer,"
+        " and after the erasure of the customer."
     )
     id: UuidText | None = Field(
         description="Identifier of the tracker; `null` until the survey is answered, because anyone"
@@ -141,7 +146,7 @@ def survey_tracker(
         send_at=(solicitation.held_until or solicitation.send_at) if is_pending else None,
         sent_at=solicitation.sent_at,
         reminded_at=solicitation.reminded_at,
-        answered_at=answered.used_at if answered else None,
+        answered_at=answered.used_at if answered else solicitation.answered_on,
         feedback_id=answered.feedback_id if answered else None,
         id=answered.id if answered else None,
         link=link_to(tracker) if tracker and not answered and channel is SendMode.LINK else None,

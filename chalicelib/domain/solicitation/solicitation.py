@@ -66,6 +66,8 @@ class Solicitation:
         send_at: the earliest time of the message that the partner chose.
         reminded_at: the time at which the reminder was sent; None for the reminder itself.
         reminder_message_id: the provider's id of the reminder; None for the reminder itself.
+        answered_on: the day (UTC) of the answer as its midnight, after an erasure has removed the
+            tracker with its time. None without an answer, and before an erasure.
         cancelled_at: the time at which the partner cancelled the survey. Then, no message is sent
             any more.
         deferrals: how often the message was deferred because it could not be sent.
@@ -95,6 +97,7 @@ class Solicitation:
     sent_at: datetime | None = None
     reminded_at: datetime | None = None
     reminder_message_id: str | None = None
+    answered_on: datetime | None = None
     deferred_since: datetime | None = None
     send_at: datetime | None = None
     cancelled_at: datetime | None = None

@@ -273,21 +273,34 @@ def _erase_purchases(erasure: Erasure, customer_id: str, *, only_earlier: bool) 
 
 
 def _erase_solicitations(erasure: Erasure, customer_id: str) -> None:
-    """Erase solicitations, and the rows that map the provider's message ids to the customer."""
+    """Erase solicitations, their trackers, and the rows that map message ids to the customer.
+
+    The transaction that deletes the tracker of an answered survey keeps the day of the answer.
+    """
     found = solicitations.of_customer(erasure.account_id, customer_id)
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
         message_ids = [message_id for each in group for message_id in each.message_ids]
+        sent = trackers.find_many([each.tracker_id for each in group if each.tracker_id])
         with transaction() as write:
             for solicitation in group:
-                solicitations.erase_customer(write, solicitation, clock.now())
+                tracker = sent.get(solicitation.tracker_id or "")
+                answered_on = tracker.answered_on if tracker else None
+                solicitations.erase_customer(write, solicitation, answered_on, clock.now())
+            for tracker in sent.values():
+                trackers.delete(write, tracker)
             for message_id in message_ids:
                 messages.delete(write, message_id)
             solicitations.count_erased(write, group)
-            numbers = {Erased.SOLICITATIONS: len(group), Erased.MESSAGES: len(message_ids)}
+            numbers = {
+                Erased.SOLICITATIONS: len(group),
+                Erased.TRACKERS: len(sent),
+                Erased.MESSAGES: len(message_ids),
+            }
             erasures.count(write, erasure, numbers)
 
 
 def _delete_trackers(erasure: Erasure, customer_id: str) -> None:
+    """Delete the trackers that belong to no solicitation of the customer."""
     found = trackers.of_customer(erasure.account_id, customer_id)
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
         with transaction() as write:

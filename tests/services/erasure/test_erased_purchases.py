@@ -2,7 +2,7 @@
 
 import json
 from contextvars import Context
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +11,15 @@ from admin.services.accounts.manage import read_stats
 from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
 from chalicelib.domain.erasure import Erased, Erasure
+from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.erasure.erase import start_erasure
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.purchases.read import read_purchase
+from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
 from chalicelib.storage import contacts, erasures, purchases, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -24,11 +28,12 @@ from chalicelib.storage.purchases import PurchaseRow
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
-from tests.services.queues import PURCHASE_QUEUE
+from tests.services.queues import FEEDBACK_QUEUE, PURCHASE_QUEUE
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, open_shop, outcome, stored
 
 PERSON = {"email": "zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
+OTHER_PERSON = {"email": "ana@example.test", "emailOptin": True}
 
 
 @pytest.fixture
@@ -83,6 +88,52 @@ def test_erasure_removes_person_from_purchase_and_sent_survey(
     assert outcome(purchase) == ("SENT", "")
     assert trackers.find(tracker_id) is None
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
+
+
+def answer(shop: Shop, tracker_id: str | None) -> list[datetime]:
+    """Answer a survey, unless its tracker is deleted. Return the days of the answer."""
+    if not tracker_id or trackers.find(tracker_id) is None:
+        return []
+    body = {"id": shop.survey_id, "tracker": tracker_id, "fields": []}
+    submit_survey(parse(body, SurveySubmission), SubmissionMetadata())
+    return [midnight(clock.now())]
+
+
+def midnight(at: datetime) -> datetime:
+    return at.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def test_answered_survey_of_erased_person_keeps_only_day_of_answer(
+    shop: Shop, provider: Provider, time: Time
+) -> None:
+    answered, unanswered = shop.record(customer=PERSON), shop.record(customer=OTHER_PERSON)
+    shop.solicit()
+    (day,) = answer(shop, stored(answered).tracker_id)
+    time.ahead += timedelta(days=3)
+    for purchase in (answered, unanswered):
+        erase(shop.account_id, customer_of(purchase))
+        finish(shop.account_id, customer_of(purchase), time)
+    view = read_survey_tracker(shop.account_id, answered.id)
+    assert (view.state, view.answered_at) == ("SENT", day)
+    assert (view.id, view.feedback_id, view.link, view.customer_id) == (None, None, None, None)
+    assert read_survey_tracker(shop.account_id, unanswered.id).answered_at is None
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_survey_answered_during_erasure_keeps_day_of_answer(
+    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    purchase = shop.record(customer=PERSON)
+    shop.solicit()
+    tracker_id, customer_id = stored(purchase).tracker_id, customer_of(purchase)
+    answered: list[datetime] = []
+
+    with before_request(monkeypatch, number, lambda: answered.extend(answer(shop, tracker_id))):
+        erase(shop.account_id, customer_id)
+    FEEDBACK_QUEUE.deliver_all(shop.account_id)
+    finish(shop.account_id, customer_id, time)
+    view = read_survey_tracker(shop.account_id, purchase.id)
+    assert [view.answered_at] == (answered or [None])
 
 
 def test_pending_survey_of_erased_customer_is_skipped(shop: Shop, provider: Provider) -> None:
