@@ -1,7 +1,7 @@
 """Compile the catalogues, or check them: ``python -m infrastructure.catalogues [--check]``.
 
-Pages, messages and reports share the catalogues. Each has compiled catalogues with its words
-only.
+Options, pages, messages and reports share the catalogues. Each has compiled catalogues with its
+words only.
 
 To add a language, create an empty file ``po/<language>.po`` and run the command. The command adds
 all messages to the file.
@@ -24,12 +24,13 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from admin.feedback.report import words as report_words
+from chalicelib.domain.forms import option_words
 from chalicelib.domain.language import DATE_FORMATS
 from chalicelib.domain.solicitation import words as message_words
 from chalicelib.web.pages import words
 
 _SOURCES: Final = Path(__file__).with_name("po")
-_WORDS: Final[tuple[Any, ...]] = (words, message_words, report_words)
+_WORDS: Final[tuple[Any, ...]] = (words, option_words, message_words, report_words)
 _KEYWORDS: Final = {"_": None, "_plural": (1, 2)}
 _MAX_LINE: Final = 100
 

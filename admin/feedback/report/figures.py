@@ -13,6 +13,7 @@ from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.feedback.statistics import Interval
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.option_texts import named_options
 from chalicelib.domain.forms.wording import FormWording, Question
 from chalicelib.domain.language import Language
 
@@ -141,13 +142,9 @@ class Details:
 
 
 def _options(question: Question, language: Language, names: OptionNames) -> dict[str, str]:
-    fixed = question.type.rules.options
-    labels = [question.displayed(value, language) for value in question.values]
-    if not fixed:
-        return dict(zip(question.values, labels, strict=True))
-    if len(labels) == len(fixed):
-        return dict(zip(fixed, labels, strict=True))
-    return {value: names.get(question.type, {}).get(value, value) for value in fixed}
+    if options := named_options(question.type, question.values):
+        return {value: question.displayed(value, language) for value in options}
+    return dict(names[question.type])
 
 
 def _comments(record: Feedback) -> Iterator[str]:

@@ -15,6 +15,7 @@ from babel.numbers import format_decimal, format_percent
 
 from admin.feedback.report.languages import LOCALES
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.option_words import option_words_in
 from chalicelib.domain.language import Language, is_right_to_left
 
 DOMAIN: Final = "report"
@@ -64,16 +65,9 @@ class Words:
         self.newest = self._counted(
             _("Questions and comments are from the newest %(n)s responses.")
         )
-        smileys = (_("Very bad"), _("Bad"), _("Fair"), _("Good"), _("Very good"))
-        self.option_names = {
-            FieldType.CHECKBOX: {"true": _("Yes"), "false": _("No")},
-            FieldType.BINARY: {
-                "satisfied": _("Satisfied"),
-                "unsatisfied": _("Not satisfied"),
-            },
-            FieldType.CSAT_STAR: {str(n): "★" * n for n in range(1, 6)},
-            FieldType.CSAT_SMILEY: dict(zip("12345", smileys, strict=True)),
-        }
+        labels = option_words_in(language).labels
+        stars = {FieldType.CSAT_STAR: {str(n): "★" * n for n in range(1, 6)}}
+        self.option_names = {kind: labels(kind.rules) for kind in FieldType} | stars
 
     @property
     def is_right_to_left(self) -> bool:

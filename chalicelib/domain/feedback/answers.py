@@ -13,6 +13,7 @@ from chalicelib.domain.forms.field_types import AnswerError, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.forms.option_texts import named_options
 from chalicelib.domain.forms.visibility import Conditions, conditions_of, visible_fields
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.language import Language, uses_decimal_comma
@@ -78,7 +79,8 @@ class Questionnaire:
         fields: the form's fields by id, in display order.
         conditions: the conditions under which the fields are visible.
         canonical_values: for each select field, a map from each translated value to the value in
-            the form's original language.
+            the form's original language; for each other field whose options have labels, a map from
+            each label to the accepted value.
     """
 
     fields: Mapping[str, SavedField]
@@ -92,9 +94,9 @@ class Questionnaire:
             fields={field.id: field for field in fields_in_order(form)},
             conditions=conditions_of(form.fields, form.field_dependencies),
             canonical_values={
-                field.id: _canonical_values(form, field)
+                field.id: _canonical_values(form, field, options)
                 for field in form.fields
-                if field.type.rules.options_from_field
+                if (options := named_options(field.type, field.values))
             },
         )
 
@@ -212,14 +214,13 @@ def _with_point(text: str) -> str:
     return text.replace(",", ".", 1) if _DECIMAL_COMMA.fullmatch(text) else text
 
 
-def _canonical_values(form: SavedForm, field: SavedField) -> dict[str, str]:
-    canonical: dict[str, str] = {}
-    for texts in form.translations.values():
-        translation = texts.fields.get(field.key)
-        if translation and translation.values:
-            for value, text in zip(field.values, translation.values, strict=True):
-                canonical.setdefault(text, value)
-    return canonical | {value: value for value in field.values}
+def _canonical_values(form: SavedForm, field: SavedField, options: Sequence[str]) -> dict[str, str]:
+    canonical = {value: value for value in options}
+    translations = [texts.fields.get(field.key) for texts in form.translations.values()]
+    for texts in (field.values, *(each.values for each in translations if each and each.values)):
+        for text, value in zip(texts, options, strict=True):
+            canonical.setdefault(text, value)
+    return canonical
 
 
 def _answer_errors(

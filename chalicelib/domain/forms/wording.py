@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.forms.option_texts import named_options
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Resource
 
@@ -24,7 +25,7 @@ FormVersion = Annotated[str, StringConstraints(pattern=f"^[0-9a-f]{{{_VERSION_DI
 
 
 class QuestionTexts(Resource):
-    """The label and the options of a field in one language."""
+    """The label of a field, and the texts of its options, in one language."""
 
     label: str
     values: list[str] = []
@@ -47,11 +48,16 @@ class Question(QuestionTexts):
         return (texts.label if texts else "") or self.label
 
     def displayed(self, value: str, language: Language) -> str:
-        """Return the text that respondents saw for a value in the original language."""
-        texts = self.translations.get(language)
-        if texts and texts.values and value in self.values:
-            return texts.values[self.values.index(value)]
-        return value
+        """Return the text that respondents saw for a stored value.
+
+        The stored value of an option of a select field is its text in the original language.
+        """
+        options = named_options(self.type, self.values)
+        if value not in options:
+            return value
+        position, texts = options.index(value), self.translations.get(language)
+        translated = texts.values[position] if texts and texts.values else ""
+        return translated or self.values[position]
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class FormWording(Resource):
         """Return the wording of an answer. The label of an unknown field is its key.
 
         Args:
-            values: the values in the form's original language.
+            values: the stored values.
         """
         question = next((each for each in self.questions if each.id == field_id), None)
         if question is None:

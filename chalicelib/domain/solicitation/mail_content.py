@@ -14,10 +14,12 @@ from chalicelib.domain.forms.field_types import Control, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.layout import fields_in_order
+from chalicelib.domain.forms.option_texts import own_labels
+from chalicelib.domain.forms.option_words import option_words_in
 from chalicelib.domain.forms.placeholders import fill_titles
 from chalicelib.domain.forms.pre_redirect import SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, Radius
-from chalicelib.domain.forms.public.form import translate, translated_values
+from chalicelib.domain.forms.public.form import translate
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import visit_line
 from chalicelib.domain.forms.translation import FieldTranslation
@@ -281,20 +283,18 @@ def _labels(
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the label of each option, and the labels of both ends of a scale."""
     rules = field.type.rules
-    texts = translated_values(field.values, translation.values)
-    own = tuple(shortened(text, _MAX_LABEL) for text in texts)
-    own = own if len(own) == rules.labels else ()
+    options = option_words_in(words.language)
+    own = tuple(shortened(text, _MAX_LABEL) for text in own_labels(field, translation))
     match rules.display.control:
         case Control.STARS:
             return [f"{value} ★" for value in rules.options], ()
         case Control.SMILEYS:
             labels = [f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)]
-            return labels, (own[0], own[-1]) if own else words.quality
+            return labels, (own[0], own[-1]) if own else options.ends["quality"]
         case Control.BINARY:
-            positive, negative = own or (words.satisfied, words.unsatisfied)
+            positive, negative = own or options.labels(rules).values()
             return [f"👍 {positive}", f"👎 {negative}"], ()
-    ends = words.likelihood if rules.display.ends == "likelihood" else words.quality
-    return list(rules.options), own or ends
+    return list(rules.options), own or options.ends[rules.display.ends]
 
 
 def _option(label: str, link: str, level: int, style: MailStyle) -> Option:

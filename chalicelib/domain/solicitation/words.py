@@ -26,7 +26,6 @@ class Words:
         greeting: for a customer whose name is known.
         reminder: the subject of a reminder.
         still_time: the first sentence of a reminder.
-        likelihood, quality: the labels of both ends of a scale.
         reason: explains why the customer receives the message.
         unsubscribe: the text of the unsubscribe link, and of the button on its page.
         sms, sms_reminder: text messages. A single character outside the GSM-7 alphabet can double
@@ -48,10 +47,6 @@ class Words:
         self.intro = _("Your opinion helps us to improve. It takes less than a minute.")
         self.button = _("Answer the survey")
         self.choose = _("Choose an answer. You can still change it before you send it.")
-        self.satisfied = _("Satisfied")
-        self.unsatisfied = _("Not satisfied")
-        self.likelihood = (_("Not at all likely"), _("Extremely likely"))
-        self.quality = (_("Very bad"), _("Very good"))
         self.link_hint = _("If the button does not work, open this link:")
         self.reason = _("You receive this message because of your purchase at %(place)s.")
         self.unsubscribe = _("Unsubscribe")

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from chalicelib.domain.comparison import Comparator, parse_list
-from chalicelib.domain.forms.field_types import Control
+from chalicelib.domain.forms.field_types import AnswerRules, Control
 from chalicelib.domain.forms.fields import PublicFieldDependency, SavedField
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.option_texts import scale_ends
 from chalicelib.domain.forms.public.form import PublicField, PublicForm
+from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
 from chalicelib.web.pages.words import Words
 
 Answers = Mapping[str, Sequence[str]]
@@ -64,7 +67,7 @@ class DisplayedField:
     value: str = ""
     own_value: str = ""
     options: Sequence[Option] = ()
-    ends: tuple[str, str] = ("", "")
+    ends: Sequence[str] = ("", "")
     error: str = ""
 
     @property
@@ -80,6 +83,7 @@ class DisplayedField:
 
 def displayed_fields(
     form: PublicForm,
+    saved: SavedForm,
     words: Words,
     answers: Answers,
     visible: Set[str],
@@ -92,8 +96,10 @@ def displayed_fields(
         errors: the code of the error of each invalid answer, by field id.
     """
     yes_or_no = yes_or_no_fields(form.field_dependencies)
+    translations = saved.translations.get(form.language, FormTranslation()).fields
     displayed: dict[str, DisplayedField] = {}
-    for number, shown in enumerate(form.fields):
+    for number, (shown, field) in enumerate(zip(form.fields, saved.fields, strict=True)):
+        translation = translations.get(shown.key, FieldTranslation())
         display = shown.type.rules.display
         values = answers.get(shown.id, ())
         options = _options(shown, values, words)
@@ -118,7 +124,7 @@ def displayed_fields(
             value=values[0] if values and not options else "",
             own_value=next((value for value in values if value not in known), ""),
             options=options,
-            ends=_ends(shown, words),
+            ends=scale_ends(field, translation, words.options),
             error=error_text(shown, control, code, words) if code else "",
         )
     return displayed
@@ -180,33 +186,16 @@ def _hint(shown: PublicField, words: Words) -> str:
 
 def _options(shown: PublicField, values: Sequence[str], words: Words) -> list[Option]:
     rules = shown.type.rules
-    if rules.options_from_field:
-        texts = dict(zip(shown.values, shown.translated_values, strict=True))
-    else:
-        texts = option_texts(rules.display.control, rules.options, words)
-        if len(shown.translated_values) == len(texts) == rules.labels:
-            texts = dict(zip(texts, shown.translated_values, strict=True))
+    if not rules.options and not rules.options_from_field:
+        return []
+    texts: Mapping[str, str] = dict(zip(shown.values, shown.translated_values, strict=True))
+    if rules.display.control in (Control.SCALE, Control.STARS):
+        texts = option_labels(rules, words)
     return [Option(value, text, value in values) for value, text in texts.items()]
 
 
-def _ends(shown: PublicField, words: Words) -> tuple[str, str]:
-    if shown.type.rules.display.ends and len(shown.translated_values) == shown.type.rules.labels:
-        first, last = shown.translated_values
-        return first, last
-    return words.ends[shown.type.rules.display.ends]
-
-
-def option_texts(
-    control: Control, options: Mapping[str, int | None], words: Words
-) -> dict[str, str]:
-    """Return the label of each fixed option of a field type."""
-    match control:
-        case Control.STARS:
-            return {value: words.stars(int(value)) for value in options}
-        case Control.SMILEYS:
-            return dict(zip(options, words.smileys, strict=True))
-        case Control.CHECKBOX:
-            return words.yes_or_no
-        case Control.BINARY:
-            return {value: words.binary[value] for value in options}
-    return {value: value for value in options}
+def option_labels(rules: AnswerRules, words: Words) -> Mapping[str, str]:
+    """Return the default label of each fixed option of a field type."""
+    if rules.display.control is Control.STARS:
+        return {value: words.stars(int(value)) for value in rules.options}
+    return words.options.labels(rules)

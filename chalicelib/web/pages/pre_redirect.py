@@ -12,7 +12,7 @@ from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.web_url import is_https_url
-from chalicelib.web.pages.fields import DisplayedField, Option, option_texts
+from chalicelib.web.pages.fields import DisplayedField, Option, option_labels
 from chalicelib.web.pages.words import Words
 
 SCORE: Final = "score"
@@ -57,7 +57,7 @@ def question(config: PreRedirectConfig, words: Words, *, is_missing: bool) -> Di
     rules = _rules(config)
     control = rules.display.control
     topic, texts, ends = _texts(config, control, words)
-    labels = option_texts(control, rules.options, words)
+    labels = option_labels(rules, words)
     return DisplayedField(
         number=0,
         name=SCORE,
@@ -81,7 +81,7 @@ def _texts(
     config: PreRedirectConfig, control: Control, words: Words
 ) -> tuple[str, Mapping[str, str], tuple[str, str]]:
     """Return the topic, the labels of options, and the labels of both ends of a scale."""
-    start, end = words.ends["likelihood"]
+    start, end = words.options.ends["likelihood"]
     no_ends = ("", "")
     match control:
         case Control.STARS:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from chalicelib.domain.forms.language_choice import choose_language
+from chalicelib.domain.forms.option_words import option_words_in
 from chalicelib.domain.language import Language
 
 DOMAIN: Final = "pages"
@@ -64,14 +65,7 @@ class Words:
             "We have already received your earlier answers."
             " Send the form again if you want to send these answers too."
         )
-        self.ends = {
-            "": ("", ""),
-            "likelihood": (_("Not at all likely"), _("Extremely likely")),
-            "quality": (_("Very bad"), _("Very good")),
-        }
-        self.smileys = (_("Very bad"), _("Bad"), _("Fair"), _("Good"), _("Very good"))
-        self.yes_or_no = {"true": _("Yes"), "false": _("No")}
-        self.binary = {"satisfied": _("Satisfied"), "unsatisfied": _("Not satisfied")}
+        self.options = option_words_in(language)
         self.errors = {
             "required": _("Enter an answer."),
             "choose": _("Choose an answer."),

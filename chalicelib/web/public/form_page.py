@@ -131,7 +131,9 @@ def show_form(
     view, questionnaire = form.view, form.cached.questionnaire
     words = words_in(view.language)
     visible = questionnaire.visible_fields(state.answers)
-    displayed = displayed_fields(view, words, state.answers, visible, state.errors)
+    displayed = displayed_fields(
+        view, form.cached.saved, words, state.answers, visible, state.errors
+    )
     sections = [
         (section.name, [[displayed[shown.id] for shown in row] for row in section.rows])
         for section in sections_of(view.fields, view.field_groups)

@@ -38,7 +38,7 @@ _IDEMPOTENCY_KEY: Final = {
 }
 _ANSWERS: Final = (
     " Answers to hidden fields are ignored; every visible required field must be answered."
-    " Values can be in the form's original language or in the language of the view."
+    " Options and labels can be in any language of the form."
 )
 _SUBMISSION: Final = (
     "The answers, at most 256 KB. Send the array `fields` in one of three ways: as one JSON part;"

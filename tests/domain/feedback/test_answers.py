@@ -381,6 +381,59 @@ def test_text_answer_equal_to_translated_option_is_stored_unchanged() -> None:
     assert values(validate(form, ("text", "Prix"))) == {"text": ["Prix"]}
 
 
+def labelled(kind: str, labels: list[str], translated: list[str]) -> SavedForm:
+    return form_of(
+        field("what", kind, values=labels),
+        field("more"),
+        fieldDependencies=[depends("more", "what", list(FieldType(kind).rules.options)[-1])],
+        translations={"fr": {"fields": {"what": {"values": translated}}}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("submitted", "stored"),
+    [("Yes", "satisfied"), ("No", "unsatisfied"), ("Oui", "satisfied"), ("Non", "unsatisfied")],
+)
+def test_label_of_binary_field_is_stored_as_accepted_value(submitted: str, stored: str) -> None:
+    form = labelled("BINARY", ["Yes", "No"], ["Oui", "Non"])
+
+    validated = validate(form, ("what", submitted), ("more", "x"))
+
+    hidden = {"more": ["x"]} if stored == "unsatisfied" else {}
+    assert values(validated) == {"what": [stored], **hidden}
+    assert validated.rating == (10 if stored == "satisfied" else 0)
+
+
+def test_label_of_smiley_field_is_stored_as_accepted_value() -> None:
+    form = labelled("CSAT_SMILEY", [*"ABCDE"], [*"VWXYZ"])
+
+    assert values(validate(form, ("what", "B"))) == {"what": ["2"]}
+    assert values(validate(form, ("what", "Z"))) == {"what": ["5"]}
+
+
+def test_accepted_value_precedes_equal_label() -> None:
+    form = labelled("CSAT_SMILEY", [*"54321"], ["5", "", "", "", ""])
+    binary = labelled("BINARY", ["unsatisfied", "satisfied"], ["No", "Yes"])
+
+    assert values(validate(form, ("what", "5"))) == {"what": ["5"]}
+    assert values(validate(binary, ("what", "satisfied"))) == {"what": ["satisfied"]}
+
+
+def test_label_in_form_language_precedes_equal_translation() -> None:
+    form = labelled("BINARY", ["A", "B"], ["B", "A"])
+
+    assert values(validate(form, ("what", "B"), ("more", "x")))["what"] == ["unsatisfied"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels"), [("NPS", ["Bad", "Good"]), ("BINARY", ["Bad"]), ("CHECKBOX", ["Bad"])]
+)
+def test_text_that_is_no_label_of_an_option_is_rejected(kind: str, labels: list[str]) -> None:
+    form = form_of(field("what", kind, values=labels))
+
+    assert errors(form, ("what", "Bad")) == [("/fields/0/values/0", "not_allowed")]
+
+
 # --- ratings and display order
 
 

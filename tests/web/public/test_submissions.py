@@ -18,7 +18,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback, trackers
-from tests.domain.forms.factories import select
+from tests.domain.forms.factories import field, select
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.partner_client import Response
 from tests.web.public.respondent import PublicClient, multipart
@@ -69,6 +69,21 @@ def test_contact_form_submission_is_stored(fresh: SeededAccount) -> None:
     assert (feedback.kind, feedback.source, feedback.rating) == ("CONTACT_FORM", "Site", 9)
     assert (feedback.brand_id, feedback.store_id) == (fresh.brand_id, fresh.store_id)
     assert feedback.context_id == fresh.store_id
+
+
+def test_items_of_values_in_public_view_are_accepted(fresh: SeededAccount) -> None:
+    kinds = ("CSAT_SMILEY", "CSAT_STAR", "NPS", "RATING", "CHECKBOX")
+    labelled = field("again", "BINARY", values=["Yes", "No"])
+    fresh.contact_form(fields=[labelled, *(field(kind.lower(), kind) for kind in kinds)])
+    view = CLIENT.get(f"/public/contact-form?id={fresh.contact_form_id}").json
+
+    answers = [{"id": each["id"], "values": [each["values"][-1]]} for each in view["fields"]]
+    assert submit_contact(fresh, answers).status == 204
+    (stored,) = stored_feedback(fresh.contact_form_id)
+    assert {a.key: a.values for a in stored.answers} == {
+        "again": ["unsatisfied"], "csat_smiley": ["5"], "csat_star": ["5"],
+        "nps": ["10"], "rating": ["10"], "checkbox": ["false"],
+    }  # fmt: skip
 
 
 def test_version_of_form_is_stored_and_checked(fresh: SeededAccount) -> None:

@@ -14,6 +14,8 @@ from chalicelib.domain.forms.fields import (
     SavedField,
 )
 from chalicelib.domain.forms.form import Images, SavedForm
+from chalicelib.domain.forms.option_texts import option_texts, translated_values
+from chalicelib.domain.forms.option_words import OptionWords, option_words_in
 from chalicelib.domain.forms.part import Part
 from chalicelib.domain.forms.placeholders import fill, fill_titles
 from chalicelib.domain.forms.presentation import Body, ExternalLink, Footer, Header, Submission
@@ -50,8 +52,14 @@ class PublicField(FieldTraits):
     group: str = Field(
         description="Identifier of the field's group; empty if the field belongs to no group."
     )
+    values: list[str] = Field(
+        description="Values that an answer can have: the options of a select field, or the accepted"
+        " values of a checkbox, `BINARY`, smiley, star, `NPS` or `RATING` field.",
+        examples=[["Service", "Food", "Price"]],
+    )
     translated_values: list[str] = Field(
-        description="`values` in the language of this view, in the same order.",
+        description="Texts to display for `values`, in the same order and in the language of this"
+        " view. Submit the item of `values` at the same position.",
         examples=[["Service", "Cuisine", "Prix"]],
     )
     dependencies: list[PublicFieldDependency] = Field(
@@ -116,7 +124,12 @@ def public_parts(
         "submission": fill_titles(translate(form.submission, texts.submission), names),
         "store_list": [PublicPlace.of(store) for store in stores],
         "fields": [
-            _field(field, texts.fields.get(field.key, FieldTranslation()), dependencies)
+            _field(
+                field,
+                texts.fields.get(field.key, FieldTranslation()),
+                dependencies,
+                option_words_in(language),
+            )
             for field in form.fields
         ],
         "field_groups": [
@@ -178,21 +191,22 @@ def thanks_for(
     return submission.model_copy(update=filled)
 
 
-def translated_values(values: list[str], translations: list[str]) -> list[str]:
-    """Return the translated values. A value without a translation is unchanged."""
-    if not translations:
-        return values
-    return [text or value for value, text in zip(values, translations, strict=True)]
-
-
 def _field(
-    field: SavedField, texts: FieldTranslation, dependencies: dict[str, FieldDependency]
+    field: SavedField,
+    texts: FieldTranslation,
+    dependencies: dict[str, FieldDependency],
+    words: OptionWords,
 ) -> PublicField:
-    values = {name: getattr(field, name) for name in ("id", "key", "group", *_FIELD_TRAITS)} | {
+    values, displayed = field.values, translated_values(field.values, texts.values)
+    if field.type.rules.options:
+        fixed = option_texts(field, texts, words)
+        values, displayed = list(fixed), list(fixed.values())
+    properties = {name: getattr(field, name) for name in ("id", "key", "group", *_FIELD_TRAITS)} | {
         "label": texts.label or field.label,
         "placeholder": texts.placeholder or field.placeholder,
-        "translated_values": translated_values(field.values, texts.values),
+        "values": values,
+        "translated_values": displayed,
         "dependencies": [dependencies[item] for item in field.dependencies],
         "dependency_of": [dependencies[item] for item in field.dependency_of],
     }
-    return PublicField(**values)
+    return PublicField(**properties)

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.public.contact_form import PublicContactForm, build_public_contact_form
 from chalicelib.domain.forms.public.survey import PublicSurvey, build_public_survey
 from chalicelib.domain.forms.survey import SendMode
@@ -234,6 +236,73 @@ def test_translated_values_have_same_order_as_values(language: str, translated: 
 
     assert (what["values"], what["translatedValues"]) == (["Food", "Price"], translated)
     assert more["values"] == more["translatedValues"] == []
+
+
+NUMBERS = [str(number) for number in range(11)]
+FIXED_OPTIONS = [
+    ("BINARY", [], "en", {"satisfied": "Satisfied", "unsatisfied": "Not satisfied"}),
+    ("BINARY", ["Yes", "No"], "en", {"satisfied": "Yes", "unsatisfied": "No"}),
+    ("BINARY", ["Yes", "No"], "fr", {"satisfied": "Oui", "unsatisfied": "No"}),
+    ("BINARY", ["Yes"], "en", {"satisfied": "Satisfied", "unsatisfied": "Not satisfied"}),
+    ("CSAT_SMILEY", [*"ABCDE"], "en", dict(zip("12345", "ABCDE", strict=True))),
+    (
+        "CSAT_SMILEY",
+        [],
+        "en",
+        dict(zip("12345", ["Very bad", "Bad", "Fair", "Good", "Very good"], strict=True)),
+    ),
+    ("CSAT_STAR", ["Bad", "Good"], "en", {number: number for number in "12345"}),
+    (
+        "NPS",
+        ["Not at all", "Extremely"],
+        "en",
+        {number: number for number in NUMBERS} | {"0": "0 – Not at all", "10": "10 – Extremely"},
+    ),
+    (
+        "RATING",
+        [],
+        "en",
+        {number: number for number in NUMBERS} | {"0": "0 – Very bad", "10": "10 – Very good"},
+    ),
+    ("CHECKBOX", ["I agree"], "en", {"true": "Yes", "false": "No"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "labels", "language", "texts"), FIXED_OPTIONS)
+def test_public_view_of_fixed_options_has_accepted_values_and_their_texts(
+    kind: str, labels: list[str], language: str, texts: dict[str, str]
+) -> None:
+    translations = {"fr": {"fields": {"what": {"values": ["Oui", ""]}}}} if len(labels) == 2 else {}
+    form = {"fields": [field("what", kind, values=labels)], "translations": translations}
+
+    (what,) = contact_form_view(language, **form)["fields"]
+
+    assert what["values"] == [*texts]
+    assert what["translatedValues"] == [*texts.values()]
+    assert saved_contact_form(**form).fields[0].values == labels
+
+
+def test_public_view_without_own_labels_has_labels_in_its_language() -> None:
+    (what,) = contact_form_view(
+        "fr", fields=[field("what", "BINARY")], translations={"fr": {"fields": {}}}
+    )["fields"]
+
+    assert what["translatedValues"] == ["Satisfait", "Pas satisfait"]
+
+
+@pytest.mark.parametrize("kind", FieldType)
+def test_every_value_of_public_view_is_a_valid_answer(kind: FieldType) -> None:
+    labels = [*"ABCDE"][: kind.rules.labels or 5]
+    form = saved_contact_form(
+        fields=[field("what", kind, values=labels)],
+        translations={"fr": {"fields": {"what": {"values": [text * 2 for text in labels]}}}},
+    )
+    (what,) = build_public_contact_form(form, DIRECTORY, Language("fr")).fields
+
+    assert len(what.values) == len(what.translated_values)
+    for value in what.values if kind.rules.options or kind.rules.options_from_field else ():
+        answer = SubmittedAnswer(id=what.id, values=[value])
+        assert Questionnaire.of(form).validate([answer]).answers[0].values == [value]
 
 
 def test_right_to_left_translation_is_returned_unchanged() -> None:
