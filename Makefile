@@ -108,8 +108,8 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	@$(BIN)/python -m infrastructure.openapi --check
 	@$(BIN)/python -m infrastructure.catalogues --check
 	$(BIN)/cfn-lint infrastructure/data.yaml infrastructure/domain.yaml
-	@$(BIN)/python -m infrastructure.deployment.code_package .local/check/packaged.json
-	$(BIN)/cfn-lint .local/check/packaged.json
+	@$(BIN)/python -m infrastructure.deployment.code_package .build/packaged.json
+	$(BIN)/cfn-lint .build/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(if $(E2E_DEMO),1,4) $(GROUPED) $(E2E_PARTS)
@@ -148,14 +148,14 @@ catalogues: $(VENV) ## Compile the translations of the words of pages, messages 
 openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
 	@$(BIN)/python -m infrastructure.openapi
 
-clients: $(VENV) ## Generate clients of the API in .local/clients: Python, and others if npx or openapi-generator is installed
-	@mkdir -p .local/clients && rm -rf .local/clients/*
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/openapi-python-client generate --path $(OPENAPI) --output-path .local/clients/python
+clients: $(VENV) ## Generate clients of the API in .build/clients: Python, and others if npx or openapi-generator is installed
+	@mkdir -p .build/clients && rm -rf .build/clients/*
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/openapi-python-client generate --path $(OPENAPI) --output-path .build/clients/python
 	@if command -v npx > /dev/null; then \
-		npx --yes openapi-typescript $(OPENAPI) --output .local/clients/typescript/schema.ts; \
+		npx --yes openapi-typescript $(OPENAPI) --output .build/clients/typescript/schema.ts; \
 	else echo "No TypeScript types: npx is not installed."; fi
 	@if command -v openapi-generator > /dev/null; then \
-		for language in $(CLIENTS); do openapi-generator generate -i $(OPENAPI) -g $$language -o .local/clients/$$language || exit; done; \
+		for language in $(CLIENTS); do openapi-generator generate -i $(OPENAPI) -g $$language -o .build/clients/$$language || exit; done; \
 	else echo "No clients in $(CLIENTS): openapi-generator is not installed."; fi
 
 lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
@@ -179,7 +179,7 @@ audit: $(UV) ## Check the locked packages for known vulnerabilities (needs the n
 
 clean: ## Remove all environments, caches and local data
 	@if [ -x $(BIN)/python ]; then $(LOCAL_CLOUD) stop; fi
-	@rm -rf .venv .tools .local .chalice/deployments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .tools .local .build .chalice/deployments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(UV): requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null \

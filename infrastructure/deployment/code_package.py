@@ -110,7 +110,7 @@ def run_chalice(
         text=True,
     )
     if process.returncode != 0:
-        log = PROJECT / ".local" / "chalice.log"
+        log = PROJECT / ".build" / "chalice.log"
         log.parent.mkdir(exist_ok=True)
         log.write_text(process.stdout)
         last = (process.stdout.strip().splitlines() or ["no output"])[-1]

@@ -304,7 +304,7 @@ def _chalice(
                 code_package.run_chalice("delete", "--stage", stage.name, folder=folder)
         finally:
             # Save the record even after a failure: the next command continues from it.
-            save_record(bucket, record, fallback=code_package.PROJECT / ".local")
+            save_record(bucket, record, fallback=code_package.PROJECT / ".build")
         deployed: dict[str, Any] = json.loads(record.read_text())
     resources: list[dict[str, Any]] = deployed["resources"]
     return resources

@@ -10,7 +10,6 @@ import os
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -91,7 +90,6 @@ def up(emulator: Emulator) -> None:
                 f"The local cloud in {emulator.folder} uses port {port}. Run make stop first, or"
                 f" set PORT={port}."
             )
-        hide_folder(emulator.folder)
         deploy(emulator)
     else:
         _start(emulator)
@@ -141,7 +139,7 @@ def run_with(command: list[str]) -> int:
         status = _call(command, os.environ | {"E2E_DEMO": str(demo_file(emulator))})
         if status != 0:
             name = os.environ.get("LOG_NAME", "emulator")
-            log_copy = PROJECT / ".local" / f"last-failed-{name}.log"
+            log_copy = PROJECT / ".build" / f"last-failed-{name}.log"
             log_copy.parent.mkdir(exist_ok=True)
             shutil.copyfile(emulator.log, log_copy)
             console.print(f"The output of the emulator and of the functions is in {log_copy}.")
@@ -181,22 +179,7 @@ def demo_file(emulator: Emulator) -> Path:
     return emulator.folder / "demo.json"
 
 
-def hide_folder(folder: Path) -> None:
-    """Create a folder that only this user can access, or restrict the access to it.
-
-    Raises:
-        DeploymentError: every user can write to the existing folder, so it is shared.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.stat().st_mode & stat.S_IWOTH:
-        raise DeploymentError(
-            f"Every user can write to {folder}. Choose another folder with STATE_DIR=…"
-        )
-    folder.chmod(0o700)
-
-
 def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
-    hide_folder(emulator.folder)
     with step("Emulator") as shown:
         process = emulator.start(printing=printing)
         shown.outcome = f"on port {emulator.port}"

@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import time
 import urllib.error
@@ -31,6 +32,8 @@ LAUNCHER = "infrastructure.local_cloud.strict"
 _PORTS = range(20_000, 32_000)
 """The ports of temporary emulators. The system assigns higher ports to outgoing connections."""
 _STATE_WITH_QUEUE_URLS = ("sqs.json", "cloudformation.json")
+_MARKER = "local-cloud"
+"""The file that marks a state folder. The start deletes files only in a folder with this file."""
 _QUEUE_URL = re.compile(rb"(?<=http://localhost:)\d+(?=/\d{12}/)")
 
 
@@ -109,6 +112,8 @@ class Emulator:
 
     def is_running(self) -> bool:
         """Return whether an emulator is running or starting in this folder."""
+        if not (self.folder / _MARKER).exists():
+            return False
         try:
             with self._lock():
                 return False
@@ -137,8 +142,10 @@ class Emulator:
                 process's standard output instead of the file ``messages.log``.
 
         Raises:
-            DeploymentError: the folder or the port is in use, or the emulator did not start.
+            DeploymentError: the folder or the port is in use, every user can write to the folder,
+                the folder has other content, or the emulator did not start.
         """
+        self._claim_folder()
         try:
             with self._lock() as lock:
                 if not _is_free(self.port):
@@ -210,6 +217,22 @@ class Emulator:
         self._pid_file.unlink(missing_ok=True)
         shutil.rmtree(self.temporary, ignore_errors=True)
 
+    def _claim_folder(self) -> None:
+        """Create and mark the state folder. Restrict the access to this user."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.folder.stat().st_mode & stat.S_IWOTH:
+            raise DeploymentError(
+                f"Every user can write to {self.folder}. Choose another folder with STATE_DIR=…"
+            )
+        marker = self.folder / _MARKER
+        if not marker.exists() and any(self.folder.iterdir()):
+            raise DeploymentError(
+                f"{self.folder} contains files that are not from a local cloud. Choose an empty"
+                " folder with STATE_DIR=…"
+            )
+        marker.touch()
+        self.folder.chmod(0o700)
+
     def _move_queues(self) -> None:
         """Change the port in the saved URLs of queues.
 
@@ -264,7 +287,6 @@ class Emulator:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int]:
-        self.folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.folder / "emulator.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -82,7 +82,9 @@ def test_emulator_starts_again_after_crash(cloud: Emulator, start: Start) -> Non
 
 def test_saved_queues_get_port_of_emulator(cloud: Emulator, start: Start) -> None:
     saved = cloud.folder / "state" / "sqs.json"
-    saved.parent.mkdir(parents=True)
+    start()
+    cloud.stop()
+    saved.parent.mkdir()
     saved.write_text('["http://localhost:4566/000000000000/a", "http://localhost:8080/hook"]')
     start()
     queue = f"http://localhost:{cloud.port}/000000000000/a"
@@ -93,6 +95,34 @@ def test_stop_with_stale_process_id_kills_no_process(cloud: Emulator) -> None:
     cloud.folder.mkdir()
     (cloud.folder / "emulator.pid").write_text(f"{os.getpid()} 4566\n")
     assert not cloud.stop()
+
+
+def test_state_folder_becomes_private(cloud: Emulator, start: Start) -> None:
+    cloud.folder.mkdir(mode=0o755)
+    start()
+    assert cloud.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_shared_folder_is_rejected_and_not_changed(cloud: Emulator) -> None:
+    cloud.folder.mkdir()
+    cloud.folder.chmod(0o777)
+    with pytest.raises(DeploymentError, match="Every user can write.*STATE_DIR"):
+        cloud.start()
+    assert cloud.folder.stat().st_mode & 0o777 == 0o777
+    assert not list(cloud.folder.iterdir())
+
+
+def test_folder_with_other_content_is_rejected_and_not_changed(cloud: Emulator) -> None:
+    work = cloud.temporary / "work"
+    work.mkdir(parents=True)
+    cloud.folder.chmod(0o755)
+    assert not cloud.is_running()
+    with pytest.raises(DeploymentError, match="not from a local cloud.*STATE_DIR"):
+        cloud.start()
+    assert not cloud.stop()
+    assert work.is_dir()
+    assert list(cloud.folder.iterdir()) == [cloud.temporary]
+    assert cloud.folder.stat().st_mode & 0o777 == 0o755
 
 
 def test_second_start_in_same_folder_is_rejected(cloud: Emulator, start: Start) -> None:
