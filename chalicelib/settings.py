@@ -52,6 +52,11 @@ class Settings:
     sms_sender_id: str = ""
     sms_segments: int = 3
 
+    @property
+    def is_emulated(self) -> bool:
+        """Whether the stage runs on an emulator and is never deployed to AWS."""
+        return self.stage in _EMULATED
+
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue: ``feedback-<stage>-<name>``."""
         return f"feedback-{self.stage}-{name}"

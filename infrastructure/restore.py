@@ -4,8 +4,9 @@ Each step can be repeated: it reads from AWS which tables it has processed alrea
 tables and the backups contain the time in their names.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
+from chalicelib.domain.errors import Conflict, FeedbackError
 from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
 from infrastructure.deployment.retries import retry_while
@@ -32,10 +34,19 @@ NOT_PURGED: Final = frozenset({PURCHASES, MESSAGE_EVENTS})
 
 _MAX_INVOCATION_S: Final = max(function.timeout_s for function in FUNCTIONS)
 _PAUSE_S: Final = 5
+_CHANGE_TIMEOUT_S: Final = 15 * 60
+_COPY_TIMEOUT_S: Final = 24 * 60 * 60
+"""AWS copies a table in minutes to hours, depending on its size."""
+TEMPORARY_SUFFIX: Final = r"-[0-9]{8}T[0-9]{6}Z"
+"""The end of the names of temporary tables and of backups."""
 
 
 class AcceptsWrites(Exception):
     """The functions of the stage can write. The message lists the functions."""
+
+
+class RestoreFailed(FeedbackError):
+    """A step of a restore failed. The message names the table and says what to do."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +68,34 @@ def stop_writers(stage: str) -> None:
     The messages stay in their queues, with the times at which they were sent. The concurrency of a
     function with a queue must not be 0: its queue would count each throttled invocation as a
     receive, and move the messages to the dead-letter queue.
+
+    Raises:
+        RestoreFailed: an event source is not disabled in time.
     """
     _set_writers(_deployed(stage), is_enabled=False)
-    while [source for source in _event_sources(_deployed(stage)) if source["State"] != "Disabled"]:
-        time.sleep(_PAUSE_S)
+    _wait_until(
+        lambda: all(s["State"] == "Disabled" for s in _event_sources(_deployed(stage))),
+        "The event sources are not disabled.",
+    )
     time.sleep(_MAX_INVOCATION_S)
 
 
 def start_writers(stage: str) -> None:
-    """Enable the event sources, and set the reserved concurrency of the manifest."""
-    _set_writers(_deployed(stage), is_enabled=True)
+    """Enable the event sources, and set the reserved concurrency of the manifest.
+
+    Raises:
+        Conflict: a restore has not ended: its temporary tables exist.
+    """
+    deployed = _deployed(stage)
+    pattern = re.compile(re.escape(deployed.resource_name("")) + f".+{TEMPORARY_SUFFIX}")
+    names = deployed.listed("dynamodb", "list_tables", "TableNames")
+    if found := [name for name in names if pattern.fullmatch(name)]:
+        raise Conflict(
+            f"A restore has not ended: the temporary table {found[0]} exists. Repeat stage restore"
+            " with the same time. If you cancelled the restore before it replaced the tables,"
+            f" delete its temporary tables ({len(found)})."
+        )
+    _set_writers(deployed, is_enabled=True)
 
 
 def _set_writers(deployed: DeployedStage, *, is_enabled: bool) -> None:
@@ -124,8 +153,13 @@ class Restore:
         self._backup_name = f"feedback-{stage}-{self._suffix}"
         self._dynamodb = self._deployed.client("dynamodb")
 
-    def steps(self) -> list[Step]:
-        """Return the steps in their order. Start them when the stage accepts no writes."""
+    def steps(self, repetitions: Sequence[Step]) -> list[Step]:
+        """Return the steps in their order. Start them when the stage accepts no writes.
+
+        Args:
+            repetitions: the steps that repeat what was recorded after the time. They come before
+                the last step: until then, the stage cannot be started.
+        """
         number = len(self.tables)
         return [
             Step(f"Restore {number} tables under temporary names", self._restore_temporary),
@@ -134,6 +168,7 @@ class Restore:
             Step("Turn on recovery, deletion protection and time to live", self._turn_on_settings),
             Step("Start a new epoch of the partners' feed", self._start_epoch),
             Step("Purge the queues whose work the sweeper requeues", self._purge),
+            *repetitions,
             Step("Delete the temporary tables", self._delete_temporary),
         ]
 
@@ -166,8 +201,11 @@ class Restore:
                     TableName=self.temporary(table), BackupName=self._backup_name
                 )
         for table in self.tables:
-            while not self._is_available(self._backup_of(table)):
-                time.sleep(_PAUSE_S)
+            _wait_until(
+                partial(self._is_available, table),
+                f"The backup of the table {self.temporary(table)} is not available.",
+                _COPY_TIMEOUT_S,
+            )
 
     def _replace(self) -> None:
         tables = self._not_replaced()
@@ -179,13 +217,18 @@ class Restore:
                 self._wait_until_active(table)
                 self._dynamodb.delete_table(TableName=table)
         for table in tables:
-            while self._describe(table) is not None:
-                time.sleep(_PAUSE_S)
+            _wait_until(
+                partial(self._is_deleted, table),
+                f"The table {table} is not deleted.",
+            )
             self._dynamodb.restore_table_from_backup(
                 TargetTableName=table, BackupArn=self._backup_of(table), **self._key_of(table)
             )
         for table in self.tables:
             self._wait_until_active(table)
+
+    def _is_deleted(self, table: str) -> bool:
+        return self._describe(table) is None
 
     def _turn_on_settings(self) -> None:
         """Turn on settings that DynamoDB does not restore and a deployment does not compare."""
@@ -250,9 +293,21 @@ class Restore:
         arns = (b["BackupArn"] for b in backups if b["BackupName"] == self._backup_name)
         return next(arns, None)
 
-    def _is_available(self, backup: str | None) -> bool:
-        description = self._dynamodb.describe_backup(BackupArn=backup)["BackupDescription"]
-        return bool(description["BackupDetails"]["BackupStatus"] == "AVAILABLE")
+    def _is_available(self, table: str) -> bool:
+        """Return whether the backup of the table's temporary table is complete.
+
+        Raises:
+            RestoreFailed: the backup does not exist, or AWS has given it up.
+        """
+        status = "missing"
+        if backup := self._backup_of(table):
+            description = self._dynamodb.describe_backup(BackupArn=backup)["BackupDescription"]
+            status = description["BackupDetails"]["BackupStatus"]
+        if status not in ("CREATING", "AVAILABLE"):
+            raise RestoreFailed(
+                f"The backup of the table {self.temporary(table)} is {status}. Repeat the command."
+            )
+        return status == "AVAILABLE"
 
     def _key_of(self, table: str) -> dict[str, Any]:
         encryption = self._deployed.expected_tables[table]["SSESpecification"]
@@ -270,8 +325,27 @@ class Restore:
         return description
 
     def _wait_until_active(self, table: str) -> None:
-        while (self._describe(table) or {}).get("TableStatus") != "ACTIVE":
-            time.sleep(_PAUSE_S)
+        _wait_until(
+            lambda: (self._describe(table) or {}).get("TableStatus") == "ACTIVE",
+            f"The table {table} is not active.",
+            _COPY_TIMEOUT_S,
+        )
+
+
+def _wait_until(
+    is_done: Callable[[], bool], failure: str, timeout_s: int = _CHANGE_TIMEOUT_S
+) -> None:
+    """Wait until a change is done.
+
+    Raises:
+        RestoreFailed: the change is not done in time.
+    """
+    deadline = time.monotonic() + timeout_s
+    while not is_done():
+        if time.monotonic() > deadline:
+            waited = f"Waited {timeout_s // 60} minutes."
+            raise RestoreFailed(f"{failure} {waited} Repeat the command to continue.")
+        time.sleep(_PAUSE_S)
 
 
 def _deployed(stage: str) -> DeployedStage:

@@ -82,8 +82,11 @@ def list_accounts() -> None:
     Cost: one AWS request per MB of the table of accounts.
     """
     show_table(
-        ["Id", "Name", "Created"],
-        [[account.id, account.name, account.created_at] for account in manage.list_accounts()],
+        ["Id", "Name", "Created", "Closed"],
+        [
+            [account.id, account.name, account.created_at, account.closed_at]
+            for account in manage.list_accounts()
+        ],
     )
 
 
@@ -91,13 +94,16 @@ def list_accounts() -> None:
 def show_settings(account: AccountArgument) -> None:
     """Show the account's settings and the last changes by operators, newest first.
 
-    Cost: two AWS requests.
+    Cost: three AWS requests.
     """
     settings = current_settings(account).model_dump(mode="json")
+    closed_at = require_account(account).closed_at
     changes = last_changes(account, _SHOWN_CHANGES)
     if prints_json():
-        show_json({"settings": settings, "changes": changes})
+        show_json({"settings": settings, "closedAt": closed_at, "changes": changes})
         return
+    if closed_at:
+        notices().print(f"The account was closed on {closed_at:%Y-%m-%d}.")
     show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
     if changes:
         results().print()
@@ -352,7 +358,8 @@ def close(
     """Revoke all keys, disable all forms and workflows, and erase all customers of an account.
 
     This cannot be undone. You confirm it by typing the name of the account. Feedback, purchases and
-    numbers stay, without personal data. If the command is interrupted, run it again to continue.
+    numbers stay, without personal data. A closed account gets no keys, definitions and imported
+    purchases. If the command is interrupted, run it again to continue.
 
     Cost: about ten AWS requests, two per key, form and workflow, and about 30 per customer.
     """

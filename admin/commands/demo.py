@@ -49,6 +49,7 @@ from chalicelib.services.feedback.process import MAX_BATCH_SIZE
 from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.public import find_tracker
+from chalicelib.settings import settings
 
 _TRACKERS: Final = 24
 _SETTINGS: Final = {"defaultRegion": "FR", "timeZone": "Europe/Paris"}
@@ -94,8 +95,14 @@ def load(
     """Load the demo data if it is not loaded yet, and print example requests.
 
     If the output file contains valid credentials, the command reuses these credentials. Otherwise,
-    it issues new credentials.
+    it issues new credentials. The stage must run on an emulator.
     """
+    if not settings().is_emulated:
+        raise typer.BadParameter(
+            f"The stage {settings().stage} does not run on an emulator. The ids of the demo data"
+            " are public, so the command loads it only into an emulated stage.",
+            param_hint="--stage",
+        )
     started = time.monotonic()
     loaded_at = _create_accounts()
     definitions = demo_definitions(loaded_at.date())

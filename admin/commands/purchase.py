@@ -23,6 +23,7 @@ from admin.definitions.purchase_lines import (
 )
 from admin.error_messages import one_line_message
 from admin.options import AccountArgument, WideOption, example, id_option, limit_option
+from admin.services.accounts.manage import require_open_account
 from admin.services.purchases.stored import is_stored, last_purchases, list_purchases
 from admin.terminal import notices, progress, show_json, show_record
 from chalicelib.concurrency import map_concurrently
@@ -104,6 +105,7 @@ def import_file(
     store and replaces storeId. Separators, dates (in the time zone of the account) and words for
     yes and no are accepted as Excel writes them.
     """
+    require_open_account(account)
     zone = ZoneInfo(current_settings(account).time_zone)
     reading = Reading(dates, encoding, zone, _stores(account))
     record = partial(_check if dry_run else _record, account, solicit)

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from admin.identity import operator_identity
 from admin.options import YesOption, example, time_option
 from admin.services.erasure.replay import replay_erasures
+from admin.services.repeat_changes import RepeatedChanges, repeat_changes
 from admin.services.work.parked import read_status
 from admin.terminal import (
     confirm,
@@ -19,6 +21,7 @@ from admin.terminal import (
     show_record,
     show_table,
 )
+from chalicelib.domain.erasure import Erasure
 from chalicelib.settings import settings
 
 app = typer.Typer(help="Stop and start a stage, and restore its tables.", no_args_is_help=True)
@@ -69,12 +72,13 @@ def restore(
 
     Stop the stage first: the command fails while functions can write. Before the first table is
     replaced, the command asks for confirmation; check samples of the temporary tables then. After a
-    failure, repeat the command with the same time. It ends with a repetition of the recorded
-    erasures. Start the stage afterwards with stage start.
+    failure, repeat the command with the same time. The command repeats the recorded erasures,
+    revocations of keys and closings of accounts, and lists the keys to issue and the webhook
+    secrets to rotate again. Start the stage afterwards with stage start.
 
     Cost: about 15 AWS requests per table, and the storage of each table and its backup.
     """
-    from infrastructure.restore import AcceptsWrites, Restore, require_no_writes
+    from infrastructure.restore import AcceptsWrites, Restore, Step, require_no_writes
 
     stage = settings().stage
     try:
@@ -82,7 +86,22 @@ def restore(
     except AcceptsWrites as error:
         raise typer.BadParameter(str(error), param_hint="--stage") from error
     plan = Restore(stage, to)
-    steps = plan.steps()
+    changes: list[RepeatedChanges] = []
+    erasures: list[Erasure] = []
+
+    def repeat_recorded_changes() -> None:
+        changes.append(repeat_changes(to, operator_identity()))
+
+    def repeat_recorded_erasures() -> None:
+        with progress("Reading records") as advance:
+            erasures.extend(replay_erasures(advance))
+
+    steps = plan.steps(
+        [
+            Step("Repeat the recorded revocations and closings", repeat_recorded_changes),
+            Step("Repeat the recorded erasures", repeat_recorded_erasures),
+        ]
+    )
     example_name = plan.temporary(plan.tables[0])
     for number, step in enumerate(steps, 1):
         if step.is_final:
@@ -93,13 +112,22 @@ def restore(
                 ),
                 is_confirmed=yes,
             )
-        notices().print(f"{number} of {len(steps) + 1}: {step.title} …")
+        notices().print(f"{number} of {len(steps)}: {step.title} …")
         step.run()
-    notices().print(f"{len(steps) + 1} of {len(steps) + 1}: Repeat the recorded erasures …")
-    with progress("Reading records") as advance:
-        repeated = replay_erasures(advance)
+    (repeated,) = changes
+    for key, account in repeated.lost_keys.items():
+        notices().print(f"Issue again: the key {key} of the account {account}.")
+    for account in repeated.rotated_secrets:
+        notices().print(f"Rotate again: the webhook secret of the account {account}.")
     notices().print("Restored. Start the stage with stage start.")
-    show_record({"tables": plan.tables, "to": to.isoformat(), "repeatedErasures": len(repeated)})
+    show_record(
+        {
+            "tables": plan.tables,
+            "to": to.isoformat(),
+            "repeatedErasures": len(erasures),
+            "repeatedChanges": repeated,
+        }
+    )
 
 
 def status() -> None:

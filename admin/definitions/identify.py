@@ -73,5 +73,7 @@ def _account_errors(
         yield InputError("/account", "invalid_uuid", "Must be the id of an account.")
     elif default_account and account_id != default_account:
         yield not_allowed(f"Differs from --account {default_account}.", "account")
-    elif not known.has_account(account_id):
+    elif (stored := known.account(account_id)) is None:
         yield unknown_reference("account", "account")
+    elif stored.closed_at:
+        yield not_allowed(f"The account was closed on {stored.closed_at:%Y-%m-%d}.", "account")

@@ -8,6 +8,7 @@ from admin.definitions.definition import Definition, Kind
 from admin.services.accounts.manage import find_account
 from admin.services.forms.manage import list_forms
 from admin.services.workflows.manage import list_workflows
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.workflows.workflow import Workflow
@@ -22,9 +23,9 @@ class StoredResources:
     """Look up stored resources to which definitions refer, and cache the results."""
 
     @cache  # noqa: B019 - the process ends with the command
-    def has_account(self, account_id: str) -> bool:
-        """Return whether the account exists."""
-        return find_account(account_id) is not None
+    def account(self, account_id: str) -> Account | None:
+        """Return the account, or None if it does not exist."""
+        return find_account(account_id)
 
     @cache  # noqa: B019
     def directory(self, account_id: str) -> Directory:

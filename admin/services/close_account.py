@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from admin.services.accounts.manage import add_change, list_keys, revoke_key
+from admin.services.accounts.manage import list_keys, require_account, revoke_key
 from admin.services.forms.manage import list_forms, set_form_enabled
 from admin.services.workflows.manage import list_workflows, set_workflow_enabled
 from chalicelib.domain import clock
@@ -12,19 +13,24 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import find_customer, list_customers
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.storage import customer_creation
+from chalicelib.storage import accounts, customer_creation
 from chalicelib.storage.dynamodb.table import account_key
 
-_PAGE_SIZE = 100
+CLOSED: Final = "closed"
+_PAGE_SIZE: Final = 100
 
 
 @dataclass(frozen=True)
-class ClosedAccount:
-    """The numbers of changes, and of the customers that were created in the meantime."""
-
+class _Disabled:
     revoked_keys: int
     disabled_forms: int
     disabled_workflows: int
+
+
+@dataclass(frozen=True)
+class ClosedAccount(_Disabled):
+    """The numbers of changes, and of the customers that were created in the meantime."""
+
     erased_customers: int
     remaining_customers: int
 
@@ -34,7 +40,8 @@ def close_account(
 ) -> ClosedAccount:
     """Close the account, and return the number of changes. After a failure, repeat the call.
 
-    Keys, forms and workflows come first, because they could create customers. Feedback, purchases
+    The closing is recorded first, so that a restore from a backup does not undo it. Then come keys,
+    forms and workflows, because they could create customers. Feedback, purchases
     and numbers without personal data stay. AWS requests: about ten, two per key, form and workflow,
     and about 30 per customer. The customers that were created in the meantime remain.
 
@@ -45,6 +52,21 @@ def close_account(
     Raises:
         NotFound: the account does not exist.
     """
+    if require_account(account_id).closed_at is None:
+        change = AccountChange(clock.now(), subject_of(account_id), operator, None, CLOSED)
+        accounts.close(account_id, change.changed_at, [change])
+    disabled = disable(account_id, operator)
+    erased = 0
+    for customer_id in _customer_ids(account_id):
+        continue_erasure(start_erasure(account_id, customer_id, operator).pointer)
+        erased += 1
+        on_erased(1)
+    remaining = list_customers(account_id, PageRequest(limit=1)).meta.total_items
+    return ClosedAccount(**vars(disabled), erased_customers=erased, remaining_customers=remaining)
+
+
+def disable(account_id: str, operator: str) -> _Disabled:
+    """Revoke all keys and disable all forms and workflows. Return the number of changes."""
     keys = [key for key in list_keys(account_id) if key.revoked_at is None]
     for key in keys:
         revoke_key(key.api_key, operator)
@@ -55,15 +77,12 @@ def close_account(
     workflows = [workflow for workflow in list_workflows(account_id) if workflow.enabled]
     for workflow in workflows:
         set_workflow_enabled(account_id, workflow.id, enabled=False)
-    erased = 0
-    for customer_id in _customer_ids(account_id):
-        continue_erasure(start_erasure(account_id, customer_id, operator).pointer)
-        erased += 1
-        on_erased(1)
-    remaining = list_customers(account_id, PageRequest(limit=1)).meta.total_items
-    change = AccountChange(clock.now(), f"account {account_id}", operator, None, "closed")
-    add_change(account_id, change)
-    return ClosedAccount(len(keys), len(enabled_forms), len(workflows), erased, remaining)
+    return _Disabled(len(keys), len(enabled_forms), len(workflows))
+
+
+def subject_of(account_id: str) -> str:
+    """Return the subject of the change that closes an account."""
+    return f"account {account_id}"
 
 
 def _customer_ids(account_id: str) -> Iterator[str]:

@@ -13,7 +13,10 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import WorkState
 
 _REMAINING_COPIES: Final = (
-    ("backups of the tables (point-in-time recovery)", timedelta(days=35)),
+    (
+        "backups of the tables (point-in-time recovery, and those of a restore)",
+        timedelta(days=35),
+    ),
     ("webhook deliveries with tracker ids and excerpts of responses", timedelta(days=90)),
     ("messages in queues and dead-letter queues", timedelta(days=14)),
     ("log lines with ids", timedelta(days=30)),

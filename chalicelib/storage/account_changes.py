@@ -1,6 +1,6 @@
 """The table of changes that operators made to accounts. Changes do not expire."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
@@ -51,6 +51,14 @@ def load_last(account_id: str, limit: int | None = None) -> list[AccountChange]:
         account_id, consistent_read=True, scan_index_forward=False, limit=limit
     )
     return [_change(row) for row in rows]
+
+
+def scan() -> Iterator[tuple[str, AccountChange]]:
+    """Yield the changes of all accounts, each with the id of its account.
+
+    Each account's changes are in the order of their times. One AWS request per MB.
+    """
+    return ((row.account_id, _change(row)) for row in AccountChangeRow.scan(consistent_read=True))
 
 
 def _change(row: AccountChangeRow) -> AccountChange:

@@ -36,6 +36,7 @@ class AccountRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     name = UnicodeAttribute()
     created_at = TimestampAttribute()
+    closed_at = TimestampAttribute(null=True)
     settings = JsonAttribute(null=True)
     retention_due_at = IntegerAttribute(null=True)
     anonymized_until = TimestampAttribute(null=True)
@@ -51,6 +52,18 @@ def find(account_id: str) -> Account | None:
     """Load an account. Return None if it does not exist."""
     row = AccountRow.find(account_id, consistent=False)
     return _account(row) if row else None
+
+
+def close(account_id: str, closed_at: datetime, changes: Iterable[AccountChange]) -> None:
+    """Mark the account as closed and store the changes for the audit, in one transaction.
+
+    Raises:
+        Contention: the account is closed already, or it does not exist.
+    """
+    is_open = AccountRow.account_id.exists() & AccountRow.has(closed_at=None)
+    with transaction() as write:
+        write.update(AccountRow(account_id), AccountRow.changes(closed_at=closed_at), is_open)
+        account_changes.add(write, account_id, changes)
 
 
 def find_settings(account_id: str, *, consistent: bool = False) -> AccountSettings | None:
@@ -164,7 +177,7 @@ def _settings(row: AccountRow) -> AccountSettings:
 
 
 def _account(row: AccountRow) -> Account:
-    return Account(id=row.account_id, name=row.name, created_at=row.created_at)
+    return Account(row.account_id, row.name, row.created_at, row.closed_at)
 
 
 def _stored(settings: AccountSettings) -> dict[str, object] | None:

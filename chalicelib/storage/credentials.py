@@ -1,5 +1,8 @@
 """The table of partner credentials. It contains hashes of secrets, not the secrets."""
 
+from collections.abc import Iterable
+from datetime import datetime
+
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 
 from chalicelib.domain.accounts.account import DEFAULT_PERMISSIONS, Credential, Permission
@@ -47,16 +50,16 @@ def list_for_account(account_id: str) -> list[Credential]:
     return sorted(map(_credential, rows), key=lambda c: (c.created_at, c.api_key))
 
 
-def revoke(credential: Credential, change: AccountChange) -> None:
-    """Revoke a credential and store the change for the audit, in one transaction.
+def revoke(credential: Credential, revoked_at: datetime, changes: Iterable[AccountChange]) -> None:
+    """Revoke a credential and store the changes for the audit, in one transaction.
 
     Raises:
         Contention: the credential was revoked in the meantime.
     """
-    revoked = CredentialRow.changes(revoked_at=change.changed_at)
+    revoked = CredentialRow.changes(revoked_at=revoked_at)
     with transaction() as write:
         write.update(CredentialRow(credential.api_key), revoked, CredentialRow.has(revoked_at=None))
-        account_changes.add(write, credential.account_id, [change])
+        account_changes.add(write, credential.account_id, changes)
 
 
 def _credential(row: CredentialRow) -> Credential:

@@ -1,11 +1,15 @@
 """Check the tables and the queues."""
 
 import json
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any, Final
 
+from chalicelib.domain import clock
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, differences, missing
+from infrastructure.restore import TEMPORARY_SUFFIX
 
 _UPDATE_STACK: Final = (
     "Detect the drift of the data stack in CloudFormation, and correct the resource to match"
@@ -14,6 +18,8 @@ _UPDATE_STACK: Final = (
 _PITR: Final = (
     "Turn on the recovery: aws dynamodb update-continuous-backups (docs/operating.md, Restore)."
 )
+_RECOVERY: Final = timedelta(days=35)
+"""The age up to which point-in-time recovery can restore the tables."""
 _TTL: Final = "Turn on time to live: aws dynamodb update-time-to-live (docs/operating.md, Restore)."
 _REDRIVE: Final = "Set the RedrivePolicy of the template: aws sqs set-queue-attributes."
 _INDEX: Final = (
@@ -73,6 +79,20 @@ def check_recovery(deployed: DeployedStage) -> Iterator[Problem]:
         recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
         if recovery["PointInTimeRecoveryStatus"] != "ENABLED":
             yield Problem(name, "Point-in-time recovery is off.", _PITR)
+
+
+def check_backups(deployed: DeployedStage) -> Iterator[Problem]:
+    """Check that no backup that a restore has taken is older than point-in-time recovery.
+
+    Such a backup can contain persons who were erased after it.
+    """
+    name = re.compile(re.escape(f"feedback-{deployed.stage.name}") + TEMPORARY_SUFFIX)
+    for backup in deployed.listed("dynamodb", "list_backups", "BackupSummaries"):
+        is_old = clock.now() - backup["BackupCreationDateTime"] > _RECOVERY
+        if is_old and name.fullmatch(backup["BackupName"]):
+            detail = f"A backup of a restore is older than {_RECOVERY.days} days."
+            fix = f"Delete it: aws dynamodb delete-backup --backup-arn {backup['BackupArn']}"
+            yield Problem(backup["TableName"], detail, fix)
 
 
 def check_time_to_live(deployed: DeployedStage) -> Iterator[Problem]:

@@ -44,6 +44,7 @@ CHECKS: Final = (
     Check("indexes", data.check_indexes, "tables"),
     Check("encryption", data.check_encryption, "tables", is_emulated=False),
     Check("point-in-time recovery", data.check_recovery, "tables", is_emulated=False),
+    Check("backups", data.check_backups, "tables"),
     Check("time to live", data.check_time_to_live, "tables", is_emulated=False),
     Check("queues", data.check_queues),
     Check("dead-letter queues", data.check_redrive, "queues"),

@@ -20,6 +20,15 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.config import default_user_config
 from moto.dynamodb.models import dynamodb_backends
 
+from admin.services.accounts.manage import (
+    create_account,
+    issue_key,
+    require_account,
+    require_key,
+    revoke_key,
+)
+from admin.services.close_account import close_account
+from admin.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import purchase_id
@@ -98,6 +107,11 @@ def reserved_concurrency() -> dict[str, int]:
 
 def event_sources() -> list[Any]:
     return boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+
+
+def key_of(account_id: str) -> str:
+    """Issue an API key."""
+    return issue_key(account_id, "operator")[0].api_key
 
 
 def send_purchase(shop: Shop, **fields: Any) -> None:
@@ -186,6 +200,8 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
     )
     in_a_minute = datetime.now(UTC) + timedelta(minutes=1)
     assert PURCHASE_QUEUE.deliver([newer], sent_at=in_a_minute) == []
+    closed = create_account("Closed").id
+    keys = {"revoked": key_of(shop.account_id), "closed": key_of(closed)}
     names = restored_tables()
     rows_at_time = {name: copy.deepcopy(tables()[PREFIX + name].items) for name in names}
     send_purchase(shop, customer=PERSON)
@@ -193,6 +209,11 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
     time.ahead += timedelta(minutes=2)
     erase(shop.account_id, visitor.customer_id)
     finish(shop.account_id, visitor.customer_id, time)
+
+    revoke_key(keys["revoked"], "operator")
+    keys["lost"] = key_of(shop.account_id)
+    rotate_webhook_secret(shop.account_id, "operator")
+    close_account(closed, "operator", lambda _: None)
 
     start_functions()
     stop, restore_to, start = commands()
@@ -223,9 +244,21 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
         with monkeypatch.context() as patch:
             fail_once(patch, operation, number)
             assert run(*restore_to).exit_code == 1, operation
+        not_ended = run(*start)
+        assert not_ended.exit_code == 1
+        assert "A restore has not ended" in not_ended.stderr
     result = run(*restore_to, "--json")
     assert result.exit_code == 0, (result.output, result.exception)
-    assert json.loads(result.stdout)["tables"] == [PREFIX + name for name in names]
+    shown = json.loads(result.stdout)
+    assert shown["tables"] == [PREFIX + name for name in names]
+    assert shown["repeatedChanges"] == {
+        "revokedKeys": [keys["revoked"]],
+        "closedAccounts": [closed],
+        "lostKeys": {keys["lost"]: shop.account_id},
+        "rotatedSecrets": [shop.account_id],
+    }
+    assert all(require_key(keys[name]).revoked_at for name in ("revoked", "closed"))
+    assert require_account(closed).closed_at
     assert {name.removeprefix(PREFIX) for name in tables()} == {*names, *NOT_RESTORED}
     # Unlike DynamoDB, moto does not restore the billing mode.
     for table in tables().values():
@@ -247,6 +280,27 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
     assert {row.customer_id for row in PurchaseRow.scan()} == {None}
     order_id = purchase_id(shop.account_id, DataSource("Site"), order["externalId"])
     assert read_purchase(shop.account_id, order_id).metadata == {"v": "2"}
+
+
+def test_restore_ends_if_backup_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    start_functions()
+    stop, restore_to, _ = commands()
+    assert run(*stop).exit_code == 0
+    restore_to[restore_to.index("--to") + 1] = "2026-11-20T12:00:00Z"
+    before = set(tables())
+    monkeypatch.setattr(Restore, "_backup_of", lambda *_: None)
+    result = run(*restore_to)
+    assert result.exit_code == 1
+    assert "is missing" in result.stderr
+    for name in tables().keys() - before:
+        boto3.client("dynamodb").delete_table(TableName=name)
+
+
+def test_restore_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter(range(0, 10**9, 60))
+    monkeypatch.setattr(restore.time, "monotonic", lambda: next(moments))
+    with pytest.raises(restore.RestoreFailed, match=r"not active.*1440 minutes"):
+        Restore("test", datetime.now(UTC))._wait_until_active(f"{PREFIX}unknown")
 
 
 def test_restore_without_confirmation_changes_no_table() -> None:

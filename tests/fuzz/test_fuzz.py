@@ -7,6 +7,7 @@ repeats a run.
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from admin.definitions.check import check
 from admin.definitions.definition import RawDefinition
 from admin.definitions.files import read_files
 from admin.definitions.identify import MODELS
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.idempotency import origin_of
@@ -189,8 +191,8 @@ def test_random_submissions_get_no_server_error(account: SeededAccount) -> None:
 class EmptyAccounts:
     """Stub in which every account exists and has no resources."""
 
-    def has_account(self, account_id: str) -> bool:
-        return True
+    def account(self, account_id: str) -> Account:
+        return Account(account_id, "Any", datetime.now(UTC))
 
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])

@@ -14,13 +14,17 @@ from chalicelib.domain.accounts.account import (
     new_secret,
 )
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import account_changes, accounts, counters, credentials
 from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 CUSTOMERS: Final = "customers"
+KEY: Final = "key"
+"""The kind of record of the changes of API keys."""
+ISSUED: Final = "issued"
+REVOKED: Final = "revoked"
 _STATS: Final[dict[str, Listed | Counted]] = {
     CUSTOMERS: Listed.CUSTOMERS,
     "contact_forms": Listed.CONTACT_FORMS,
@@ -64,6 +68,19 @@ def require_account(account_id: str) -> Account:
     account = find_account(account_id)
     if account is None:
         raise NotFound("account")
+    return account
+
+
+def require_open_account(account_id: str) -> Account:
+    """Return the account.
+
+    Raises:
+        NotFound: the account does not exist.
+        Conflict: the account is closed.
+    """
+    account = require_account(account_id)
+    if account.closed_at:
+        raise Conflict(f"The account {account.name} was closed on {account.closed_at:%Y-%m-%d}.")
     return account
 
 
@@ -118,8 +135,9 @@ def issue_key(
 
     Raises:
         NotFound: the account does not exist.
+        Conflict: the account is closed.
     """
-    require_account(account_id)
+    require_open_account(account_id)
     secret = new_secret()
     credential = Credential(
         api_key=new_api_key(),
@@ -129,7 +147,7 @@ def issue_key(
         created_at=clock.now(),
         permissions=permissions,
     )
-    issued = f"issued with {', '.join(sorted(permissions))}"
+    issued = f"{ISSUED} with {', '.join(sorted(permissions))}"
     change = AccountChange(
         credential.created_at, _subject(credential.api_key), operator, None, issued
     )
@@ -164,14 +182,14 @@ def revoke_key(api_key: str, operator: str) -> None:
     def attempt() -> None:
         credential = require_key(api_key)
         if credential.revoked_at is None:
-            change = AccountChange(clock.now(), _subject(api_key), operator, "issued", "revoked")
-            credentials.revoke(credential, change)
+            change = AccountChange(clock.now(), _subject(api_key), operator, ISSUED, REVOKED)
+            credentials.revoke(credential, change.changed_at, [change])
 
     retry_on_contention(attempt)
 
 
 def _subject(api_key: str) -> str:
-    return f"key {api_key}"
+    return f"{KEY} {api_key}"
 
 
 def list_keys(account_id: str) -> list[Credential]:

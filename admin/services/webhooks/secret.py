@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from admin.services.accounts.manage import require_account
 from chalicelib.domain import clock
@@ -11,6 +12,9 @@ from chalicelib.domain.errors import Conflict
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import webhook_secrets
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
+
+SUBJECT: Final = "webhook secret"
+"""The kind of record of the changes of webhook secrets."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def rotate_webhook_secret(
     def attempt() -> NewSecret:
         now = clock.now()
         start = active_from or now
-        subject = f"webhook secret {format_timestamp(start)}"
+        subject = f"{SUBJECT} {format_timestamp(start)}"
         change = AccountChange(now, subject, operator, None, "created")
         return NewSecret(secret, webhook_secrets.save(account_id, start, secret, change))
 

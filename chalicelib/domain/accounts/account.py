@@ -17,11 +17,16 @@ _API_KEY_PATTERN: Final = re.compile(r"fk_[0-9a-f]{24}")
 
 @dataclass(frozen=True)
 class Account:
-    """A tenant of the service. Every other record belongs to exactly one account."""
+    """A tenant of the service. Every other record belongs to exactly one account.
+
+    Attributes:
+        closed_at: the time at which an operator began to close the account.
+    """
 
     id: str
     name: str
     created_at: datetime
+    closed_at: datetime | None = None
 
 
 class Permission(StrEnum):

@@ -1,16 +1,20 @@
 """Tests of ``account close``."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from admin.services import close_account as closing
 from admin.services.accounts.manage import issue_key, list_keys
+from admin.services.close_account import close_account
 from admin.services.customers.save import save_customer
 from admin.services.forms.manage import list_forms
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.storage import workflows
@@ -85,5 +89,42 @@ def test_interrupted_close_is_continued(
         "remainingCustomers": 0,
     }
     assert state(account)["customers"] == 0
+    assert run(*command).exit_code == 0
     history = json.loads(run("account", "history", account, "--json").stdout)
     assert [c["new"] for c in history if c["subject"] == f"account {account}"] == ["closed"]
+
+
+@pytest.fixture
+def closed(seeded: SeededAccount) -> str:
+    close_account(seeded.account_id, "operator", lambda _: None)
+    return seeded.account_id
+
+
+def test_closed_account_shows_when_it_was_closed(closed: str) -> None:
+    today = f"{clock.now():%Y-%m-%d}"
+    listed = {row["id"]: row for row in json.loads(run("account", "list", "--json").stdout)}
+    shown = run("account", "show", closed)
+    assert listed[closed]["closed"].startswith(today)
+    assert f"was closed on {today}" in shown.stderr
+    assert json.loads(run("account", "show", closed, "--json").stdout)["closedAt"].startswith(today)
+
+
+def test_closed_account_gets_no_key(closed: str) -> None:
+    result = run("key", "issue", closed)
+    assert (result.exit_code, "was closed on" in result.stderr) == (1, True)
+    assert all(key.revoked_at for key in list_keys(closed))
+
+
+def test_closed_account_gets_no_purchases(closed: str, tmp_path: Path) -> None:
+    file = tmp_path / "purchases.jsonl"
+    file.write_text("{}\n")
+    result = run("purchase", "import", str(file), "--account", closed)
+    assert (result.exit_code, "was closed on" in result.stderr) == (1, True)
+
+
+def test_closed_account_gets_no_definitions(closed: str, tmp_path: Path) -> None:
+    file = tmp_path / "customer.yaml"
+    file.write_text(f"kind: customer\nid: {new_id()}\nfirstName: Zoé\n")
+    result = run("definition", "load", str(file), "--account", closed, "--yes")
+    assert (result.exit_code, "was closed on" in result.stderr) == (1, True)
+    assert list_customers(closed, PageRequest()).meta.total_items == 0

@@ -29,6 +29,7 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.forms.cached_forms import get_survey
 from chalicelib.services.purchases.read import read_purchase
+from chalicelib.settings import settings
 from chalicelib.storage import places, trackers, webhook_secrets
 from chalicelib.storage.forms import contact_forms, surveys
 from chalicelib.storage.trackers import TrackerRow
@@ -286,3 +287,18 @@ def test_unwritable_demo_file_is_reported_in_one_line(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
     assert "Cannot use" in result.stderr
+
+
+def test_demo_data_is_not_loaded_into_stage_on_aws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAGE", "prod")
+    settings.cache_clear()
+    try:
+        output = tmp_path / "demo.json"
+        result = run("demo-data", "load", "--base-url", BASE_URL, "--output", output)
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+    assert (result.exit_code, "does not run on an emulator" in result.stderr) == (2, True)
+    assert not output.exists()

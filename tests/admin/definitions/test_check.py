@@ -1,12 +1,14 @@
 """Tests of the validation of all definitions that one ``load`` command reads."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from admin.definitions.check import check
 from admin.definitions.definition import Problem, RawDefinition
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.input_errors import InputError
@@ -26,8 +28,8 @@ class EmptyService:
     def __init__(self, stored: Sequence[Workflow] = ()) -> None:
         self.stored = stored
 
-    def has_account(self, account_id: str) -> bool:
-        return account_id == ACCOUNT
+    def account(self, account_id: str) -> Account | None:
+        return Account(ACCOUNT, "Account", datetime.now(UTC)) if account_id == ACCOUNT else None
 
     def directory(self, account_id: str) -> Directory:
         assert account_id == ACCOUNT

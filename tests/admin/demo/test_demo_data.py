@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections import Counter
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from admin.demo.customers import SHOWN_CUSTOMER
 from admin.demo.ids import MAIN_ACCOUNT, OTHER_ACCOUNT, demo_id
 from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from admin.domain.forms.survey import SurveyDefinition
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.pair import pair_of
@@ -27,8 +29,9 @@ from chalicelib.domain.parsing import parse
 class EmptyService:
     """A service that has only the two demo accounts, without resources."""
 
-    def has_account(self, account_id: str) -> bool:
-        return account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
+    def account(self, account_id: str) -> Account:
+        assert account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
+        return Account(account_id, "Demo", datetime.now(UTC))
 
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])

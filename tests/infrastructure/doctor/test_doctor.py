@@ -577,3 +577,28 @@ def test_doctor_reads_rates_of_last_day() -> None:
     boto3.client("cloudwatch").put_metric_data(Namespace="AWS/SES", MetricData=[rate])
     (problem,) = check_reputation(DeployedStage(STAGE))
     assert problem.detail.startswith("Complaint rate: 0.40%")
+
+
+@pytest.mark.parametrize(
+    ("name", "age", "is_reported"),
+    [
+        ("feedback-dev-20261120T100000Z", timedelta(days=35, minutes=1), True),
+        ("feedback-dev-20261120T100000Z", timedelta(days=34, hours=23), False),
+        ("feedback-dev2-20261120T100000Z", timedelta(days=36), False),
+        ("feedback-dev-before-update", timedelta(days=36), False),
+    ],
+)
+def test_doctor_reports_old_backups_of_restores(
+    name: str, age: timedelta, is_reported: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup = {
+        "TableName": "table",
+        "BackupName": name,
+        "BackupArn": "arn:backup",
+        "BackupCreationDateTime": clock.now() - age,
+    }
+    deployed = DeployedStage(stage_named("dev"))
+    monkeypatch.setattr(deployed, "listed", lambda *_: iter([backup]))
+    problems = list(data.check_backups(deployed))
+    assert [problem.resource for problem in problems] == ["table"] * is_reported
+    assert all("arn:backup" in problem.fix for problem in problems)

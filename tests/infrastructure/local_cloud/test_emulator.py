@@ -106,7 +106,7 @@ def test_state_folder_becomes_private(cloud: Emulator, start: Start) -> None:
 def test_shared_folder_is_rejected_and_not_changed(cloud: Emulator) -> None:
     cloud.folder.mkdir()
     cloud.folder.chmod(0o777)
-    with pytest.raises(DeploymentError, match="Every user can write.*STATE_DIR"):
+    with pytest.raises(DeploymentError, match=r"Every user can write.*STATE_DIR"):
         cloud.start()
     assert cloud.folder.stat().st_mode & 0o777 == 0o777
     assert not list(cloud.folder.iterdir())
@@ -117,7 +117,7 @@ def test_folder_with_other_content_is_rejected_and_not_changed(cloud: Emulator) 
     work.mkdir(parents=True)
     cloud.folder.chmod(0o755)
     assert not cloud.is_running()
-    with pytest.raises(DeploymentError, match="not from a local cloud.*STATE_DIR"):
+    with pytest.raises(DeploymentError, match=r"not from a local cloud.*STATE_DIR"):
         cloud.start()
     assert not cloud.stop()
     assert work.is_dir()

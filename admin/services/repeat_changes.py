@@ -1,0 +1,78 @@
+"""Repeat the recorded revocations and closings after a restore from a backup.
+
+The table of account changes survives a restore. The tables of credentials, accounts, forms and
+workflows return to their earlier state, in which a revoked key or a closed account is usable.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from admin.services.accounts.manage import ISSUED, KEY, REVOKED
+from admin.services.close_account import CLOSED, disable, subject_of
+from admin.services.webhooks import secret
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.storage import account_changes, accounts, credentials
+
+
+@dataclass
+class RepeatedChanges:
+    """The changes that were repeated, and those that an operator must repeat.
+
+    Attributes:
+        revoked_keys: API keys that are revoked again.
+        closed_accounts: the ids of accounts that are closed again.
+        lost_keys: API keys that were issued after the time of the restore, with their accounts.
+            They do not exist any more.
+        rotated_secrets: the ids of accounts whose webhook secret was rotated after the time of the
+            restore. An earlier secret signs their webhooks.
+    """
+
+    revoked_keys: list[str] = field(default_factory=list)
+    closed_accounts: list[str] = field(default_factory=list)
+    lost_keys: dict[str, str] = field(default_factory=dict)
+    rotated_secrets: list[str] = field(default_factory=list)
+
+
+def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
+    """Revoke recorded keys and close recorded accounts again. You can repeat the call.
+
+    All recorded changes count, not only those after the time of the restore: a revocation and a
+    closing are never undone. AWS requests: one per MB of changes, one per key, two per revoked
+    key, and those of closing an account, without its customers.
+
+    Args:
+        operator: the identity of the operator who restores.
+    """
+    repeated = RepeatedChanges()
+    for account_id, change in account_changes.scan():
+        kind, _, name = change.subject.partition(" ")
+        is_lost = change.changed_at > restored_to
+        if kind == KEY:
+            credential = credentials.find(name)
+            if credential is None and is_lost and str(change.new).startswith(ISSUED):
+                repeated.lost_keys[name] = account_id
+            elif credential and change.new == REVOKED and credential.revoked_at is None:
+                credentials.revoke(credential, change.changed_at, [])
+                repeated.revoked_keys.append(name)
+        elif change.subject == subject_of(account_id) and change.new == CLOSED:
+            if _close(account_id, change, operator):
+                repeated.closed_accounts.append(account_id)
+        elif (
+            change.subject.startswith(secret.SUBJECT)
+            and is_lost
+            and account_id not in repeated.rotated_secrets
+        ):
+            repeated.rotated_secrets.append(account_id)
+    return repeated
+
+
+def _close(account_id: str, change: AccountChange, operator: str) -> bool:
+    """Close an account again. Return whether the account or anything in it was open."""
+    account = accounts.find(account_id)
+    if account is None:
+        return False
+    is_open = account.closed_at is None
+    if is_open:
+        accounts.close(account_id, change.changed_at, [])
+    # The restored account can be closed in part: an interrupted closing is continued.
+    return any(vars(disable(account_id, operator)).values()) or is_open
