@@ -46,9 +46,14 @@ class CachedFunction(Generic[Arguments, Result]):
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         """Return the cached result, or call the function."""
+        result = self.cached(*args, **kwargs)
+        return self.refresh(*args, **kwargs) if result is None else result
+
+    def cached(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result | None:
+        """Return the cached result, or None if there is none."""
         with self._lock, suppress(KeyError):
             return self._results[self._key(*args, **kwargs)]
-        return self.refresh(*args, **kwargs)
+        return None
 
     def refresh(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         """Call the function and cache the result."""

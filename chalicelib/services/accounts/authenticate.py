@@ -9,16 +9,20 @@ from chalicelib.storage import credentials
 def authenticate(api_key: str, api_secret: str) -> Credential:
     """Return the credential of this API key and secret.
 
-    Credentials are cached, so a revoked key can be accepted for up to a minute.
+    Credentials are cached, so a revoked key can be accepted for up to a minute. A credential that
+    does not accept the secret is read again, past the cache. The rejection of a well-formed key
+    therefore always takes one AWS request, and its duration does not show whether the key exists.
 
     Raises:
         NotAuthenticated: the key is unknown or revoked, or the secret does not match the key.
     """
-    credential = _credential(api_key) if is_api_key(api_key) else None
-    secret_matches = (credential or NO_CREDENTIAL).accepts(api_secret)
-    if credential is None or not secret_matches:
+    if not is_api_key(api_key):
         raise NotAuthenticated
-    return credential
+    for read in (_credential.cached, _credential.refresh):
+        credential = read(api_key)
+        if (credential or NO_CREDENTIAL).accepts(api_secret) and credential:
+            return credential
+    raise NotAuthenticated
 
 
 @cached(at_most=1024)

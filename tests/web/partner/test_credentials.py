@@ -7,6 +7,7 @@ from chalice.test import Client
 
 from admin.services.accounts.manage import revoke_key
 from app import app
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
@@ -58,6 +59,37 @@ def test_unknown_api_key_and_wrong_secret_get_same_response(
     bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in responses]
     assert bodies == [bodies[0]] * len(wrong)
     assert {response.status for response in responses} == {401}
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_rejected_api_key_takes_one_request_whether_known_cached_or_not(
+    client: Client, partner: Partner, is_known: bool, is_cached: bool
+) -> None:
+    assert partner.get(f"/partners/customer?id={new_id()}").status == 404
+    if not is_cached:
+        clear_caches()
+    key = partner.headers["X-API-KEY"] if is_known else "fk_" + "0" * 24
+    stranger = Partner(client, "", {"X-API-KEY": key, "X-API-SECRET": "x"})
+    with counted_calls() as calls:
+        assert stranger.get(f"/partners/customer?id={new_id()}").status == 401
+    assert calls == {"dynamodb.GetItem": 1}
+
+
+def test_malformed_api_key_is_rejected_without_request(client: Client) -> None:
+    stranger = Partner(client, "", {"X-API-KEY": "fk_unknown", "X-API-SECRET": "x"})
+    with counted_calls() as calls:
+        assert stranger.get(f"/partners/customer?id={new_id()}").status == 401
+    assert calls == {}
+
+
+def test_wrong_secret_leaves_the_key_usable_and_cached(client: Client, partner: Partner) -> None:
+    key = partner.headers["X-API-KEY"]
+    stranger = Partner(client, "", {"X-API-KEY": key, "X-API-SECRET": "x"})
+    assert stranger.get(f"/partners/customer?id={new_id()}").status == 401
+    with counted_calls() as calls:
+        assert partner.get(f"/partners/customer?id={new_id()}").status == 404
+    assert calls == {"dynamodb.GetItem": 1}, "only the customer is read"
 
 
 def test_credential_header_names_are_case_insensitive(client: Client, partner: Partner) -> None:
