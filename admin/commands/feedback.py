@@ -399,7 +399,7 @@ def republish(account: AccountArgument) -> None:
     Run the command once for each account after the update from a version without the feed, and
     after a restore. You can repeat it: partners read the feedback again.
 
-    Cost: three AWS requests, two per 100 feedback records, and one per 700 entries of the feed.
+    Cost: four AWS requests, three per 99 feedback records, and one per 350 entries of the feed.
     """
     with progress("Adding feedback") as advance:
         published, gaps = republish_feedback(account, advance)

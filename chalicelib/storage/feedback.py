@@ -20,6 +20,7 @@ from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
     LATEST,
     CompressedJsonAttribute,
+    IntegerAttribute,
     TimestampAttribute,
 )
 from chalicelib.storage.dynamodb.indexes import index
@@ -42,6 +43,7 @@ class FeedbackRow(WorkRow):
     """The table row of a feedback record, with the state of its processing.
 
     ``contact_hash`` is the hash of the pair of e-mail address and phone number in the answers.
+    ``entry_number`` is the number of the last entry in the feed whose transaction wrote the row.
     """
 
     class Meta:
@@ -60,6 +62,7 @@ class FeedbackRow(WorkRow):
     marked_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
     answered_as = UnicodeAttribute(null=True)
+    entry_number = IntegerAttribute(null=True)
     by_account = index("account_id", "created_at")
     by_customer = index("customer_id", "created_at")
     by_contact = index("contact_hash", "created_at")
@@ -182,6 +185,7 @@ def finish(
     write: TransactWrite,
     stored: StoredFeedback,
     customer_id: str | None,
+    entry_number: int,
     now: datetime,
 ) -> None:
     """Mark a feedback record as processed in this transaction.
@@ -191,9 +195,11 @@ def finish(
     Args:
         stored: the record, with the groups in which the statistics count it.
         customer_id: the id of the respondent's customer, or None if there is no such customer.
+        entry_number: the number of the entry in the feed.
     """
     known = {"customer_id": customer_id} if customer_id else {}
-    actions = [*FeedbackRow.end(WorkState.DONE, now, **known), *count_in(stored)]
+    done = FeedbackRow.end(WorkState.DONE, now, entry_number=entry_number, **known)
+    actions = [*done, *count_in(stored)]
     anonymized_at = FeedbackRow.anonymized_at
     is_unchanged = (
         anonymized_at.exists() if stored.feedback.is_anonymized else anonymized_at.does_not_exist()
@@ -249,17 +255,25 @@ def scan_contacts() -> Iterator[tuple[str, str, datetime]]:
 
 
 def anonymize(
-    write: TransactWrite, stored: StoredFeedback, anonymized: Feedback, now: datetime
+    write: TransactWrite,
+    stored: StoredFeedback,
+    anonymized: Feedback,
+    entry_number: int,
+    now: datetime,
 ) -> None:
     """Replace a feedback record with its anonymized version, in this transaction.
 
     The transaction fails if the record has changed since it was loaded.
+
+    Args:
+        entry_number: the number of the entry in the feed.
     """
     actions = FeedbackRow.changes(
         document=anonymized.model_dump_json().encode(),
         anonymized_at=now,
         contact_hash=None,
         input_hash=None,
+        entry_number=entry_number,
     )
     if anonymized.customer_id is None:
         actions += FeedbackRow.changes(customer_id=None)
@@ -267,12 +281,22 @@ def anonymize(
     write.update(FeedbackRow(stored.feedback.id), actions, unchanged)
 
 
-def set_test(write: TransactWrite, stored: StoredFeedback, now: datetime, *, is_test: bool) -> None:
+def set_test(
+    write: TransactWrite,
+    stored: StoredFeedback,
+    entry_number: int,
+    now: datetime,
+    *,
+    is_test: bool,
+) -> None:
     """Mark a feedback record as a test, or remove the mark, in this transaction.
 
     The transaction fails if the record has changed since it was loaded.
+
+    Args:
+        entry_number: the number of the entry in the feed.
     """
-    marked = FeedbackRow.changes(is_test=is_test or None, marked_at=now)
+    marked = FeedbackRow.changes(is_test=is_test or None, marked_at=now, entry_number=entry_number)
     write.update(FeedbackRow(stored.feedback.id), marked, _is_unchanged(stored))
 
 
@@ -315,4 +339,5 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
         changed_at,
         row.counted_as,
         row.answered_as,
+        row.entry_number or 0,
     )

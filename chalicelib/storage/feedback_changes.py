@@ -4,6 +4,10 @@ Each transaction that changes feedback which partners see adds one entry with th
 account. It changes the head of the account, with the last number, on condition that the head is
 unchanged. Therefore numbers have no gaps, and an entry with a higher number was committed later.
 Times cannot order the changes: a transaction can take long, and clocks differ.
+
+DynamoDB applies the writes of a transaction one after the other. An entry can therefore be visible
+before the feedback that it names. The transaction also stores the number of the entry in the rows
+of the feedback, so that a reader knows whether a row is older than the entry.
 """
 
 from collections.abc import Collection, Iterator
@@ -11,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -19,7 +23,6 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import create
 from chalicelib.storage.trackers import TrackerRow
 
 HEAD: Final = "head"
@@ -33,7 +36,8 @@ _PROBES: Final = 100
 class FeedbackChangeRow(Table):
     """The table row of an entry, of the head of an account, or of the epoch.
 
-    The sort key of an entry is its number with leading zeros.
+    The sort key of an entry is its number with leading zeros. ``numbers_rows`` marks an entry whose
+    transaction stored its number in the rows of the feedback records.
     """
 
     is_contended = True
@@ -46,6 +50,7 @@ class FeedbackChangeRow(Table):
     last = IntegerAttribute(null=True)
     changed_at = UnicodeAttribute(null=True)
     ids = JsonAttribute(null=True)
+    numbers_rows = BooleanAttribute(null=True)
     epoch = UnicodeAttribute(null=True)
 
 
@@ -59,11 +64,17 @@ class Head:
 
 @dataclass(frozen=True)
 class Entry:
-    """The ids of the feedback records that one transaction changed."""
+    """The ids of the feedback records that one transaction changed.
+
+    Attributes:
+        numbers_rows: whether the transaction stored the number in the rows of the records. False if
+            it did not change the records.
+    """
 
     number: int
     at: datetime
     ids: tuple[str, ...]
+    numbers_rows: bool = False
 
 
 def load_epoch() -> str:
@@ -124,18 +135,27 @@ def add(
     head: Head,
     feedback_ids: Collection[str],
     now: datetime,
-) -> None:
-    """Add an entry in this transaction. The transaction fails if the head has changed.
+    *,
+    numbers_rows: bool = True,
+) -> int:
+    """Add an entry in this transaction, and return its number.
 
-    The times of entries never decrease, even if clocks differ.
+    The transaction fails if the head has changed. The times of entries never decrease, even if
+    clocks differ.
+
+    Args:
+        numbers_rows: whether the caller deletes the feedback records in this transaction, or stores
+            the number in their rows. False if the transaction does not change them.
     """
     changed_at, number = max(format_timestamp(now), head.changed_at), head.last + 1
-    write.update(FeedbackChangeRow(account_id, HEAD), *_new_head(head, number, changed_at))
-    ids = list(feedback_ids)
-    write.save(FeedbackChangeRow(account_id, _key(number), changed_at=changed_at, ids=ids))
+    write.update(FeedbackChangeRow(account_id, HEAD), *new_head(head, number, changed_at))
+    entry = FeedbackChangeRow(account_id, entry_key(number), changed_at=changed_at)
+    entry.ids, entry.numbers_rows = list(feedback_ids), numbers_rows or None
+    write.save(entry)
+    return number
 
 
-def _new_head(head: Head, last: int, changed_at: str) -> tuple[list[Action], Condition]:
+def new_head(head: Head, last: int, changed_at: str) -> tuple[list[Action], Condition]:
     """Return the actions of an update of the head, and the condition that it is unchanged."""
     row = FeedbackChangeRow
     return row.changes(last=last, changed_at=changed_at), row.has(last=head.last or None)
@@ -148,11 +168,18 @@ def load_after(account_id: str, number: int, at_most: int) -> list[Entry]:
     therefore omitted until the gap is closed. One consistent request per MB, about 700 entries.
     """
     entries: list[Entry] = []
-    for row in _entries(account_id, number + 1, at_most):
-        if int(row.number) != number + len(entries) + 1:
+    for entry in entries_from(account_id, number + 1, at_most):
+        if entry.number != number + len(entries) + 1:
             break
-        entries.append(_entry(row))
+        entries.append(entry)
     return entries
+
+
+def entries_from(account_id: str, first: int, at_most: int | None = None) -> Iterator[Entry]:
+    """Yield the entries from this number on, in order. One consistent request per MB."""
+    numbers = FeedbackChangeRow.number.between(entry_key(first), "9" * _DIGITS)
+    for row in FeedbackChangeRow.query(account_id, numbers, consistent_read=True, limit=at_most):
+        yield _entry(row)
 
 
 def find_last_before(account_id: str, at: datetime) -> int:
@@ -165,7 +192,7 @@ def find_last_before(account_id: str, at: datetime) -> int:
     while first < last:
         step = max(1, -(-(last - first) // _PROBES))
         numbers = range(first + step, last + 1, step)
-        rows = read_together(*((FeedbackChangeRow, account_id, _key(n)) for n in numbers))
+        rows = read_together(*((FeedbackChangeRow, account_id, entry_key(n)) for n in numbers))
         earlier = [
             number
             for number, row in zip(numbers, rows, strict=True)
@@ -176,39 +203,11 @@ def find_last_before(account_id: str, at: datetime) -> int:
     return first
 
 
-def repair(account_id: str) -> int:
-    """Close the gaps between an account's entries, and correct its head. Return the number of gaps.
-
-    A restore reads each row as of almost the same time, but not the rows of a transaction together.
-    About one request per 700 entries, and one per gap.
-    """
-    head, gaps = load_head(account_id), 0
-    last, changed_at = 0, ""
-    for row in _entries(account_id, 1, None):
-        gaps += _close(account_id, range(last + 1, int(row.number)), row.changed_at)
-        last, changed_at = int(row.number), max(changed_at, row.changed_at)
-    gaps += _close(account_id, range(last + 1, head.last + 1), max(changed_at, head.changed_at))
-    if last > head.last:
-        FeedbackChangeRow(account_id, HEAD).update(*_new_head(head, last, changed_at))
-    return gaps
-
-
-def _close(account_id: str, numbers: range, changed_at: str) -> int:
-    """Add entries without ids. Return their number."""
-    entry = {"account_id": account_id, "changed_at": changed_at, "ids": []}
-    for number in numbers:
-        create(FeedbackChangeRow, entry | {"number": _key(number)})
-    return len(numbers)
-
-
-def _entries(account_id: str, first: int, at_most: int | None) -> Iterator[FeedbackChangeRow]:
-    numbers = FeedbackChangeRow.number.between(_key(first), "9" * _DIGITS)
-    return iter(FeedbackChangeRow.query(account_id, numbers, consistent_read=True, limit=at_most))
-
-
 def _entry(row: FeedbackChangeRow) -> Entry:
-    return Entry(int(row.number), datetime.fromisoformat(row.changed_at), tuple(row.ids))
+    at, ids = datetime.fromisoformat(row.changed_at), tuple(row.ids)
+    return Entry(int(row.number), at, ids, bool(row.numbers_rows))
 
 
-def _key(number: int) -> str:
+def entry_key(number: int) -> str:
+    """Return the sort key of an entry."""
     return f"{number:0{_DIGITS}}"

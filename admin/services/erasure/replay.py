@@ -14,7 +14,7 @@ from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.erasure import Erasure
 from chalicelib.services.erasure.erase import WORKER, start_erasure
 from chalicelib.services.work.worker import Message, attempt
-from chalicelib.storage import accounts, contacts, erasures, feedback, imports
+from chalicelib.storage import accounts, contacts, erasures, feedback, feedback_changes, imports
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
 
@@ -76,10 +76,12 @@ def _anonymize(feedback_id: str) -> None:
     if stored is None:
         return
     record = stored.feedback
+    head, now = feedback_changes.load_head(record.account_id), clock.now()
     # If the customer still exists, its counts include the feedback, so the link to it stays.
     anonymized = record.anonymized() if record.customer_id else record.without_person()
     with transaction() as write:
-        feedback.anonymize(write, stored, anonymized, clock.now())
+        number = feedback_changes.add(write, record.account_id, head, [feedback_id], now)
+        feedback.anonymize(write, stored, anonymized, number, now)
 
 
 def _record_addresses(erasure: Erasure, *, is_last: bool) -> None:

@@ -81,12 +81,13 @@ def _change(stored: StoredFeedback, deletion: AccountChange | None = None, *, by
     heads, existing, _ = feedback_changes.load_heads_and_related([record.account_id], counted_for)
     now = clock.now()
     with transaction() as write:
+        head = heads[record.account_id]
+        number = feedback_changes.add(write, record.account_id, head, [record.id], now)
         if deletion:
             feedback.delete(write, stored)
             account_changes.add(write, record.account_id, [deletion])
         else:
-            feedback.set_test(write, stored, now, is_test=by < 0)
-        feedback_changes.add(write, record.account_id, heads[record.account_id], [record.id], now)
+            feedback.set_test(write, stored, number, now, is_test=by < 0)
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)
             counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)

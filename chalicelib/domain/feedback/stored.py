@@ -23,6 +23,7 @@ class StoredFeedback:
             same after a change of the account's time zone. None before the feedback is processed,
             or if an earlier release processed it.
         answered_as: the key of the group in which the statistics count the survey that it answers.
+        entry_number: the number of the entry of the last change in the feed; 0 without an entry.
     """
 
     feedback: Feedback
@@ -32,6 +33,7 @@ class StoredFeedback:
     changed_at: datetime | None = None
     counted_as: str | None = None
     answered_as: str | None = None
+    entry_number: int = 0
 
     @property
     def updated_at(self) -> datetime:

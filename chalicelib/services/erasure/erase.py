@@ -228,16 +228,16 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool) -
         or (stored.feedback.customer_id == customer_id and not only_earlier)
     )
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
+        head, now = feedback_changes.load_head(account_id), clock.now()
         with transaction() as write:
+            ids = [stored.feedback.id for stored in group]
+            number = feedback_changes.add(write, account_id, head, ids, now)
             for stored in group:
                 record = stored.feedback
                 is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
                 anonymized = record.anonymized() if is_of_other else record.without_person()
-                feedback.anonymize(write, stored, anonymized, clock.now())
+                feedback.anonymize(write, stored, anonymized, number, now)
             erasures.count(write, erasure, {Erased.FEEDBACK: len(group)})
-            head = feedback_changes.load_head(account_id)
-            ids = [stored.feedback.id for stored in group]
-            feedback_changes.add(write, account_id, head, ids, clock.now())
 
 
 def _delete_customer(erasure: Erasure, customer_id: str) -> None:

@@ -1,5 +1,6 @@
 """Read feedback for partners: one record, or the feed of changes."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from chalicelib.domain.feedback.partner_view import PartnerFeedback, partner_vie
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.list_cursor import write_cursor
 from chalicelib.domain.paging import in_groups, marshalled_bytes
+from chalicelib.domain.work import WorkState
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.wordings import current_form, wordings_of
@@ -41,21 +43,33 @@ _TOLERANCE: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class _Change:
-    """A feedback record of an entry, and the position after it. Without id, the entry is empty."""
+    """A feedback record of an entry, and the position after it.
+
+    Attributes:
+        feedback_id: None if the entry is empty.
+        row_number: the lowest number that the row of the record contains if the change is visible;
+            0 if the transaction of the entry did not change the row.
+    """
 
     feedback_id: str | None
+    row_number: int
     at: datetime
     after: Position
 
 
 @dataclass
 class _Page:
-    """The page that is being built."""
+    """The page that is being built.
+
+    Attributes:
+        is_waiting: whether the page ends before an entry whose feedback is not visible yet.
+    """
 
     limit: int
     items: list[PartnerFeedback] = field(default_factory=list)
     removed: list[RemovedFeedback] = field(default_factory=list)
     size_bytes: int = 0
+    is_waiting: bool = False
 
     def accepts(self, added: PartnerFeedback | RemovedFeedback) -> bool:
         """Add an item or a removal. Return False if the page is full."""
@@ -80,9 +94,9 @@ def _epoch() -> str:
 def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
     """Return the next page of the account's feed.
 
-    The page ends after `limit` items and removals, `MAX_READ` records, or `MAX_BYTES`. AWS
-    requests: one, and one per 100 records read; with ``updatedSince``, one more and one for each
-    two digits of the number of changes.
+    The page ends after `limit` items and removals, `MAX_READ` records, or `MAX_BYTES`, and before
+    an entry whose feedback is not visible yet. AWS requests: one, and one per 100 records read;
+    with ``updatedSince``, one more and one for each two digits of the number of changes.
 
     Raises:
         InvalidInput: the fields contradict each other, or the cursor is invalid.
@@ -96,13 +110,13 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
     at_most = MAX_READ if request.is_filtered else request.limit
     entries = feedback_changes.load_after(account_id, position.number, at_most + 1)
     changes = list(_changes(entries, position.offset))
-    page, seen = _Page(request.limit), set[str]()
+    page, seen = _Page(request.limit), dict[str, float]()
     for group in in_groups(changes[:at_most], at_once):
         read = _read_group(account_id, request, group, seen, page)
         position = read or position
         if read != group[-1].after:
             break
-    has_more = bool(changes) and position != changes[-1].after
+    has_more = bool(changes) and position != changes[-1].after and not page.is_waiting
     return FeedPage(
         items=tuple(page.items),
         removed=tuple(page.removed),
@@ -129,22 +143,26 @@ def _changes(entries: Sequence[Entry], offset: int) -> Iterator[_Change]:
     for entry in entries:
         last = len(entry.ids) - 1
         if last < offset:
-            yield _Change(None, entry.at, Position(entry.number))
+            yield _Change(None, 0, entry.at, Position(entry.number))
         for index, feedback_id in islice(enumerate(entry.ids), offset, None):
             is_last = index == last
             after = Position(entry.number) if is_last else Position(entry.number - 1, index + 1)
-            yield _Change(feedback_id, entry.at, after)
+            row_number = entry.number if entry.numbers_rows else 0
+            yield _Change(feedback_id, row_number, entry.at, after)
         offset = 0
 
 
 def _read_group(
-    account_id: str, request: FeedRequest, group: list[_Change], seen: set[str], page: _Page
+    account_id: str, request: FeedRequest, group: list[_Change], seen: dict[str, float], page: _Page
 ) -> Position | None:
     """Add the changes of a group to the page. Return the position after the last one that fits.
 
     Each change shows the current state, so a record is added once to a page.
+
+    Args:
+        seen: the number of the last visible change of each record of the page, by id.
     """
-    wanted = {change.feedback_id for change in group} - seen
+    wanted = {change.feedback_id for change in group} - seen.keys()
     stored = feedback.find_many([feedback_id for feedback_id in wanted if feedback_id])
     matching = [
         record
@@ -158,17 +176,33 @@ def _read_group(
     position = None
     for change in group:
         feedback_id = change.feedback_id
-        if feedback_id and feedback_id not in seen:
+        if feedback_id:
             record = stored.get(feedback_id)
-            reason = removal_of(record, request) if is_visible(record) else None
-            added: PartnerFeedback | RemovedFeedback | None = views.get(feedback_id)
-            if reason:
-                added = RemovedFeedback(id=feedback_id, at=change.at, reason=reason)
-            if added and not page.accepts(added):
+            visible_number = seen.get(feedback_id, _visible_number(record))
+            if visible_number < change.row_number:
+                page.is_waiting = True
                 return position
-            seen.add(feedback_id)
+            if feedback_id not in seen:
+                reason = removal_of(record, request) if is_visible(record) else None
+                added: PartnerFeedback | RemovedFeedback | None = views.get(feedback_id)
+                if reason:
+                    added = RemovedFeedback(id=feedback_id, at=change.at, reason=reason)
+                if added and not page.accepts(added):
+                    return position
+                seen[feedback_id] = visible_number
         position = change.after
     return position
+
+
+def _visible_number(stored: StoredFeedback | None) -> float:
+    """Return the number of the last change that a reader sees; infinity if it sees all of them.
+
+    Deleted feedback does not change any more. Parked feedback is not visible to partners, and has
+    no change before an operator replays its processing.
+    """
+    if stored is None or stored.state is WorkState.PARKED:
+        return math.inf
+    return stored.entry_number
 
 
 def read_partner_feedback(account_id: str, feedback_id: str) -> PartnerFeedback:

@@ -227,7 +227,7 @@ def _count(
         for (kind, form_id), submissions in by_form.items():
             TABLES[kind].count_submissions(write, form_id, submissions)
         counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
-        feedback_changes.add(write, account_id, head, ids, now)
+        number = feedback_changes.add(write, account_id, head, ids, now)
         statistics.add(write, account_id, numbers)
         for customer_id, records in by_customer.items():
             customers.count_feedback(
@@ -240,7 +240,8 @@ def _count(
             )
         for stored in counted:
             customer = stored.feedback.customer_id
-            feedback.finish(write, stored, customer if customer in by_customer else None, now)
+            known = customer if customer in by_customer else None
+            feedback.finish(write, stored, known, number, now)
 
 
 def _process_new_messages(

@@ -88,8 +88,8 @@ def _anonymize_group(account_id: str, feedback_ids: list[str]) -> int:
         return 0
     now = clock.now()
     with transaction() as write:
-        for record in identified:
-            feedback.anonymize(write, record, record.feedback.anonymized(), now)
         ids = [record.feedback.id for record in identified]
-        feedback_changes.add(write, account_id, head, ids, now)
+        number = feedback_changes.add(write, account_id, head, ids, now)
+        for record in identified:
+            feedback.anonymize(write, record, record.feedback.anonymized(), number, now)
     return len(identified)

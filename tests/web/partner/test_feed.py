@@ -2,6 +2,8 @@
 
 import base64
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -9,23 +11,27 @@ import pytest
 from chalice.test import Client
 
 from admin.services.feedback.exclude import delete_feedback, mark_test
+from admin.services.feedback.republish import republish_feedback
+from admin.storage.feed import repair
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import feed
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.feedback_changes import (
     EPOCH,
     FeedbackChangeRow,
-    _key,
+    entry_key,
     find_last_before,
-    repair,
 )
+from tests.services.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
@@ -183,8 +189,6 @@ def test_erasure_anonymizes_feedback_and_removes_it_with_filter_by_customer(
 def test_retention_anonymizes_feedback_in_feed(
     partner: Partner, seeded: SeededAccount, time: Time
 ) -> None:
-    from chalicelib.services.accounts.settings import change_account_settings
-
     submitted = answer_contact_form(seeded, note="secret", nps="9")
     processed(submitted)
     cursor = read(partner)["meta"]["cursor"]
@@ -366,7 +370,7 @@ def test_start_by_time_finds_each_number_with_few_requests(account: str) -> None
     with FeedbackChangeRow.batch_write() as batch:
         for n, at in enumerate(times, start=1):
             batch.save(
-                FeedbackChangeRow(account, _key(n), changed_at=format_timestamp(at), ids=["x"])
+                FeedbackChangeRow(account, entry_key(n), changed_at=format_timestamp(at), ids=["x"])
             )
         batch.save(FeedbackChangeRow(account, "head", last=250, changed_at="x"))
     for at in (times[0], times[1], times[100], times[248], times[249] + timedelta(seconds=1)):
@@ -392,7 +396,7 @@ def test_times_of_entries_never_decrease(
 
 def test_entry_after_gap_waits_until_gap_is_closed(partner: Partner, seeded: SeededAccount) -> None:
     ids = [processed(answer_contact_form(seeded))[0] for _ in range(3)]
-    row = FeedbackChangeRow.get(seeded.account_id, _key(2))
+    row = FeedbackChangeRow.get(seeded.account_id, entry_key(2))
     row.delete()
     page = read(partner)
     assert ids_of(page) == ids[:1]
@@ -400,16 +404,212 @@ def test_entry_after_gap_waits_until_gap_is_closed(partner: Partner, seeded: See
     assert ids_of(read(partner, cursor=page["meta"]["cursor"])) == ids[1:]
 
 
+# --- transactions whose writes become visible one by one
+
+
+@contextmanager
+def not_visible(feedback_id: str, change: Callable[[], object]) -> Iterator[None]:
+    """Change a feedback record. During the ``with`` block, the row has the state before it."""
+    before = FeedbackRow.get(feedback_id)
+    change()
+    after = FeedbackRow.find(feedback_id)
+    before.save()
+    yield
+    if after:
+        after.save()
+    else:
+        FeedbackRow(feedback_id).delete()
+
+
+def anonymize_all(seeded: SeededAccount) -> None:
+    change_account_settings(seeded.account_id, {"retentionDays": 1}, "operator")
+    with clock.fixed_at(clock.now() + timedelta(days=2)):
+        while anonymize_old_feedback():
+            pass
+
+
+def erase(seeded: SeededAccount) -> None:
+    erasure = start_erasure(seeded.account_id, seeded.customer_id, "operator")
+    continue_erasure(erasure.pointer)
+
+
+@pytest.mark.parametrize("change", ["processed", "marked", "deleted", "anonymized", "erased"])
+def test_entry_waits_until_changed_feedback_is_visible(
+    partner: Partner, seeded: SeededAccount, change: str
+) -> None:
+    submitted = answer_survey(seeded, seeded.tracker(), note="secret", nps="9")
+    if change != "processed":
+        processed(submitted)
+    body = {"cursor": read(partner)["meta"]["cursor"]}
+    other_forms = {"formIds": [new_id()]}
+    changes: dict[str, Callable[[], object]] = {
+        "processed": lambda: process_feedback([submitted.id]),
+        "marked": lambda: mark_test(submitted.id, is_test=True),
+        "deleted": lambda: delete_feedback(submitted.id, "operator"),
+        "anonymized": lambda: anonymize_all(seeded),
+        "erased": lambda: erase(seeded),
+    }
+    with not_visible(submitted.id, changes[change]):
+        page = read(partner, **body)
+        assert (page["items"], page["removed"], page["meta"]["hasMore"]) == ([], [], False)
+        assert page["meta"]["cursor"] == body["cursor"]
+        filtered = read(partner, **other_forms)
+        assert filtered["meta"]["hasMore"] is False
+    page = read(partner, **body)
+    if change in ("marked", "deleted"):
+        assert [feedback_id for feedback_id, _ in removed(page)] == [submitted.id]
+    else:
+        assert ids_of(page) == [submitted.id]
+        assert page["items"][0]["anonymized"] is (change in ("anonymized", "erased"))
+    rest = read(partner, **other_forms, cursor=filtered["meta"]["cursor"])
+    assert removed(rest) == removed(page)
+
+
+def test_page_contains_feedback_of_entry_before_the_record_that_is_not_visible(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    ids = [answer_contact_form(seeded).id for _ in range(4)]
+    with not_visible(ids[0], lambda: process_feedback(ids)):
+        in_order = FeedbackChangeRow.get(seeded.account_id, entry_key(1)).ids
+        index = in_order.index(ids[0])
+        page = read(partner, limit=4)
+        assert ids_of(page) == in_order[:index]
+        assert page["meta"]["hasMore"] is False
+        body = {"cursor": page["meta"]["cursor"]}
+        assert ids_of(read(partner, **body)) == []
+    assert ids_of(read(partner, **body)) == in_order[index:]
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_second_change_of_feedback_on_a_page_waits_until_it_is_visible(
+    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(feed, "_READ_AT_ONCE", at_once)
+    filters = {"formIds": [seeded.contact_form_id]}
+    (changed,) = processed(answer_contact_form(seeded))
+    with not_visible(changed, lambda: mark_test(changed, is_test=True)):
+        page = read(partner, **filters)
+        assert ids_of(page) == [changed]
+        assert page["meta"]["hasMore"] is False
+    page = read(partner, **filters, cursor=page["meta"]["cursor"])
+    assert removed(page) == [(changed, "TEST")]
+
+
+def test_feedback_that_was_deleted_or_parked_ends_no_page(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    deleted, parked, last = (answer_contact_form(seeded) for _ in range(3))
+    processed(deleted, parked, last)
+    delete_feedback(deleted.id, "operator")
+    row = FeedbackRow.get(parked.id)
+    row.update(FeedbackRow.changes(state="PARKED", entry_number=None))
+    page = read(partner)
+    assert ids_of(page) == [last.id]
+    assert removed(page) == [(deleted.id, "DELETED")]
+    assert page["meta"]["hasMore"] is False
+
+
+# --- repair
+
+
 def test_repair_closes_gaps_and_corrects_head(partner: Partner, seeded: SeededAccount) -> None:
     ids = [processed(answer_contact_form(seeded))[0] for _ in range(4)]
     for number in (1, 3):
-        FeedbackChangeRow(seeded.account_id, _key(number)).delete()
+        FeedbackChangeRow(seeded.account_id, entry_key(number)).delete()
     FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(2)])
     assert repair(seeded.account_id) == 2
     assert repair(seeded.account_id) == 0
     assert ids_of(read(partner)) == [ids[1], ids[3]]
     ids += processed(answer_contact_form(seeded))
     assert ids_of(read(partner)) == [ids[1], ids[3], ids[4]]
+
+
+def test_repair_corrects_head_that_another_process_changes(
+    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = processed(answer_contact_form(seeded))
+    submitted = [answer_contact_form(seeded) for _ in range(3)]
+
+    def change_feed() -> None:
+        for record in submitted:
+            ids.extend(processed(record))
+
+    with before_request(monkeypatch, "Query", change_feed):
+        assert repair(seeded.account_id) == 0
+    assert ids_of(read(partner)) == ids
+
+
+def test_number_of_closed_gap_is_never_used(
+    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [processed(answer_contact_form(seeded))[0] for _ in range(3)]
+    FeedbackChangeRow(seeded.account_id, entry_key(2)).delete()
+    FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(1)])
+    submitted = answer_contact_form(seeded)
+    with before_request(monkeypatch, "PutItem", lambda: processed(submitted)):
+        assert repair(seeded.account_id) == 1
+    assert ids_of(read(partner)) == [ids[0], ids[2], submitted.id]
+
+
+def test_repair_removes_mark_of_entry_ahead_of_its_feedback(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    marked, deleted, pending, last = (answer_contact_form(seeded).id for _ in range(4))
+    process_feedback([marked, deleted])
+    rows = [FeedbackRow.get(feedback_id) for feedback_id in (marked, deleted, pending)]
+    process_feedback([pending])
+    mark_test(marked, is_test=True)
+    delete_feedback(deleted, "operator")
+    for row in rows:
+        row.save()
+    process_feedback([last])
+    assert last not in ids_of(read(partner))
+    repair(seeded.account_id)
+    page = read(partner)
+    assert set(ids_of(page)) == {marked, deleted, last}
+    assert page["meta"]["hasMore"] is False
+    mark_test(marked, is_test=True)
+    assert removed(read(partner, cursor=page["meta"]["cursor"])) == [(marked, "TEST")]
+
+
+def test_repair_keeps_mark_of_entry_whose_feedback_becomes_visible(
+    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (changed,) = processed(answer_contact_form(seeded))
+    before = FeedbackRow.get(changed)
+    mark_test(changed, is_test=True)
+    after = FeedbackRow.get(changed)
+    before.save()
+    with before_request(monkeypatch, "TransactWriteItems", after.save):
+        repair(seeded.account_id)
+    assert FeedbackChangeRow.get(seeded.account_id, entry_key(2)).numbers_rows
+
+
+def test_republish_raises_head_above_numbers_of_restored_feedback(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    (changed,) = processed(answer_contact_form(seeded))
+    for is_test in (True, False):
+        mark_test(changed, is_test=is_test)
+    for number in (2, 3):
+        FeedbackChangeRow(seeded.account_id, entry_key(number)).delete()
+    FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(1)])
+    republish_feedback(seeded.account_id)
+    with not_visible(changed, lambda: mark_test(changed, is_test=True)):
+        page = read(partner)
+        assert ids_of(page) == [changed]
+    assert removed(read(partner, cursor=page["meta"]["cursor"])) == [(changed, "TEST")]
+
+
+def test_republished_feedback_ends_no_page(partner: Partner, seeded: SeededAccount) -> None:
+    (changed,) = processed(answer_contact_form(seeded))
+    pending = answer_contact_form(seeded).id
+    republish_feedback(seeded.account_id)
+    page = read(partner)
+    assert ids_of(page) == [changed]
+    assert page["meta"]["hasMore"] is False
+    process_feedback([pending])
+    assert ids_of(read(partner, cursor=page["meta"]["cursor"])) == [pending]
 
 
 def test_republish_adds_earlier_feedback_and_can_be_repeated(
@@ -491,8 +691,6 @@ def test_page_sends_one_request_and_one_per_100_records(
 def test_lost_response_and_conflict_add_one_entry(
     partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.services.faults import before_request
-
     submitted, other = answer_contact_form(seeded), answer_contact_form(seeded)
     with before_request(monkeypatch, "TransactWriteItems", lambda: process_feedback([other.id])):
         process_feedback([submitted.id])

@@ -11,9 +11,11 @@ from admin.services.customers.save import save_customer
 from admin.services.erasure.replay import replay_erasures
 from admin.storage import customer_ids
 from chalicelib.domain import clock
+from chalicelib.domain.feedback.feed import FeedRequest
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.feedback.feed import read_feed
 from chalicelib.storage import customers, feedback, imports
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow
@@ -105,10 +107,13 @@ def test_replay_anonymizes_unlinked_feedback(seeded: SeededAccount, time: Time) 
     erase(seeded.account_id, seeded.customer_id)
     finish(seeded.account_id, seeded.customer_id, time)
     row.save()
+    cursor = read_feed(seeded.account_id, FeedRequest()).meta.cursor
     replay_erasures(lambda _: None)
     stored = feedback.find(submitted.id)
     assert stored
     assert stored.feedback.answers == ()
+    page = read_feed(seeded.account_id, FeedRequest(cursor=cursor))
+    assert [(item.id, item.anonymized) for item in page.items] == [(submitted.id, True)]
 
 
 def test_replay_erases_rows_of_restored_unfinished_import(account: str, time: Time) -> None:
