@@ -104,6 +104,7 @@ PURCHASE: Final = {
             "customer-pairs": 2,
             "purchases": 3,
             "solicitations": 5,
+            "contacts": 2,
             "counters": 4,
         },
     ),

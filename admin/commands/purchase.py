@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -27,6 +28,7 @@ from admin.services.accounts.manage import require_open_account
 from admin.services.purchases.stored import is_stored, last_purchases, list_purchases
 from admin.terminal import notices, progress, show_json, show_record
 from chalicelib.concurrency import map_concurrently
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_definition
@@ -108,7 +110,7 @@ def import_file(
     require_open_account(account)
     zone = ZoneInfo(current_settings(account).time_zone)
     reading = Reading(dates, encoding, zone, _stores(account))
-    record = partial(_check if dry_run else _record, account, solicit)
+    record = partial(_check if dry_run else _record, account, solicit, clock.now())
     try:
         with open_purchases(file, reading) as purchases:
             if purchases.encoding == WINDOWS_ENCODING != encoding:
@@ -234,7 +236,7 @@ def _groups(window: Sequence[PurchaseLine]) -> list[list[PurchaseLine]]:
     return list(groups.values())
 
 
-def _check(account_id: str, _solicit: bool, line: PurchaseLine) -> str:
+def _check(account_id: str, _solicit: bool, _started_at: datetime, line: PurchaseLine) -> str:
     """Validate a line. Return its error, or ``""``."""
 
     def has_customer(customer_id: str) -> bool:
@@ -246,9 +248,16 @@ def _check(account_id: str, _solicit: bool, line: PurchaseLine) -> str:
     )
 
 
-def _record(account_id: str, solicit: bool, line: PurchaseLine) -> str:
-    """Record a line. Return its error, or ``""``."""
-    return _error_of(line, lambda: record_purchase(account_id, line.definition, solicit=solicit))
+def _record(account_id: str, solicit: bool, started_at: datetime, line: PurchaseLine) -> str:
+    """Record a line. Return its error, or ``""``.
+
+    The file is older than a version that arrives during the import.
+    """
+
+    def record() -> None:
+        record_purchase(account_id, line.definition, solicit=solicit, sent_at=started_at)
+
+    return _error_of(line, record)
 
 
 def _error_of(line: PurchaseLine, process: Callable[[], object]) -> str:

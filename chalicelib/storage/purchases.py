@@ -1,8 +1,9 @@
 """The table of purchases."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -17,6 +18,7 @@ from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
+from chalicelib.storage.dynamodb.transactions import Contention, try_write
 from chalicelib.storage.lists import read_index_page
 
 
@@ -43,6 +45,22 @@ class PurchaseRow(Table):
     by_customer = index("customer_id", "created_at")
     input_hash = UnicodeAttribute(null=True)
     sent_at = TimestampAttribute(null=True)
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a purchase.
+
+    Attributes:
+        input_hash: the hash of the input from which the version was recorded; None after an erasure
+            of the customer.
+        sent_at: the time at which the partner sent the version; None if an earlier version of the
+            service recorded it.
+    """
+
+    purchase: Purchase
+    input_hash: str | None
+    sent_at: datetime | None
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:
@@ -79,22 +97,13 @@ def find_input_hashes(account_id: str, purchase_ids: Collection[str]) -> dict[st
     return {row.id: row.input_hash for row in rows if row}
 
 
-def put(
-    write: TransactWrite,
-    account_id: str,
-    purchase: Purchase,
-    input_hash: str,
-    earlier: Purchase | None,
-    sent_at: datetime | None,
-) -> None:
+def put(write: TransactWrite, account_id: str, version: Version, earlier: Version | None) -> None:
     """Create a purchase or replace its earlier version, in this transaction.
 
     A new purchase is added to the account's count.
     The transaction fails if the purchase has changed since it was loaded.
-
-    Args:
-        sent_at: the time at which the partner sent this version; None if it is unknown.
     """
+    purchase = version.purchase
     if not earlier:
         counters.count(write, account_id, Counted.PURCHASES, purchase.id)
     copied = {name: getattr(purchase, name) for name in _COPIED}
@@ -103,11 +112,23 @@ def put(
         account_id=account_id,
         metadata=purchase.metadata or None,
         attributes=[value.model_dump(mode="json") for value in purchase.attributes] or None,
-        input_hash=input_hash,
-        sent_at=sent_at,
+        input_hash=version.input_hash,
+        sent_at=version.sent_at,
         **copied,
     )
-    write.save(row, _is_unchanged(earlier) if earlier else PurchaseRow.has(key=None))
+    write.save(row, _is_version(earlier) if earlier else PurchaseRow.has(key=None))
+
+
+def set_sent_at(account_id: str, version: Version, sent_at: datetime) -> None:
+    """Store that the partner has sent the stored version again, at this time. One request.
+
+    Raises:
+        Contention: the purchase has changed since it was loaded.
+    """
+    row = PurchaseRow(account_key(account_id, version.purchase.id))
+    actions = PurchaseRow.changes(sent_at=sent_at)
+    if not try_write(lambda: row.update(actions, _is_version(version))):
+        raise Contention(condition_failed=True)
 
 
 _COPIED: Final = (
@@ -115,8 +136,13 @@ _COPIED: Final = (
 ).split()
 
 
-def _is_unchanged(purchase: Purchase) -> Condition:
-    return PurchaseRow.has(customer_id=purchase.customer_id, updated_at=purchase.updated_at)
+def _is_version(version: Version) -> Condition:
+    return _is_unchanged(version.purchase, sent_at=version.sent_at)
+
+
+def _is_unchanged(purchase: Purchase, **also: Any) -> Condition:
+    customer_id, updated_at = purchase.customer_id, purchase.updated_at
+    return PurchaseRow.has(customer_id=customer_id, updated_at=updated_at, **also)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
@@ -159,6 +185,11 @@ def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at
         ),
         _is_unchanged(purchase),
     )
+
+
+def build_version(row: PurchaseRow) -> Version:
+    """Build the stored version of a purchase from its table row."""
+    return Version(build_purchase_from(row), row.input_hash, row.sent_at)
 
 
 def build_purchase_from(row: PurchaseRow) -> Purchase:

@@ -9,7 +9,6 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
-from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.storage import (
@@ -23,10 +22,10 @@ from chalicelib.storage import (
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, pair_row_keys
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.table import account_key, read_with_response, time_of
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.erasures import ErasureRow
-from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
+from chalicelib.storage.purchases import PurchaseRow, Version, build_version
 from chalicelib.storage.solicitations import SolicitationRow
 
 _ErasedKey: TypeAlias = tuple[type[ContactRow] | type[ErasureRow], str]
@@ -37,28 +36,26 @@ class Known:
     """The stored data that is needed to record a purchase.
 
     Attributes:
-        purchase: the stored version of the purchase, if it was recorded before.
-        input_hash: the hash of the input from which the stored version was recorded.
-        sent_at: the time at which the partner sent the stored version; None if it is unknown.
+        version: the stored version of the purchase, if it was recorded before.
         customer_id: the existing customer of the purchase: the customer with the purchase's pair
             or, if there is none, the customer with the customer id in the purchase. None if neither
             exists.
         is_pair_known: whether a customer has the purchase's pair.
         total: the number of listed customers; None if the counter is reserved.
         suppressed: the channels that are suppressed for the addresses of the purchase.
+        second: the time at which the data was read, in full seconds of DynamoDB.
         erased_at: the time of the last erasure of this customer, or of a customer with one of the
             addresses.
         erasures: the time of the erasure, or None, of each contact and erasure that was read.
     """
 
-    purchase: Purchase | None
-    input_hash: str | None
+    version: Version | None
     solicitation: Solicitation | None
     customer_id: str | None
     is_pair_known: bool
     total: int | None
     suppressed: frozenset[Channel]
-    sent_at: datetime | None = None
+    second: datetime
     erased_at: datetime | None = None
     erasures: Mapping[_ErasedKey, str | None] = field(default_factory=dict)
 
@@ -76,8 +73,9 @@ def load_known(
 
     Args:
         customer_id: the id of the purchase's customer, or the id for a new customer.
-        contact_keys: the keys of the contacts whose suppression matters, by channel.
-        erasure_id: the id of the erasure of the purchase's customer; None if it is not needed.
+        contact_keys: the keys of the contacts of the purchase's addresses, by channel.
+        erasure_id: the id of the erasure of the purchase's customer; None if the purchase does not
+            name an existing customer.
     """
     keys: dict[Any, Any] = {
         "purchase": (PurchaseRow, account_key(account_id, purchase_id)),
@@ -91,16 +89,14 @@ def load_known(
         erasures.append((ErasureRow, erasure_id))
     keys |= {key: key for key in erasures}
     pair_keys = pair_row_keys(account_id, pair.digests if pair else ())
-    found = read_together(*keys.values(), *pair_keys)
+    found, response = read_with_response(*keys.values(), *pair_keys)
     rows = dict(zip(keys, found, strict=False))
     purchase, solicitation = rows["purchase"], rows["solicitation"]
     known_pair = next(filter(None, found[len(keys) :]), None)
     erased_at = {key: rows[key].erased_at if rows[key] else None for key in erasures}
     existing_id = customer_id if rows.get("customer") else None
     return Known(
-        purchase=build_purchase_from(purchase) if purchase else None,
-        input_hash=purchase.input_hash if purchase else None,
-        sent_at=purchase.sent_at if purchase else None,
+        version=build_version(purchase) if purchase else None,
         solicitation=solicitations.build_solicitation(solicitation) if solicitation else None,
         customer_id=known_pair.customer_id if known_pair else existing_id,
         is_pair_known=known_pair is not None,
@@ -111,6 +107,7 @@ def load_known(
             for key in each
             if channel in contacts.build_contact(key, rows[ContactRow, key]).suppressed
         ),
+        second=time_of(response),
         erased_at=max(filter(None, erased_at.values()), default=None),
         erasures=erased_at,
     )
@@ -125,16 +122,13 @@ class Recording:
         customer: the customer to create; None if the purchase has a customer or needs none.
         pair_digest: the digest of the pair of ``customer``.
         optins: the fields of the opt-ins that the purchase turns on, such as ``email_optin``.
-        sent_at: the time at which the partner sent this version; None if it is unknown.
     """
 
-    purchase: Purchase
-    input_hash: str
+    version: Version
     solicitation: Solicitation
     customer: Customer | None = None
     pair_digest: str | None = None
     optins: tuple[str, ...] = ()
-    sent_at: datetime | None = None
 
 
 def save(account_id: str, known: Known, new: Recording) -> bool:
@@ -147,31 +141,31 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
     Raises:
         Contention: one of the records has changed since it was loaded.
     """
-    before = known.purchase.customer_id if known.purchase else None
-    is_moved = new.purchase.customer_id != before
+    purchase = new.version.purchase
+    before = known.version.purchase.customer_id if known.version else None
+    is_moved = purchase.customer_id != before
     has_left = bool(before and is_moved and customers.find_many(account_id, [before]))
 
     def write_all(write: TransactWrite) -> None:
-        at = new.purchase.updated_at
-        purchases.put(write, account_id, new.purchase, new.input_hash, known.purchase, new.sent_at)
+        at = purchase.updated_at
+        purchases.put(write, account_id, new.version, known.version)
         if known.solicitation is None:
             solicitations.add(write, new.solicitation)
         elif known.solicitation.is_open:
             solicitations.decide_again(
                 write,
                 known.solicitation,
-                new.purchase.customer_id,
+                purchase.customer_id,
                 new.solicitation.send_at,
                 at,
             )
-        source = new.purchase.source
+        source = purchase.source
         if known.customer_id and (is_moved or new.optins):
             number, sources = ({"purchase_count": 1}, [source]) if is_moved else ({}, [])
             customers.count(write, account_id, known.customer_id, number, sources, at, new.optins)
         if before and has_left:
             customers.count(write, account_id, before, {"purchase_count": -1}, (), at)
-        if new.sent_at:
-            _check_erasures(write, known)
+        _check_erasures(write, known)
 
     if new.customer:
         return customer_creation.insert(

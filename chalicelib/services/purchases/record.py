@@ -34,8 +34,9 @@ from chalicelib.services.accounts.directory import account_directory, current_di
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
-from chalicelib.storage import erasures, recordings
+from chalicelib.storage import erasures, purchases, recordings
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.purchases import Version
 from chalicelib.storage.recordings import Known, Recording
 
 _MAX_LOGGED_ERRORS: Final = 10
@@ -57,9 +58,7 @@ class _Request:
     Attributes:
         new_customer: the customer to create if no customer has the pair.
         optins: the channels whose opt-in the purchase turns on.
-        contacts: the keys of the contacts to load, by channel: the contacts of the opt-ins or, if
-            ``sent_at`` is known, of all addresses.
-        sent_at: the time at which the partner sent the purchase; None if it is unknown.
+        contacts: the keys of the contacts of the addresses, by channel.
     """
 
     account_id: str
@@ -69,7 +68,6 @@ class _Request:
     new_customer: Customer | None
     optins: tuple[Channel, ...]
     contacts: dict[Channel, tuple[str, ...]]
-    sent_at: datetime | None
 
     @property
     def pair(self) -> CustomerPair | None:
@@ -97,15 +95,16 @@ def record_purchase(
     or to a new customer. An update makes a new decision about the survey necessary, unless the
     survey was already sent or skipped.
 
-    AWS requests: three with ``solicit``, otherwise two; only one if nothing has changed. One more
-    request while the account's counter is contended, or if the store or the customer has changed.
+    AWS requests: three with ``solicit``, otherwise two; only one if the stored version was sent
+    later, or if this message was already received. One more request while the account's counter is
+    contended, or if the store or the customer has changed.
 
     Args:
         solicit: whether to send a survey. Without it, the solicitation of a new purchase is
             skipped with the reason NOT_REQUESTED.
-        sent_at: the time at which the partner sent the purchase. If the stored version was sent
-            later, nothing changes. If the customer was erased since then, the purchase is recorded
-            without the customer.
+        sent_at: the time at which the partner sent the purchase. By default, the time at which the
+            stored version is read. If the stored version was sent later, nothing changes. If the
+            customer was erased since then, the purchase is recorded without the customer.
 
     Raises:
         InvalidInput: the definition is invalid.
@@ -119,8 +118,16 @@ def record_purchase(
     except InvalidInput:
         # The store may be newer than the cached directory.
         parsed = parse(current_directory(account_id))
-    request = _prepare(account_id, parsed, sent_at)
-    recorded = retry_on_contention(lambda: _attempt(request, solicit=solicit))
+    request = _prepare(account_id, parsed)
+
+    def attempt() -> _Recorded:
+        nonlocal sent_at
+        known, now = _load(request)
+        # The time of the first attempt: a retry does not make the version newer.
+        sent_at = min(sent_at or now, now)
+        return _attempt(request, known, sent_at, solicit=solicit)
+
+    recorded = retry_on_contention(attempt)
     if not recorded.is_listed:
         request_positions(account_id)
     if recorded.solicitation.is_open and not recorded.solicitation.held_until:
@@ -128,13 +135,12 @@ def record_purchase(
     return recorded.purchase
 
 
-def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime | None) -> _Request:
+def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
     record_id = purchase_id(account_id, definition.source, definition.external_id)
     body, customer = definition.customer, None
-    email = body.email if body and (body.email_optin or sent_at) else None
-    phone_number = body.phone_number if body and (body.sms_optin or sent_at) else None
-    known = lookup_keys(account_id, email, phone_number)
+    known: dict[Channel, tuple[str, ...]] = {}
     if body:
+        known = lookup_keys(account_id, body.email, body.phone_number)
         # Recording the purchase again creates no second customer, unless the update contains
         # another e-mail address or phone number.
         pair = pair_of(body.email, body.phone_number)
@@ -150,7 +156,6 @@ def _prepare(account_id: str, definition: PurchaseDefinition, sent_at: datetime 
         customer,
         tuple(channel for channel in known if body and getattr(body, OPTINS[channel])),
         known,
-        sent_at,
     )
 
 
@@ -159,37 +164,51 @@ def input_hash_of(definition: PurchaseDefinition) -> str:
     return hash_of_input(definition.model_dump(mode="json", exclude_none=True))
 
 
-def _attempt(request: _Request, *, solicit: bool) -> _Recorded:
-    now, customer_id = clock.now(), request.definition.customer_id
-    erasure_id = None
-    if customer_id and request.sent_at:
-        erasure_id = erasures.erasure_id(request.account_id, customer_id)
+def _load(request: _Request) -> tuple[Known, datetime]:
+    """Load the data that is needed to record a purchase. Return also the current time.
+
+    The order of versions must not depend on the clock of one process.
+    """
+    customer_id = request.definition.customer_id
+    erasure_id = erasures.erasure_id(request.account_id, customer_id) if customer_id else None
     known = recordings.load_known(
         request.account_id,
         request.purchase_id,
         request.customer_id,
         request.pair,
         request.contacts,
-        now,
+        clock.now(),
         erasure_id,
     )
-    if known.purchase and known.solicitation and _is_current(request, known):
-        return _Recorded(known.purchase, known.solicitation)
-    if request.sent_at and known.erased_at and request.sent_at <= known.erased_at:
-        return _attempt(_without_person(request), solicit=solicit)
-    if customer_id and not known.customer_id:
+    return known, clock.within(known.second)
+
+
+def _attempt(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
+    if known.version and known.solicitation and _is_current(request, known.version, sent_at):
+        return _Recorded(known.version.purchase, known.solicitation)
+    if known.erased_at and sent_at <= known.erased_at:
+        request = _without_person(request)
+        return _attempt(request, _load(request)[0], sent_at, solicit=solicit)
+    if request.definition.customer_id and not known.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
-    return _save(request, known, now, solicit=solicit)
+    return _save(request, known, sent_at, solicit=solicit)
 
 
-def _is_current(request: _Request, known: Known) -> bool:
+def _is_current(request: _Request, stored: Version, sent_at: datetime) -> bool:
     """Return whether the stored version is the same as this version, or was sent later.
 
-    The queue does not preserve the order of messages.
+    The queue does not preserve the order of messages. If the partner has sent the stored version
+    again, store the time: versions that were sent in between must not replace it.
+
+    Raises:
+        Contention: the purchase has changed since it was loaded.
     """
-    if request.sent_at and known.sent_at and request.sent_at < known.sent_at:
+    if stored.sent_at and sent_at < stored.sent_at:
         return True
-    return known.input_hash == request.input_hash
+    is_same = stored.input_hash == request.input_hash
+    if is_same and stored.sent_at != sent_at:
+        purchases.set_sent_at(request.account_id, stored, sent_at)
+    return is_same
 
 
 def _without_person(request: _Request) -> _Request:
@@ -200,11 +219,11 @@ def _without_person(request: _Request) -> _Request:
         "attributes": [],
     }
     definition = request.definition.model_copy(update=without)
-    return _prepare(request.account_id, definition, request.sent_at)
+    return _prepare(request.account_id, definition)
 
 
-def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _Recorded:
-    account_id = request.account_id
+def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
+    account_id, now = request.account_id, clock.now()
     purchase = _build(request, known, now)
     new = new_solicitation(
         account_id, purchase, now, is_requested=solicit, send_at=request.definition.send_at
@@ -214,13 +233,11 @@ def _save(request: _Request, known: Known, now: datetime, *, solicit: bool) -> _
         without_optins = {OPTINS[channel]: False for channel in known.suppressed}
         customer = request.new_customer.model_copy(update=without_optins)
     recording = Recording(
-        purchase=purchase,
-        input_hash=request.input_hash,
+        version=Version(purchase, request.input_hash, sent_at),
         solicitation=new,
         customer=customer,
         pair_digest=request.pair.digest if request.pair else None,
         optins=tuple(OPTINS[each] for each in request.optins if each not in known.suppressed),
-        sent_at=request.sent_at,
     )
     is_listed = recordings.save(account_id, known, recording)
     solicitation = known.solicitation or new
@@ -234,7 +251,7 @@ def _build(request: _Request, known: Known, now: datetime) -> Purchase:
         request.definition,
         request.account_id,
         known.customer_id or request.customer_id,
-        known.purchase.created_at if known.purchase else now,
+        known.version.purchase.created_at if known.version else now,
         now,
     )
     if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:

@@ -18,7 +18,7 @@ _MAX_ROW_ERRORS: Final = 100
 def report_purchase(account_id: str, definition: dict[str, Any], *, solicit: bool) -> Purchase:
     """Record a purchase and return it with its customer. See `record_purchase`.
 
-    Four AWS requests; three if nothing has changed.
+    Four AWS requests; three if nothing has changed and the survey is not pending.
 
     Raises:
         InvalidInput: the definition is invalid.

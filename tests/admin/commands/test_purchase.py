@@ -20,11 +20,13 @@ from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.purchases.report import report_purchase
 from chalicelib.services.solicitation import links, send_survey
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import run
+from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop
@@ -435,3 +437,21 @@ def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
     again = run("solicitation", "resend", *name, "--yes")
     assert again.exit_code == 1
     assert "UNKNOWN" in again.stderr
+
+
+def test_import_does_not_replace_version_that_arrives_during_it(
+    shop: Shop, tmp_path: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = csv_file(tmp_path, shop, "1||a@example.test")
+    newer = shop.definition(externalId="1", metadata={"table": "5"})
+
+    def report() -> None:
+        time.ahead += timedelta(seconds=1)
+        report_purchase(shop.account_id, newer, solicit=True)
+
+    # The first request of the import itself compares its lines with the stored purchases.
+    with before_request(monkeypatch, "BatchGetItem", report):
+        result = run("purchase", "import", path, "--account", shop.account_id)
+    assert result.exit_code == 0
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
+    assert shown["metadata"] == {"table": "5"}

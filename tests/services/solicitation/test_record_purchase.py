@@ -73,19 +73,6 @@ def test_purchase_without_request_takes_two_requests_and_is_skipped(
     assert stored(purchase).due_at is None
 
 
-def test_repeated_purchase_changes_nothing_and_takes_one_request(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    definition = shop.definition()
-    purchase = shop.record(**definition)
-    shop.solicit()
-    with inject_fault(monkeypatch) as requests:
-        repeated = shop.record(**definition)
-    assert requests.operations == ["BatchGetItem"]
-    assert repeated == purchase
-    assert customer_of(shop, purchase).purchase_count == 1
-
-
 def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop: Shop) -> None:
     definition = shop.definition()
     body = message(shop, definition)
@@ -109,8 +96,6 @@ def test_older_message_does_not_replace_newer_version(
     purchase = purchases.find(shop.account_id, record_id)
     assert purchase
     assert purchase.metadata == expected
-    imported = shop.record(**definition)  # The sending time of an import is unknown.
-    assert imported.metadata == {}
 
 
 def test_purchases_with_same_email_and_phone_number_belong_to_one_customer(shop: Shop) -> None:
