@@ -4,6 +4,7 @@
 package, and neither does the copy of the app from which a deployment runs Chalice.
 """
 
+import logging
 import os
 import signal
 import socket
@@ -23,7 +24,7 @@ from infrastructure.deployment.code_package import is_source_path, source_files
 from infrastructure.deployment.progress import DeploymentError, fail
 from infrastructure.functions import STAGES, Stage
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import running_emulator
+from infrastructure.local_cloud.emulator import is_free, running_emulator
 
 _LOCAL: Final = "local"
 
@@ -48,6 +49,12 @@ def prepare() -> None:
 
 def _local(command: click.Context) -> None:
     _watch_only_source_files()
+    # Chalice prints the informational log lines of libraries. Those of PynamoDB are about its own
+    # settings, which the project does not use.
+    logging.getLogger("pynamodb").setLevel(logging.WARNING)
+    host, port = command.params["host"], command.params["port"]
+    if not is_free(port, host):
+        raise DeploymentError(f"Port {port} is in use. Free it, or choose another one with --port.")
     stage = _LOCAL
     if _is_given(command, "stage"):
         chosen = _stage(command)

@@ -31,7 +31,9 @@ os.environ.update(
         "POWERTOOLS_SERVICE_NAME": "feedback",
     }
 )
-os.environ.pop("AWS_ENDPOINT_URL", None)
+# The exports of `make env` select the local cloud.
+for _name in ("AWS_ENDPOINT_URL", "PRIVATE_WEBHOOKS"):
+    os.environ.pop(_name, None)
 
 hypothesis_settings.register_profile("project", deadline=None, derandomize=True, max_examples=50)
 hypothesis_settings.load_profile("project")

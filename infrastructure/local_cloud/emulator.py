@@ -44,7 +44,7 @@ def free_port() -> int:
         DeploymentError: no port is free.
     """
     for port in random.sample(_PORTS, len(_PORTS)):
-        if _is_free(port):
+        if is_free(port):
             return port
     raise DeploymentError("No port for the emulator is free.")
 
@@ -148,7 +148,7 @@ class Emulator:
         self._claim_folder()
         try:
             with self._lock() as lock:
-                if not _is_free(self.port):
+                if not is_free(self.port):
                     raise DeploymentError(
                         f"Port {self.port} is in use. Free it, or choose another one with PORT=…"
                     )
@@ -297,11 +297,12 @@ class Emulator:
             os.close(handle)
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Return whether a server can listen on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError:
             return False
     return True

@@ -1,6 +1,7 @@
 """Tests of Chalice's own commands in a clone of the project."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,26 @@ def test_chalice_local_rejects_loopback_endpoint_that_does_not_respond(
     monkeypatch.setattr(chalice_commands, "_watch_only_source_files", lambda: None)
     assert prepare(monkeypatch, "local") == 1
     assert "No local cloud responds at http://localhost:" in capsys.readouterr().err
+
+
+def test_chalice_local_with_reloader_rejects_port_in_use(environment: dict[str, str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        result = subprocess.run(
+            [CHALICE, "local", "--port", str(port)],
+            cwd=PROJECT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert result.returncode != 0
+    assert result.stderr == (
+        f"✗ Port {port} is in use. Free it, or choose another one with --port.\n"
+    )
+    assert result.stdout == ""
 
 
 NO_CREDENTIALS = {
