@@ -20,6 +20,7 @@ from admin.domain.customers.merge import merge_customer
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
+from admin.services.customers.save import without_suppressed_optins
 from admin.services.feedback.selection import MAX_READ, count_answers
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.stored import is_stored
@@ -65,8 +66,8 @@ class Effect:
 def effects(definitions: Sequence[Definition], known: StoredResources) -> list[Effect]:
     """Return the effect of each definition, in the order of the definitions.
 
-    AWS requests: one per contact form, survey, workflow and customer, one per 100 purchases, and
-    those of `count_answers` for fields whose type changes.
+    AWS requests: one per contact form, survey, workflow and customer, one more per customer with an
+    opt-in, one per 100 purchases, and those of `count_answers` for fields whose type changes.
     """
     references = RunReferences(definitions, known)
     purchases = _purchase_outcomes(definitions)
@@ -252,9 +253,9 @@ def _compare_customer(definition: Definition, references: RunReferences) -> _Com
     tags = merge_tags(account_id, parsed.tags, references.stored.directory(account_id).tags, now)
     defined = build_customer(parsed, tags, now)
     stored = find_customer(account_id, definition.resource_id or "")
-    if stored is None:
-        return None, _customer_view(defined)
-    return _customer_view(stored), _customer_view(merge_customer(content, defined, stored))
+    saved = merge_customer(content, defined, stored) if stored else defined
+    new = _customer_view(without_suppressed_optins(account_id, saved))
+    return _customer_view(stored) if stored else None, new
 
 
 def _customer_view(customer: Customer) -> dict[str, Any]:

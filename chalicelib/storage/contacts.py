@@ -28,6 +28,7 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
 )
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
+from chalicelib.storage.dynamodb.transactions import CONDITION_FAILED, Contention
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_values import stage_secret
 
@@ -109,6 +110,27 @@ def suppress(
     if reason is SuppressionReason.COMPLAINT:
         suppression["complained_at"] = at
     _change(write, key, account_id=account_id, expires_at=None, **suppression)
+
+
+def opt_out(
+    write: TransactWrite, account_id: str, key: str, channel: Channel, at: datetime
+) -> None:
+    """Suppress a channel of a contact at the request of a partner, in this transaction.
+
+    The transaction fails if the channel is suppressed already; see `failed_conditions`.
+    """
+    name = _SUPPRESSED[channel]
+    opted_out = {name: SuppressionReason.OPTED_OUT, "suppressed_at": at, "expires_at": None}
+    _change(write, key, ContactRow.has(**{name: None}), account_id=account_id, **opted_out)
+
+
+def failed_conditions(contention: Contention) -> set[str]:
+    """Return the keys of the contacts whose conditions failed in a transaction."""
+    return {
+        failed["Key"]["key"]["S"]
+        for failed, code in contention.failed_writes
+        if code == CONDITION_FAILED and failed["TableName"] == ContactRow.table_name()
+    }
 
 
 def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: datetime) -> None:

@@ -8,7 +8,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.solicitation.channel import OPTINS, Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.storage.customers import CustomerRow, has_same_addresses
 from chalicelib.storage.dynamodb.table import account_key
 
@@ -57,9 +57,7 @@ def turn_optins_off(
     """
     write.update(
         CustomerRow(account_key(account_id, customer.id)),
-        actions=CustomerRow.changes(
-            updated_at=clock.now(), **{OPTINS[channel]: False for channel in channels}
-        ),
+        actions=CustomerRow.changes(updated_at=clock.now(), **optins_off(channels)),
         condition=has_same_addresses(customer) if condition is None else condition,
     )
 

@@ -1,6 +1,6 @@
 """Create and replace customers, and assign their positions in the account's list."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -9,8 +9,11 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.solicitation.channel import Channel, optins_off
+from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
 from chalicelib.storage import counters, customer_changes, lists
+from chalicelib.storage.contacts import ContactRow, build_contact
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import (
     CustomerPairRow,
@@ -46,30 +49,47 @@ class Created(NamedTuple):
     is_listed: bool
 
 
-def create(account_id: str, customer: Customer, input_hash: str | None = None) -> Created:
-    """Add a customer at the end of the account's list.
+def create(
+    account_id: str,
+    customer: Customer,
+    input_hash: str | None = None,
+    optin_keys: Mapping[Channel, Collection[str]] | None = None,
+) -> Created:
+    """Add a customer at the end of the account's list. The opt-in of a suppressed address is off.
 
     If a customer with this id exists, write nothing and return the existing customer. Two requests.
     If the account's counter is contended, the customer is created without a position; the first
     create that detects this makes three requests.
 
+    Args:
+        optin_keys: the keys of the contacts for which an opt-in of the customer is on, by channel.
+
     Raises:
         Unavailable: the database throttles, or contention on the customer or its pair persists.
     """
     pair = pair_of(customer.email, customer.phone_number)
+    by_channel = optin_keys or {}
+    contact_keys = [key for each in by_channel.values() for key in each]
 
     def attempt() -> Created:
-        counter, existing, *holders = read_together(
+        counter, existing, *others = read_together(
             (CounterRow, account_id, Listed.CUSTOMERS.value),
             (CustomerRow, account_key(account_id, customer.id)),
+            *((ContactRow, key) for key in contact_keys),
             *pair_row_keys(account_id, pair.digests if pair else ()),
         )
         if existing:
             return Created(build_customer(existing), existing.input_hash, bool(existing.position))
+        holders = others[len(contact_keys) :]
         first_of_pair = pair.digest if pair and not any(holders) else None
+        contacts = {
+            key: build_contact(key, row) for key, row in zip(contact_keys, others, strict=False)
+        }
+        suppressed = suppressed_channels(by_channel, contacts)
+        new = customer.model_copy(update=optins_off(suppressed))
         total = counters.usable_total(counter, clock.now())
-        is_listed = insert(account_id, customer, total, first_of_pair, input_hash)
-        return Created(customer, input_hash, is_listed)
+        is_listed = insert(account_id, new, total, first_of_pair, input_hash)
+        return Created(new, input_hash, is_listed)
 
     return retry_on_contention(attempt)
 

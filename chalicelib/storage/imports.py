@@ -5,7 +5,7 @@ Writing the header accepts the import. If an import has no header, or its header
 than a chunk, a failed request left the chunk behind, and the chunk is not imported.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -27,8 +27,9 @@ from chalicelib.domain.customers.import_batch import (
 )
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.paging import in_groups
+from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.work import PARKED_SHARD, PENDING, WorkState, open_shards, shards_of_account
-from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.contacts import ContactRow, build_contact
 from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow, build_customer, find_holders
 from chalicelib.storage.dynamodb.attributes import (
@@ -254,34 +255,20 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
 
 
 def load_persons(
-    chunk: LoadedChunk, groups_by_contact: Mapping[str, Collection[int]]
-) -> tuple[dict[str, Customer], set[int]]:
-    """Load the existing customers of a chunk, and find persons who were erased.
+    chunk: LoadedChunk, contact_keys: Collection[str]
+) -> tuple[dict[str, Customer], dict[str, Contact]]:
+    """Load the existing customers of a chunk by id, and contacts by key.
 
     One request per 100 customers and contacts.
-
-    Args:
-        groups_by_contact: the addresses to check for an erasure, as contact keys. Each has the
-            groups of rows with this address. A group is identified by the index of its first row.
-
-    Returns:
-        The customers by id, and the groups with an address of a person who was erased after the
-        import was accepted.
     """
     account_id = chunk.row.account_id
-    contacts = {(ContactRow, key): groups for key, groups in groups_by_contact.items()}
     ids = sorted(set(chunk.known.values()))
     rows = read_together(
-        *contacts, *((CustomerRow, account_key(account_id, customer_id)) for customer_id in ids)
+        *((ContactRow, key) for key in contact_keys),
+        *((CustomerRow, account_key(account_id, customer_id)) for customer_id in ids),
     )
-    accepted_at = chunk.header.created_at if chunk.header else None
-    erased = {
-        group
-        for groups, row in zip(contacts.values(), rows, strict=False)
-        if row and row.erased_at and accepted_at and row.erased_at >= accepted_at
-        for group in groups
-    }
-    return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, erased
+    contacts = {key: build_contact(key, row) for key, row in zip(contact_keys, rows, strict=False)}
+    return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, contacts
 
 
 def finish_chunk(

@@ -10,6 +10,7 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.storage import (
     contacts,
@@ -101,11 +102,13 @@ def load_known(
         customer_id=known_pair.customer_id if known_pair else existing_id,
         is_pair_known=known_pair is not None,
         total=counters.usable_total(rows.get("counter"), now),
-        suppressed=frozenset(
-            channel
-            for channel, each in contact_keys.items()
-            for key in each
-            if channel in contacts.build_contact(key, rows[ContactRow, key]).suppressed
+        suppressed=suppressed_channels(
+            contact_keys,
+            {
+                key: contacts.build_contact(key, rows[ContactRow, key])
+                for each in contact_keys.values()
+                for key in each
+            },
         ),
         second=time_of(response),
         erased_at=max(filter(None, erased_at.values()), default=None),

@@ -17,16 +17,20 @@ from chalicelib.domain.accounts.tags import (
 from chalicelib.domain.customers.customer import Customer, check_size
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.solicitation.channel import optins_off
+from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.services.customers.read import read_customer, with_tags
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.storage import customer_creation, customers, places
+from chalicelib.services.solicitation.contact_keys import optin_keys
+from chalicelib.storage import contacts, customer_creation, customers, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 
 
 def save_customer(account_id: str, definition: Any) -> Customer:
     """Create the customer, or merge the definition into the customer with the same id.
 
-    See `merge_customer`. Tags belong to the account: new tags of the definition are created, and
+    See `merge_customer`. The opt-in of a suppressed address is off, whatever the definition
+    contains. Tags belong to the account: new tags of the definition are created, and
     the colours in the definition apply to all customers with these tags. Loading a customer does
     not change its position in the list, its feedback and purchase counts or its creation time.
 
@@ -45,14 +49,27 @@ def save_customer(account_id: str, definition: Any) -> Customer:
         save_tags(account_id, tags, existing)
         return customer_creation.replace(
             account_id,
-            customer,
-            lambda stored: merge_customer(definition, customer, with_tags(account_id, [stored])[0]),
+            without_suppressed_optins(account_id, customer),
+            lambda stored: without_suppressed_optins(
+                account_id,
+                merge_customer(definition, customer, with_tags(account_id, [stored])[0]),
+            ),
         )
 
     saved = retry_on_contention(attempt)
     if not saved.is_listed:
         request_positions(account_id)
     return saved.customer
+
+
+def without_suppressed_optins(account_id: str, customer: Customer) -> Customer:
+    """Return the customer without the opt-ins of suppressed addresses.
+
+    One AWS request if an opt-in is on.
+    """
+    keys = optin_keys(account_id, customer)
+    found = contacts.find_many([key for each in keys.values() for key in each]) if keys else {}
+    return customer.model_copy(update=optins_off(suppressed_channels(keys, found)))
 
 
 def change_tags(

@@ -4,8 +4,8 @@ The rows with the same pair of e-mail and phone number form a group, in row orde
 group contains the customer to create or the fields to fill, and the outcome of each row.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -73,6 +73,14 @@ class RowGroup:
     def erased(self) -> "RowGroup":
         """Return the group without its pair and its values. Its rows are not imported."""
         return RowGroup(None, tuple(GroupRow(row.index, {}) for row in self.rows), is_erased=True)
+
+    def without_optins(self, fields: Collection[str]) -> "RowGroup":
+        """Return the group with these opt-ins off in the rows that contain them."""
+        rows = (
+            GroupRow(row.index, row.fields | {name: False for name in fields if name in row.fields})
+            for row in self.rows
+        )
+        return replace(self, rows=tuple(rows))
 
     @property
     def digests(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The channels through which the service sends surveys."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from chalicelib.domain.schema import Choice
@@ -14,3 +15,8 @@ class Channel(Choice):
 
 OPTINS: Final = {Channel.EMAIL: "email_optin", Channel.SMS: "sms_optin"}
 """The field of a customer's opt-in for each channel."""
+
+
+def optins_off(channels: Iterable[Channel]) -> dict[str, bool]:
+    """Return the values of a customer's fields that turn the opt-ins of these channels off."""
+    return {OPTINS[channel]: False for channel in channels}

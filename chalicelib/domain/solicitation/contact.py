@@ -5,7 +5,7 @@ the same address are one recipient. Contacts are identified by keyed hashes and 
 data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -96,6 +96,23 @@ class Contact:
         if self.complained_at or not reasons <= set(LIFTABLE_REASONS):
             return "The recipient reported a message as spam. The address stays suppressed."
         return None
+
+
+def suppressed_channels(
+    keys: Mapping[Channel, Iterable[str]], contacts: Mapping[str, Contact]
+) -> frozenset[Channel]:
+    """Return the channels in which one of the contacts is suppressed.
+
+    Args:
+        keys: the keys of the contacts of each channel.
+        contacts: the contacts by key.
+    """
+    return frozenset(
+        channel
+        for channel, each in keys.items()
+        for key in each
+        if channel in contacts[key].suppressed
+    )
 
 
 REMINDER_SCOPE: Final = "reminder"

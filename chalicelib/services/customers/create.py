@@ -8,6 +8,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.idempotency import origin_of
 from chalicelib.services.customers.read import with_tags
 from chalicelib.services.customers.request_positions import request_positions
+from chalicelib.services.solicitation.contact_keys import optin_keys
 from chalicelib.storage import customer_creation
 
 _OPERATION: Final = "create customer"
@@ -17,6 +18,8 @@ def create_customer(
     account_id: str, body: CustomerBody, idempotency_key: str | None = None
 ) -> Customer:
     """Create a customer, even if another customer has the same email and phone.
+
+    The opt-in of a suppressed address is off, whatever the body contains.
 
     A repeated request with the same idempotency key and input returns the current data of the
     customer that the first request created.
@@ -33,7 +36,8 @@ def create_customer(
     key_input = body.model_dump(mode="json", exclude_none=True)
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
     customer = customer_from_body(body, origin.record_id, clock.now())
-    created = customer_creation.create(account_id, customer, origin.input_hash)
+    contacts = optin_keys(account_id, customer)
+    created = customer_creation.create(account_id, customer, origin.input_hash, contacts)
     if not created.is_listed:
         request_positions(account_id)
     origin.check_same_input(created.input_hash)

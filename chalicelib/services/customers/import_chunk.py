@@ -1,6 +1,7 @@
 """Import one chunk of a batch exactly once, even if its message is delivered several times."""
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -28,6 +29,8 @@ from chalicelib.domain.errors import InputTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
+from chalicelib.domain.solicitation.contact import Contact, suppressed_channels
 from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
@@ -64,7 +67,8 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     """Import the chunk's rows and mark the chunk as done, in one transaction.
 
     At most three AWS requests without contention; one more per minute and account if existing
-    customers have tags.
+    customers have tags, and one if rows contain opt-ins for phone numbers. The opt-in of a
+    suppressed address is off, whatever the row contains.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing is written.
@@ -92,8 +96,13 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
         if chunk.is_leftover or now - chunk.row.created_at > _DISCARD_AFTER:
             imports.discard(chunk)
         return ChunkOutcome.NOTHING_TO_DO
-    found, erased = imports.load_persons(chunk, _contacts_to_check(chunk, chunk.header))
-    groups = [group.erased() if group.first_index in erased else group for group in chunk.groups]
+    keys = _contact_keys(chunk, chunk.header)
+    contact_keys = {key for of_group in keys for each in of_group.values() for key in each}
+    found, contacts = imports.load_persons(chunk, contact_keys)
+    groups = [
+        _with_wishes(group, of_group, contacts, chunk.header)
+        for group, of_group in zip(chunk.groups, keys, strict=True)
+    ]
     existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
     plans = [
         _plan(chunk, chunk.header, group, existing, now) for group in groups if not group.is_erased
@@ -125,21 +134,45 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
     return ChunkOutcome.DONE
 
 
-def _contacts_to_check(chunk: LoadedChunk, header: ImportHeader) -> dict[str, list[int]]:
-    """Return the contact keys of the addresses whose person may have been erased.
+def _contact_keys(chunk: LoadedChunk, header: ImportHeader) -> list[dict[Channel, tuple[str, ...]]]:
+    """Return the keys of the contacts to check for each group, by channel.
 
-    Each key has the first indexes of the groups with the address. The result is empty unless a
-    person of the account was erased after the import was accepted.
+    These are the contacts of opt-ins of new customers. If a person of the account was erased after
+    the import was accepted, these are the contacts of all addresses.
     """
-    if chunk.last_erased_at is None or chunk.last_erased_at < header.created_at:
-        return {}
-    groups: dict[str, list[int]] = defaultdict(list)
-    for group in chunk.groups:
-        for email, phone_number in group.addresses:
-            for keys in lookup_keys(chunk.row.account_id, email, phone_number).values():
-                for key in keys:
-                    groups[key].append(group.first_index)
-    return groups
+    all_addresses = chunk.last_erased_at is not None and chunk.last_erased_at >= header.created_at
+    return [_keys_of_group(chunk, group, all_addresses=all_addresses) for group in chunk.groups]
+
+
+def _keys_of_group(
+    chunk: LoadedChunk, group: RowGroup, *, all_addresses: bool
+) -> dict[Channel, tuple[str, ...]]:
+    is_new = group.digest not in chunk.known
+    keys: dict[Channel, tuple[str, ...]] = defaultdict(tuple)
+    addresses = {
+        tuple(
+            address if all_addresses or (is_new and row.fields.get(OPTINS[channel])) else None
+            for channel, address in zip((Channel.EMAIL, Channel.SMS), row.address, strict=True)
+        )
+        for row in group.rows
+    }
+    for email, phone_number in addresses:
+        for channel, each in lookup_keys(chunk.row.account_id, email, phone_number).items():
+            keys[channel] += each
+    return keys
+
+
+def _with_wishes(
+    group: RowGroup,
+    keys: Mapping[Channel, Collection[str]],
+    contacts: Mapping[str, Contact],
+    header: ImportHeader,
+) -> RowGroup:
+    """Return a group without the data of an erased person, and without suppressed opt-ins."""
+    found = (contacts[key] for each in keys.values() for key in each)
+    if any(contact.erased_at and contact.erased_at >= header.created_at for contact in found):
+        return group.erased()
+    return group.without_optins({OPTINS[c] for c in suppressed_channels(keys, contacts)})
 
 
 def _plan(

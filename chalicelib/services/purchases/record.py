@@ -23,7 +23,7 @@ from chalicelib.domain.purchases.definition import (
     parse_purchase_definition,
 )
 from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
-from chalicelib.domain.solicitation.channel import OPTINS, Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
 from chalicelib.log import logger
 from chalicelib.messages import decode
@@ -230,8 +230,7 @@ def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) 
     )
     customer = None
     if request.new_customer and not known.customer_id:
-        without_optins = {OPTINS[channel]: False for channel in known.suppressed}
-        customer = request.new_customer.model_copy(update=without_optins)
+        customer = request.new_customer.model_copy(update=optins_off(known.suppressed))
     recording = Recording(
         version=Version(purchase, request.input_hash, sent_at),
         solicitation=new,

@@ -1,6 +1,7 @@
 """Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
 
 from chalicelib.domain.customers.contact_hash import email_hashes, pair_hash, phone_hash
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import e164
@@ -31,6 +32,15 @@ def lookup_keys(
         for channel, address in addresses.items()
         if (hashes := contact_hashes(account_id, channel, address))
     }
+
+
+def optin_keys(account_id: str, customer: Customer) -> dict[Channel, tuple[str, ...]]:
+    """Return the keys of the contacts for which an opt-in of the customer is on, by channel."""
+    return lookup_keys(
+        account_id,
+        customer.email if customer.email_optin else None,
+        customer.phone_number if customer.sms_optin else None,
+    )
 
 
 def pair_keys(account_id: str, pair: CustomerPair | None) -> tuple[str, ...]:

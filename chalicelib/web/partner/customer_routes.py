@@ -15,10 +15,12 @@ routes = Blueprint(__name__)
     tag="Customers",
     description="Changes the fields in the body. Absent fields stay, `null` clears a field."
     " `metadata` is one field. A display name that was made of the first and last name follows"
-    " them.\n\nAn opt-in that changes from `true` to `false` suppresses the address in this"
-    " channel: no customer with this address receives messages. `true` lifts a suppression that you"
-    " caused. It stays `false` if the person unsubscribed or complained, or if messages bounced."
-    " Repeating the request has no further effect.",
+    " them.\n\nAn opt-in with the value `false` suppresses the address in this channel, also if it"
+    " was `false` before: no customer with this address receives messages. Send `false` only for a"
+    " refusal, and omit the field if nobody was asked. `true` lifts a suppression that you caused."
+    " It stays `false` if the person unsubscribed or complained, or if messages bounced. If the"
+    " address changes to a suppressed one, the opt-in becomes `false`. Repeating the request has no"
+    " further effect.",
     parameters={"id": "Identifier of the customer."},
     body="customers.patch.CustomerPatch",
     body_description="The fields to change, at least one.",

@@ -115,8 +115,8 @@ def get_customer(request: PartnerRequest) -> Resource:
     tag="Customers",
     description="Always creates a customer, even if another customer has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
-    " are not values. The JSON of a customer is limited to 32 KB,"
-    " and to 61,000 bytes with escaped characters.",
+    " are not values. An opt-in whose address is suppressed is stored and returned as `false`. The"
+    " JSON of a customer is limited to 32 KB, and to 61,000 bytes with escaped characters.",
     parameters=IDEMPOTENCY_KEY,
     body="customers.body.CustomerBody",
     body_description="The customer. Leading and trailing white space is removed.",

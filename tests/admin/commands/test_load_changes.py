@@ -10,8 +10,11 @@ from admin.services.customers.save import save_customer
 from admin.services.forms.manage import change_form, require_form, set_form_enabled
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
+from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import workflows
 from tests.admin.command import run
 from tests.services.feedback.submitting import answer_contact_form
@@ -215,6 +218,24 @@ def test_revert_of_unknown_time_or_kind_is_an_error(seeded: SeededAccount, file:
     assert "The brand did not exist before" in created.stderr
     later = run(*command, "brand", seeded.survey_id, "--at", "2999-01-01")
     assert "no change of this brand to revert" in later.stderr
+
+
+def test_loaded_optin_of_suppressed_address_is_stored_as_false(
+    seeded: SeededAccount, file: Path
+) -> None:
+    opt_out(seeded.account_id, OptOut(email="zoe@example.test"))
+    person = {"kind": "customer", "id": new_id()}
+    suppressed = person | {"email": "zoe@example.test", "emailOptin": True}
+    for definition, is_on in (
+        (suppressed, False),
+        (person | {"email": "lea@example.test", "emailOptin": True}, True),
+        (person | {"email": "zoe@example.test"}, False),
+    ):
+        assert load(file, definition, seeded, "--yes").exit_code == 0
+        assert read_customer(seeded.account_id, person["id"]).email_optin is is_on
+    # Loading the file again shows and changes nothing.
+    again = load(file, suppressed, seeded)
+    assert (again.exit_code, "Nothing to change" in again.stderr) == (0, True)
 
 
 def test_history_contains_numbers_of_customers(seeded: SeededAccount, file: Path) -> None:

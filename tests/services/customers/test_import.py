@@ -15,10 +15,14 @@ from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
 from chalicelib.domain.errors import IdempotencyKeyReused, InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.domain.work import MAX_CLAIMS
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
+from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage.imports import WORK, ImportRow
+from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
@@ -228,6 +232,34 @@ def test_importing_chunk_sends_at_most_three_aws_requests(account: str, known: b
     assert calls == {
         "dynamodb.BatchGetItem": 2 if known else 1, "dynamodb.TransactWriteItems": 1
     }  # fmt: skip
+
+
+def test_row_stores_optin_of_suppressed_address_as_false(account: str) -> None:
+    phone = "+33612345678"
+    for wish in ({"email": "a@example.test"}, {"phoneNumber": phone}):
+        opt_out(account, parse(wish, OptOut))
+    both = {"emailOptin": True, "smsOptin": True}
+    batch = [
+        {"email": "A@example.test", "phoneNumber": "+33698765432", **both},
+        {"email": "b@example.test", "phoneNumber": "0033 6 12 34 56 78", **both},
+        {"email": "c@example.test", **both},
+    ]
+    accept_batch(account, {"batch": [*batch, {"email": "c@example.test", "emailOptin": False}]})
+    IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
+    optins = [(c.email_optin, c.sms_optin) for c in all_customers(account)]
+    assert optins == [(False, True), (True, False), (True, True)]
+
+
+def test_importing_chunk_with_optins_sends_three_aws_requests(account: str) -> None:
+    optins = {"emailOptin": True, "smsOptin": True}
+    batch = [row | optins | {"phoneNumber": f"+3361234{n:04}"} for n, row in enumerate(rows(49))]
+    accept_batch(account, {"batch": batch})
+    (message,) = IMPORT_QUEUE.queued_messages(account)
+    stage_secret(), account_settings(account)  # a warm function has them
+    with counted_calls() as calls:
+        IMPORT_QUEUE.deliver([message])
+    assert calls == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1}
+    assert len(all_customers(account)) == 49
 
 
 def large_customer(account_id: str, size: int, *tags: str) -> None:

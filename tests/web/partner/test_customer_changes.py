@@ -93,6 +93,7 @@ def test_patch_changes_given_fields_clears_null_and_keeps_the_rest(known: Partne
 def test_patch_without_effect_writes_nothing(known: Partner) -> None:
     customer = created(known, firstName="Zoé", emailOptin=True, email="same@example.test")
     with counted_calls() as calls:
+        # The customer has no phone number, so this opt-in suppresses nothing.
         response = patch(known, customer["id"], firstName="Zoé", company=None, smsOptin=False)
     assert dict(calls) == {"dynamodb.GetItem": 1}
     assert response.json == customer
@@ -261,10 +262,77 @@ def test_change_that_is_saved_succeeds_if_other_customers_cannot_be_read(
     assert read(partner, second)["emailOptin"] is True
 
 
-def test_false_that_was_false_suppresses_nothing(partner: Partner) -> None:
-    customer = created(partner, email=EMAIL)["id"]
-    patch(partner, customer, emailOptin=False, firstName="Zoé")
+def test_false_that_was_false_is_a_wish_and_repeating_it_writes_nothing(partner: Partner) -> None:
+    number = "+33612345678"
+    fields = {"email": EMAIL, "phoneNumber": number}
+    customer, other = created(partner, **fields), created(partner, email=EMAIL, emailOptin=True)
     assert not contact(partner).suppressed
+    created(partner, phoneNumber="+33698765432", smsOptin=True)  # fills the caches
+    with counted_calls() as calls:
+        assert patch(partner, customer["id"], smsOptin=False).json == customer
+    assert calls.total() == 3
+    wish = {"emailOptin": False, "smsOptin": False}
+    assert patch(partner, customer["id"], **wish).status == 200
+    assert contact(partner).suppressed == {Channel.EMAIL: SuppressionReason.OPTED_OUT}
+    assert read(partner, other["id"])["emailOptin"] is False
+    before = contact(partner), [read(partner, each["id"]) for each in (customer, other)]
+    with counted_calls() as calls:
+        assert patch(partner, customer["id"], emailOptin=False).json == before[1][0]
+    assert calls.total() <= 3
+    assert (contact(partner), [read(partner, each["id"]) for each in (customer, other)]) == before
+
+
+def test_wish_prevents_survey_of_later_purchase(client: Client) -> None:
+    shop = open_shop()
+    partner = with_permissions(Partner(client, shop.account_id))
+    customer = created(partner, email="zoe@example.test")["id"]
+    assert patch(partner, customer, emailOptin=False).status == 200
+    purchase = shop.record()
+    shop.solicit()
+    assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
+
+
+def test_wish_is_saved_with_other_changes_of_suppressed_customer(partner: Partner) -> None:
+    customer = created(partner, email=EMAIL)["id"]
+    suppress(partner, SuppressionReason.UNSUBSCRIBED)
+    before = contact(partner)
+    assert patch(partner, customer, emailOptin=False, firstName="Zoé").json["firstName"] == "Zoé"
+    assert contact(partner) == before
+
+
+@pytest.mark.parametrize("reason", SuppressionReason)
+def test_optin_of_suppressed_address_is_stored_as_false(
+    partner: Partner, reason: SuppressionReason
+) -> None:
+    suppress(partner, reason)
+    created(partner, phoneNumber="+33612345678", smsOptin=True)  # fills the caches
+    with counted_calls() as calls:
+        customer = created(partner, email=EMAIL.upper(), emailOptin=True, smsOptin=True)
+    assert calls.total() == 2
+    assert (customer["emailOptin"], customer["smsOptin"]) == (False, True)
+    assert read(partner, customer["id"]) == customer
+
+
+@pytest.mark.parametrize("reason", SuppressionReason)
+def test_change_to_suppressed_address_turns_optin_off(
+    partner: Partner, reason: SuppressionReason
+) -> None:
+    suppress(partner, reason)
+    customer = created(partner, email="old@example.test", emailOptin=True)
+    assert customer["emailOptin"] is True
+    changed = patch(partner, customer["id"], email=EMAIL).json
+    assert (changed["email"], changed["emailOptin"]) == (EMAIL, False)
+    assert read(partner, customer["id"]) == changed
+    assert contact(partner).suppressed == {Channel.EMAIL: reason}
+    if reason is SuppressionReason.OPTED_OUT:
+        assert patch(partner, customer["id"], emailOptin=True).json["emailOptin"] is True
+
+
+def test_change_to_suppressed_phone_number_turns_optin_off(partner: Partner) -> None:
+    partner.post("/partners/customer/opt-out", {"phoneNumber": "+33612345678"})
+    customer = created(partner, phoneNumber="+33698765432", smsOptin=True)["id"]
+    changed = patch(partner, customer, phoneNumber="+33 6 12 34 56 78", firstName="Zoé").json
+    assert (changed["smsOptin"], changed["firstName"]) == (False, "Zoé")
 
 
 def test_true_lifts_what_a_partner_set(partner: Partner) -> None:
@@ -272,10 +340,11 @@ def test_true_lifts_what_a_partner_set(partner: Partner) -> None:
     patch(partner, customer, emailOptin=False)
     assert patch(partner, customer, emailOptin=True).json["emailOptin"] is True
     assert not contact(partner).suppressed
-    # Also if the opt-in is already on.
+    # Also for a customer who was created later.
     partner.post("/partners/customer/opt-out", {"email": "late@example.test"})
-    late = created(partner, email="late@example.test", emailOptin=True)["id"]
-    patch(partner, late, emailOptin=True)
+    late = created(partner, email="late@example.test", emailOptin=True)
+    assert late["emailOptin"] is False
+    assert patch(partner, late["id"], emailOptin=True).json["emailOptin"] is True
     assert not contact(partner, "late@example.test").suppressed
 
 
