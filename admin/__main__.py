@@ -1,16 +1,22 @@
 """Entry point of ``python -m admin``."""
 
 import signal
+import sys
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C during the imports ends the process without a traceback."""
+    """Run the command line. Ctrl-C during the imports ends the process without a traceback.
+
+    Standard output contains only results, so log lines go to standard error.
+    """
     handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     from typer.completion import completion_init  # type: ignore[attr-defined]
 
     from admin.commands.completion import COMPLETION_VARIABLE
     from admin.main import app
+    from chalicelib.log import logger
 
+    logger.registered_handler.setStream(sys.stderr)  # type: ignore[attr-defined]
     signal.signal(signal.SIGINT, handler)
     completion_init()
     app(prog_name="python -m admin", complete_var=COMPLETION_VARIABLE)

@@ -77,6 +77,7 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         ] = False,
     ) -> None:
         require_account(account)
+        unreadable: list[str] = []
         show_table(
             ["Id", "Name", "Language", "Enabled", "Submissions"],
             [
@@ -87,10 +88,12 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
                     form.saved.enabled,
                     form.submission_count,
                 ]
-                for form in list_forms(account, form_kind)
+                for form in list_forms(account, form_kind, unreadable.append)
                 if form.saved.archived == archived
             ],
         )
+        for form_id in unreadable:
+            notices().print(f"Skipped {form_id}: this version of the service cannot read it.")
 
     add_file_commands(app, noun, kind, "two", "one")
 
@@ -128,14 +131,14 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         f" {word}.\n\nCost: two AWS requests.",
     )
     def archive(form: IdArgument) -> None:
-        archived = set_form_enabled(form_kind, form, is_enabled=False, archives=True)
-        notices().print(f"Archived the {word} {archived.name}.")
-        show_record({"id": archived.id, "archived": True})
+        name = set_form_enabled(form_kind, form, is_enabled=False, archives=True)
+        notices().print(f"Archived the {word} {name}.")
+        show_record({"id": form, "archived": True})
 
     def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
-        form = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
-        notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {form.name}.")
-        show_record({"id": form.id, "enabled": is_enabled})
+        name = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
+        notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {name}.")
+        show_record({"id": form_id, "enabled": is_enabled})
 
     _add_page_commands(app, noun, word)
     return app

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
-from admin.services.forms.manage import find_form
+from admin.services.forms.manage import name_of_form
 from admin.terminal import cell_text, prints_json, results, show_json, show_table
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import Customer
@@ -23,11 +23,7 @@ _FORM_KINDS: Final = {FormKind.CONTACT_FORM: "contact form", FormKind.SURVEY: "s
 def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
     """Print one row for each feedback record, with the names of its form and its store."""
 
-    @cache
-    def form_name(kind: FormKind, form_id: str) -> str:
-        form = find_form(kind, form_id)
-        return form.saved.name if form else form_id
-
+    form_name = cache(name_of_form)
     show_table(
         ["Id", "Created", "Rating", "Store", "Form", "Language", "Test", "Comment"],
         [
@@ -78,11 +74,10 @@ def summary_of(feedback_id: str) -> str:
         NotFound: the feedback record does not exist.
     """
     record = read_feedback(feedback_id).feedback
-    form = find_form(record.kind, record.form_id)
     rating = "no rating" if record.rating is None else f"rating {cell_text(record.rating)}"
     comment = comment_of(record)
     parts = [
-        f"{_FORM_KINDS[record.kind]} {form.saved.name if form else record.form_id}",
+        f"{_FORM_KINDS[record.kind]} {name_of_form(record.kind, record.form_id)}",
         cell_text(record.created_at),
         rating,
         *([f'"{comment}"'] if comment else []),

@@ -70,14 +70,18 @@ def disable(account_id: str, operator: str) -> _Disabled:
     keys = [key for key in list_keys(account_id) if key.revoked_at is None]
     for key in keys:
         revoke_key(key.api_key, operator)
-    forms = [form for kind in FormKind for form in list_forms(account_id, kind)]
-    enabled_forms = [form for form in forms if form.saved.enabled]
-    for form in enabled_forms:
-        set_form_enabled(form.kind, form.saved.id, is_enabled=False)
+    forms: list[tuple[FormKind, str]] = []
+    for kind in FormKind:
+        unreadable: list[str] = []
+        readable = list_forms(account_id, kind, unreadable.append)
+        enabled = [form.saved.id for form in readable if form.saved.enabled]
+        forms += [(kind, form_id) for form_id in (*enabled, *unreadable)]
+    for kind, form_id in forms:
+        set_form_enabled(kind, form_id, is_enabled=False)
     workflows = [workflow for workflow in list_workflows(account_id) if workflow.enabled]
     for workflow in workflows:
         set_workflow_enabled(account_id, workflow.id, enabled=False)
-    return _Disabled(len(keys), len(enabled_forms), len(workflows))
+    return _Disabled(len(keys), len(forms), len(workflows))
 
 
 def subject_of(account_id: str) -> str:

@@ -11,7 +11,8 @@ FeedbackError
 ├── IdempotencyKeyReused     the idempotency key was used with different input
 ├── TooManyRequests          rate limit exceeded: retry after ``retry_after`` seconds
 └── Unavailable              throttling or continued contention: retry after ``retry_after`` seconds
-    └── Blocked              a state that does not change by itself prevents the operation
+    ├── Blocked              a state that does not change by itself prevents the operation
+    └── UnreadableForm       this version of the service cannot read a stored form
 """
 
 from datetime import timedelta
@@ -157,3 +158,10 @@ class Blocked(Unavailable):
     def __init__(self, reason: str, counts_after: timedelta = timedelta(0)) -> None:
         super().__init__(reason)
         self.counts_after = counts_after
+
+
+class UnreadableForm(Unavailable):
+    """This version of the service cannot read a stored form. A later version may have saved it."""
+
+    def __init__(self, form_id: str) -> None:
+        super().__init__(f"This version of the service cannot read the form {form_id}.")

@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from infrastructure.doctor import (
     code,
     data,
+    forms,
     message_events,
     monitoring,
     senders,
@@ -58,6 +59,7 @@ CHECKS: Final = (
     Check("logs", monitoring.check_logs),
     Check("public address", senders.check_public_address),
     Check("senders", senders.check_senders),
+    Check("forms", forms.check_forms, "tables"),
     Check("support addresses", support_addresses.check_support_addresses, "tables"),
     Check("message events", message_events.check_topic),
     Check("notifications", message_events.check_notifications),

@@ -1,5 +1,7 @@
 """Test that the command line escapes control characters in the data that it prints."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from unicodedata import category
 
@@ -19,11 +21,30 @@ from tests.services.webhooks.delivering import (
     response_with,
     trigger_webhooks,
 )
+from tests.web.partner_client import ROOT
 from tests.web.seeded_account import seed_account
 
 CONTROLS = [character for character in map(chr, range(0x110000)) if category(character) == "Cc"]
 HOSTILE = "a\x1b]0;owned\x07b\x9b2Jc\rd\x00e\x7ff"
 VISIBLE = r"a\x1b]0;owned\x07b\x9b2Jc\x0dd\x00e\x7ff"
+
+
+def test_log_lines_are_written_to_standard_error() -> None:
+    program = """
+import runpy, sys
+from contextlib import suppress
+sys.argv = ["admin", "--help"]
+with suppress(SystemExit):
+    runpy.run_module("admin", run_name="__main__")
+from chalicelib.log import logger
+logger.error("form unreadable")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert "form unreadable" in ended.stderr
+    assert "Usage" in ended.stdout
+    assert "form unreadable" not in ended.stdout
 
 
 @pytest.mark.parametrize("surrogate", "\ud800\udcff\udfff", ids=ascii)

@@ -1,16 +1,20 @@
 """Find and change saved contact forms and surveys, and return the base URL of their pages."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from admin.domain.enabled import with_enabled
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain import clock
+from chalicelib.domain.errors import NotFound, UnreadableForm
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import all_pages
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.forms.saved import is_archived, read_saved
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 from chalicelib.storage.forms import TABLES, StoredForm
 from chalicelib.storage.stage_values import public_base_url
@@ -35,14 +39,22 @@ class AccountForm:
 
 
 def find_form(kind: FormKind, form_id: str) -> AccountForm | None:
-    """Return a form of any account, or None if it does not exist. One AWS request."""
+    """Return a form of any account, or None if it does not exist. One AWS request.
+
+    Raises:
+        UnreadableForm: this version of the service cannot read the form.
+    """
     stored = TABLES[kind].find(form_id)
     return _form(kind, stored) if stored else None
 
 
 def _form(kind: FormKind, stored: StoredForm) -> AccountForm:
-    """Build a form from its stored document."""
-    saved = _MODELS[kind].model_validate_json(stored.document)
+    """Build a form from its stored document.
+
+    Raises:
+        UnreadableForm: this version of the service cannot read the form.
+    """
+    saved = read_saved(_MODELS[kind], stored)
     return AccountForm(stored.account_id, kind, saved, stored.submission_count)
 
 
@@ -51,6 +63,7 @@ def require_form(kind: FormKind, form_id: str, *, account_id: str | None) -> Acc
 
     Raises:
         NotFound: the form does not exist, or belongs to another account.
+        UnreadableForm: this version of the service cannot read the form.
     """
     form = find_form(kind, form_id)
     if form is None or account_id not in (None, form.account_id):
@@ -58,31 +71,74 @@ def require_form(kind: FormKind, form_id: str, *, account_id: str | None) -> Acc
     return form
 
 
-def list_forms(account_id: str, kind: FormKind) -> Iterator[AccountForm]:
-    """Yield the account's forms of a kind, oldest first. Three AWS requests per 100 forms."""
+def name_of_form(kind: FormKind, form_id: str) -> str:
+    """Return the name of a form; the id if it does not exist or cannot be read. One AWS request."""
+    try:
+        form = find_form(kind, form_id)
+    except UnreadableForm:
+        return form_id
+    return form.saved.name if form else form_id
+
+
+def list_forms(
+    account_id: str, kind: FormKind, on_unreadable: Callable[[str], object] = lambda _: None
+) -> Iterator[AccountForm]:
+    """Yield the account's readable forms of a kind, oldest first. Three AWS requests per 100 forms.
+
+    Args:
+        on_unreadable: called with the id of each form that this version of the service cannot read,
+            unless the form is archived.
+    """
     for page, _ in all_pages(partial(TABLES[kind].page, account_id)):
-        yield from (_form(kind, stored) for stored in page)
+        for stored in page:
+            try:
+                form = _form(kind, stored)
+            except UnreadableForm:
+                if not is_archived(stored.document):
+                    on_unreadable(stored.form_id)
+            else:
+                yield form
 
 
 def set_form_enabled(
     kind: FormKind, form_id: str, *, is_enabled: bool, archives: bool = False
-) -> SavedForm:
+) -> str:
     """Enable or disable a form. The change takes effect within a minute. Two AWS requests.
 
-    An enabled form is no longer archived.
+    An enabled form is no longer archived. A form that cannot be read can be disabled and archived.
 
     Args:
         archives: whether to hide the disabled form from the operators' lists.
 
+    Returns:
+        The name of the form.
+
     Raises:
         NotFound: the form does not exist.
+        UnreadableForm: this version of the service cannot read the form that it should enable.
     """
 
     def change(form: SavedForm) -> SavedForm:
         archived = archives or (form.archived and not is_enabled)
         return with_enabled(form, is_enabled).model_copy(update={"archived": archived})
 
-    return change_form(kind, form_id, change)
+    try:
+        return change_form(kind, form_id, change).name
+    except UnreadableForm:
+        if is_enabled:
+            raise
+    return retry_on_contention(partial(_disable_unreadable, kind, form_id, archives))
+
+
+def _disable_unreadable(kind: FormKind, form_id: str, archives: bool) -> str:
+    stored = _find(kind, form_id)
+    document = json.loads(stored.document)
+    now = format_timestamp(clock.now())
+    changes = {"enabled": False, "updatedAt": now, **({"archived": True} if archives else {})}
+    changed = json.dumps({**document, **changes}, ensure_ascii=False).encode()
+    if not TABLES[kind].replace_document(stored, changed):
+        raise Contention(condition_failed=True)
+    return str(document.get("name", form_id))
 
 
 def change_form(
@@ -96,12 +152,11 @@ def change_form(
 
     Raises:
         NotFound: the form does not exist.
+        UnreadableForm: this version of the service cannot read the form.
     """
 
     def attempt() -> SavedForm:
-        stored = TABLES[kind].find(form_id)
-        if stored is None:
-            raise NotFound(_RESOURCES[kind])
+        stored = _find(kind, form_id)
         form = _form(kind, stored).saved
         changed = change(form)
         document = changed.model_dump_json().encode()
@@ -110,6 +165,13 @@ def change_form(
         return changed
 
     return retry_on_contention(attempt)
+
+
+def _find(kind: FormKind, form_id: str) -> StoredForm:
+    stored = TABLES[kind].find(form_id)
+    if stored is None:
+        raise NotFound(_RESOURCES[kind])
+    return stored
 
 
 def page_base_url() -> str:

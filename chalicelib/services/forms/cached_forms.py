@@ -17,6 +17,7 @@ from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import cached
+from chalicelib.services.forms.saved import read_saved
 from chalicelib.storage.forms import contact_forms, surveys
 
 _MAX_FORMS: Final = 128
@@ -91,6 +92,7 @@ def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
 
     Raises:
         NotFound: the contact form does not exist.
+        UnreadableForm: this version of the service cannot read the form.
     """
     form = _contact_form(form_id)
     if form is None:
@@ -103,6 +105,7 @@ def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
 
     Raises:
         NotFound: the survey does not exist.
+        UnreadableForm: this version of the service cannot read the survey.
     """
     survey = _survey(survey_id)
     if survey is None:
@@ -133,7 +136,7 @@ def _contact_form(form_id: str) -> CachedForm[SavedContactForm] | None:
     stored = contact_forms.find(form_id)
     if stored is None:
         return None
-    return CachedForm(stored.account_id, SavedContactForm.model_validate_json(stored.document))
+    return CachedForm(stored.account_id, read_saved(SavedContactForm, stored))
 
 
 @cached(at_most=_MAX_FORMS)
@@ -141,4 +144,4 @@ def _survey(survey_id: str) -> CachedForm[SavedSurvey] | None:
     stored = surveys.find(survey_id)
     if stored is None:
         return None
-    return CachedForm(stored.account_id, SavedSurvey.model_validate_json(stored.document))
+    return CachedForm(stored.account_id, read_saved(SavedSurvey, stored))

@@ -1,5 +1,6 @@
 """Return the partner views of contact forms and surveys."""
 
+from functools import partial
 from typing import TypeVar
 
 from chalicelib.domain.errors import NotFound
@@ -8,6 +9,7 @@ from chalicelib.domain.forms.list_pages import ContactFormPage, SurveyPage
 from chalicelib.domain.forms.survey import PartnerSurvey
 from chalicelib.domain.paging import PageRequest, page_meta
 from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.forms.saved import readable, reading
 from chalicelib.storage.forms import FormTable, StoredForm, contact_forms, surveys
 
 PartnerView = TypeVar("PartnerView", PartnerContactForm, PartnerSurvey)
@@ -18,6 +20,7 @@ def read_contact_form(account_id: str, form_id: str) -> PartnerContactForm:
 
     Raises:
         NotFound: the account has no contact form with this id.
+        UnreadableForm: this version of the service cannot read the contact form.
     """
     return _view(PartnerContactForm, _find(contact_forms, account_id, form_id, "contact form"))
 
@@ -27,26 +30,23 @@ def read_survey(account_id: str, survey_id: str) -> PartnerSurvey:
 
     Raises:
         NotFound: the account has no survey with this id.
+        UnreadableForm: this version of the service cannot read the survey.
     """
     return _view(PartnerSurvey, _find(surveys, account_id, survey_id, "survey"))
 
 
 def list_contact_forms(account_id: str, request: PageRequest) -> ContactFormPage:
-    """Return a page of the account's contact forms, oldest first. Three AWS requests."""
+    """Return a page of the account's readable contact forms, oldest first. Three AWS requests."""
     stored, total = contact_forms.page(account_id, request)
-    return ContactFormPage(
-        items=tuple(_view(PartnerContactForm, form) for form in stored),
-        meta=page_meta(request, len(stored), total),
-    )
+    items = tuple(readable(partial(_view, PartnerContactForm), stored))
+    return ContactFormPage(items=items, meta=page_meta(request, len(items), total))
 
 
 def list_surveys(account_id: str, request: PageRequest) -> SurveyPage:
-    """Return a page of the account's surveys, oldest first. Three AWS requests."""
+    """Return a page of the account's readable surveys, oldest first. Three AWS requests."""
     stored, total = surveys.page(account_id, request)
-    return SurveyPage(
-        items=tuple(_view(PartnerSurvey, form) for form in stored),
-        meta=page_meta(request, len(stored), total),
-    )
+    items = tuple(readable(partial(_view, PartnerSurvey), stored))
+    return SurveyPage(items=items, meta=page_meta(request, len(items), total))
 
 
 def _find(table: FormTable, account_id: str, form_id: str, resource: str) -> StoredForm:
@@ -57,6 +57,7 @@ def _find(table: FormTable, account_id: str, form_id: str, resource: str) -> Sto
 
 
 def _view(model: type[PartnerView], stored: StoredForm) -> PartnerView:
-    return model.read(
-        stored.document, account_directory(stored.account_id), stored.submission_count
-    )
+    with reading(stored):
+        return model.read(
+            stored.document, account_directory(stored.account_id), stored.submission_count
+        )

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from cachetools import LRUCache
+from pydantic import ValidationError
 
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import NotFound, UnreadableForm
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.services.forms.cached_forms import AnyCachedForm, get_contact_form, get_survey
@@ -24,10 +26,10 @@ _versions: Final[LRUCache[_Key, FormWording]] = LRUCache(_MAX_CACHED)
 
 
 def current_form(record: Feedback) -> AnyCachedForm | None:
-    """Return the form of a feedback record, or None. No AWS request if the form is cached."""
+    """Return the readable form of a feedback record, or None. No AWS request if it is cached."""
     try:
         return _FORMS[record.kind](record.form_id)
-    except NotFound:
+    except (NotFound, UnreadableForm):
         return None
 
 
@@ -67,6 +69,7 @@ def _load(keys: set[_Key]) -> dict[_Key, FormWording]:
         unknown[kind].append((form_id, version))
     for kind, versions in unknown.items():
         for (form_id, version), content in TABLES[kind].find_versions(versions).items():
-            found[kind, form_id, version] = FormWording.model_validate_json(content)
+            with suppress(ValidationError):  # a later version of the service can have saved it
+                found[kind, form_id, version] = FormWording.model_validate_json(content)
     _versions.update(found)
     return found

@@ -22,6 +22,7 @@ from chalicelib.domain.solicitation.solicitation import (
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.caching import cached
+from chalicelib.services.forms.saved import read_saved, readable
 from chalicelib.services.solicitation.contact_keys import lookup_keys, valid_number
 from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.forms import surveys
@@ -120,13 +121,11 @@ def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Reci
 
 @cached(at_most=_MAX_ACCOUNTS)
 def surveys_of(account_id: str) -> tuple[SavedSurvey, ...]:
-    """Return the account's surveys, the oldest first, cached for up to a minute.
+    """Return the account's readable surveys, the oldest first, cached for up to a minute.
 
     Three AWS requests per 100 surveys if they are not cached.
     """
-    found = (
-        SavedSurvey.model_validate_json(stored.document)
-        for page, _ in all_pages(partial(surveys.page, account_id))
-        for stored in page
-    )
+    pages = all_pages(partial(surveys.page, account_id))
+    stored = (each for page, _ in pages for each in page)
+    found = readable(partial(read_saved, SavedSurvey), stored)
     return tuple(sorted(found, key=lambda survey: (survey.created_at, survey.id)))

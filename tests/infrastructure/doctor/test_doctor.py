@@ -20,6 +20,7 @@ from infrastructure.doctor import data, monitoring, senders
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
+from infrastructure.doctor.forms import check_forms
 from infrastructure.doctor.message_events import (
     check_notifications,
     header_problems,
@@ -422,6 +423,30 @@ def test_doctor_reads_support_addresses_of_surveys() -> None:
         "Account a sends from this domain, like other accounts: b.",
         "Account b sends from this domain, like other accounts: a.",
     ]
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_names_forms_that_cannot_be_read() -> None:
+    create_stage()
+    dynamodb = boto3.client("dynamodb")
+    saved = saved_survey(language="en").model_dump_json().encode()
+    unreadable = saved.replace(b'"language":"en"', b'"language":"later"')
+    archived = unreadable.replace(b'"archived":false', b'"archived":true')
+    for form_id, document in (("a", saved), ("b", unreadable), ("c", archived)):
+        for part in ("document", "version"):
+            content = SurveyRow.document.serialize(document)
+            item = {
+                "form_id": {"S": form_id},
+                "part": {"S": part},
+                "account_id": {"S": "account"},
+                "document": {"B": content},
+            }
+            dynamodb.put_item(TableName="feedback-dev-surveys", Item=item)
+    (problem,) = check_forms(DeployedStage(STAGE))
+    assert problem.resource == "b"
+    assert problem.detail == "This version cannot read the survey of the account account."
+    assert problem.fix.endswith("python -m admin survey archive b")
+    assert not list(check_support_addresses(DeployedStage(STAGE)))
 
 
 def topics(bounces: str, complaints: str) -> dict[str, str]:
