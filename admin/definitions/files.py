@@ -15,6 +15,7 @@ from admin.definitions.definition import Problem, RawDefinition
 from admin.definitions.plain_yaml import PlainLoader, read_yaml
 from admin.definitions.suggest import pointer_steps
 from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.parsing import DuplicateProperty, json_object
 
 MAX_LOCATED: Final = 1_000_000
 """Maximum number of characters of a file in which lines are located: a few seconds of parsing."""
@@ -98,6 +99,8 @@ def _contents(path: Path) -> Iterator[Any]:
         raise _NotReadable(f"Invalid JSON: line {error.lineno}: {error.msg}.") from None
     except UnicodeDecodeError:
         raise _NotReadable("Invalid UTF-8.") from None
+    except DuplicateProperty as error:
+        raise _NotReadable(str(error)) from None
     except ValueError:
         raise _NotReadable("A number has too many digits.") from None
     except RecursionError:
@@ -113,7 +116,7 @@ def _yaml(text: str) -> Iterator[Any]:
 
 
 def _json(text: str) -> Iterator[Any]:
-    document = json.loads(text, object_pairs_hook=_object)
+    document = json.loads(text, object_pairs_hook=json_object)
     yield from document if isinstance(document, list) else [document]
 
 
@@ -122,7 +125,7 @@ def _json_lines(text: str) -> Iterator[Any]:
         if not line.strip():
             continue
         try:
-            yield json.loads(line, object_pairs_hook=_object)
+            yield json.loads(line, object_pairs_hook=json_object)
         except json.JSONDecodeError as error:
             raise _NotReadable(f"Invalid JSON: line {number}: {error.msg}.") from None
 
@@ -140,15 +143,6 @@ def _csv(text: str) -> Iterator[Any]:
             yield purchase_of_row(row)
     except csv.Error as error:
         raise _NotReadable(f"Invalid CSV: line {rows.reader.line_num}: {error}.") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise _NotReadable(f"Duplicate property {repeated!r} in an object.")
-    return content
 
 
 _READERS: Final[dict[str, Callable[[str], Iterator[Any]]]] = {

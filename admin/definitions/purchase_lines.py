@@ -27,6 +27,7 @@ from admin.definitions.csv_format import (
     separator_of,
 )
 from admin.definitions.definition import Kind
+from chalicelib.domain.parsing import DuplicateProperty, json_object
 
 STANDARD_INPUT: Final = Path("-")
 
@@ -211,7 +212,10 @@ def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
         if not line.strip():
             continue
         try:
-            yield PurchaseLine(number, _without_kind(json.loads(line)))
+            definition = json.loads(line, object_pairs_hook=json_object)
+            yield PurchaseLine(number, _without_kind(definition))
+        except DuplicateProperty as error:
+            yield PurchaseLine(number, error=str(error))
         except json.JSONDecodeError as error:
             yield PurchaseLine(number, error=f"Invalid JSON: {error.msg}.")
         except ValueError:

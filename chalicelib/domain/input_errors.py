@@ -12,7 +12,7 @@ MAX_POINTER_STEP: Final = 300
 """Maximum length of one step of a pointer. The rest of a longer property name is cut off."""
 
 CODES: Final = {
-    "duplicate": "A value must be unique and is repeated.",
+    "duplicate": "A value must be unique and is repeated, or an object has a property twice.",
     "empty": "The object has no field with a value.",
     "invalid": "The value does not have the required form.",
     "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"

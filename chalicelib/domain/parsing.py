@@ -1,5 +1,6 @@
 """Parse external data into a model, or raise one error that lists all validation errors."""
 
+from collections import Counter
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -9,6 +10,8 @@ from chalicelib.domain.input_errors import MAX_ERRORS, errors_of
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """Maximum size of the JSON body of a request."""
+
+_MAX_NAME_SHOWN: Final = 50
 
 Parsed = TypeVar("Parsed", bound=BaseModel)
 
@@ -29,3 +32,20 @@ def parse(
     except ValidationError as error:
         errors = errors_of(error, *prefix, at_most=at_most)
         raise InvalidInput(errors, min(error.error_count(), MAX_ERRORS)) from None
+
+
+class DuplicateProperty(ValueError):
+    """An object in a JSON document has two properties with the same name."""
+
+
+def json_object(properties: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object with these properties. Use it as the ``object_pairs_hook`` of `json.loads`.
+
+    Raises:
+        DuplicateProperty: two properties have the same name. `json.loads` would use the last one.
+    """
+    content = dict(properties)
+    if len(content) < len(properties):
+        name, _ = Counter(name for name, _ in properties).most_common(1)[0]
+        raise DuplicateProperty(f"Duplicate property {name[:_MAX_NAME_SHOWN]!r} in an object.")
+    return content

@@ -8,7 +8,7 @@ from chalice.app import Request
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
 from chalicelib.domain.input_errors import InputError
-from chalicelib.domain.parsing import MAX_BODY_BYTES
+from chalicelib.domain.parsing import MAX_BODY_BYTES, DuplicateProperty, json_object
 from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "application/json"
@@ -50,7 +50,8 @@ def read_json(request: Request, *, max_values: int | None = None, is_optional: b
             has a content encoding.
         InputTooLarge: the body exceeds `MAX_BODY_BYTES`.
         InvalidInput: the body is not JSON (RFC 8259) in UTF-8, or may have more than
-            ``max_values`` values, or has more than `MAX_CONTAINERS` objects and arrays.
+            ``max_values`` values, or has more than `MAX_CONTAINERS` objects and arrays, or an
+            object has two properties with the same name.
     """
     reject_content_encoding(request)
     if is_optional and not _raw_body(request):
@@ -71,7 +72,9 @@ def read_json(request: Request, *, max_values: int | None = None, is_optional: b
             raise malformed(_NOT_UTF_8)
         if text.startswith(_BYTE_ORDER_MARK):
             raise malformed("The body starts with a byte order mark. Send it without this mark.")
-        return json.loads(text, parse_constant=_reject_constant)
+        return json.loads(text, parse_constant=_reject_constant, object_pairs_hook=json_object)
+    except DuplicateProperty as error:
+        raise InvalidInput([InputError("", "duplicate", str(error))]) from None
     except UnicodeDecodeError:
         detail = _NOT_UTF_8
     except json.JSONDecodeError as error:

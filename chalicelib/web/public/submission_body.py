@@ -17,7 +17,7 @@ from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.idempotency import read_key
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, json_pointer
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.parsing import DuplicateProperty, json_object, parse
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.web.public.multipart import JSON_PARTS, Part
 
@@ -198,7 +198,9 @@ class _FieldParts:
 
 def _items_in(text: str) -> list[Any]:
     try:
-        parsed = json.loads(text)
+        parsed = json.loads(text, object_pairs_hook=json_object)
+    except DuplicateProperty as error:
+        raise InvalidInput([InputError("/fields", "duplicate", str(error))]) from None
     except (ValueError, RecursionError):
         raise InvalidInput([InputError("/fields", "malformed", "Invalid JSON.")]) from None
     return parsed if isinstance(parsed, list) else [parsed]

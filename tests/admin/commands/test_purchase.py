@@ -214,13 +214,15 @@ def test_later_line_of_same_purchase_replaces_earlier_line(shop: Shop, tmp_path:
         json.dumps({**definition, "metadata": {"table": "2"}}),
         "{",
         "[1]",
+        json.dumps(definition)[:-1] + ', "externalId": "2"}',
     ]
     path = tmp_path / "purchases.jsonl"
     path.write_text("\n".join(lines))
     result = run("purchase", "import", path, "--account", shop.account_id)
-    assert result.stdout.strip() == "New: 1. Updated: 1. Unchanged: 0. Invalid: 2."
+    assert result.stdout.strip() == "New: 1. Updated: 1. Unchanged: 0. Invalid: 3."
     assert "line 4: Invalid JSON" in result.stderr
     assert "line 5: /: Must be an object." in result.stderr
+    assert "line 6: Duplicate property 'externalId' in an object." in result.stderr
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["metadata"] == {"table": "2"}
     assert shown["customer"]["purchaseCount"] == 1

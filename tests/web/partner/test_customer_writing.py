@@ -118,6 +118,28 @@ def test_invalid_json_is_rejected_as_malformed(known: Partner, path: str, body: 
     assert known.post(path, body).errors == [("", "malformed")]
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (CREATE, b'{"email": "a@example.test", "email": "b@example.test"}'),
+        (CREATE, b'{"firstName": "a", "metadata": {"a": "1", "b": "2", "a": "1"}}'),
+        (CREATE, b'{"firstName": "a", "\\u0066irstName": "a"}'),
+        (BATCH, b'{"batch": [{"firstName": "a"}, {"firstName": "b", "firstName": "c"}]}'),
+        (f"{BATCH}?partial=true", b'{"batch": [{"firstName": "b", "firstName": "c"}]}'),
+    ],
+)
+def test_duplicate_property_of_a_json_object_is_rejected(
+    known: Partner, path: str, body: bytes
+) -> None:
+    assert known.post(path, body).errors == [("", "duplicate")]
+
+
+def test_detail_of_duplicate_property_names_it(known: Partner) -> None:
+    (error,) = known.post(CREATE, b'{"firstName": "a", "firstName": "b"}').json["errors"]
+    assert error["detail"] == "Duplicate property 'firstName' in an object."
+    assert known.post(CREATE, b'{"\\ud800": "a", "\\ud800": "b"}').errors == [("", "duplicate")]
+
+
 def test_escaped_replacement_character_is_accepted(known: Partner) -> None:
     response = known.post(CREATE, rb'{"firstName": "Zo\ufffd"}')
     assert (response.status, response.json["firstName"]) == (201, "Zo\ufffd")

@@ -143,6 +143,7 @@ def test_large_bracketed_number_is_accepted(seeded: SeededAccount) -> None:
         ([("store", "x")], [("/store", "invalid_uuid")]),
         ([("fields", "x")], [("/fields", "malformed")]),
         ([("fields", "[" * 100_000)], [("/fields", "malformed")]),
+        ([("fields", '[{"values": ["a"], "values": ["b"]}]')], [("/fields", "duplicate")]),
         ([("fields", "1")], [("/fields/0", "wrong_type")]),
         ([("fields", "null")], [("/fields/0", "wrong_type")]),
         ([("fields", "{}")], [("/fields/0/id", "required")]),
