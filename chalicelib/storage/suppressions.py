@@ -19,12 +19,19 @@ from chalicelib.storage.dynamodb.transactions import (
     transaction,
 )
 
-_MAX_CUSTOMERS: Final = 99
-"""Maximum number of customers in a transaction of 100 writes. One write is for the contact."""
+_MAX_CUSTOMERS: Final = 98
+"""Maximum number of customers in a transaction of 100 writes. The other two are for the contact and
+the audit.
+"""
 
 
 def suppress(
-    account_id: str, contact_hash: str, channel: Channel, reason: SuppressionReason, at: datetime
+    account_id: str,
+    contact_hash: str,
+    channel: Channel,
+    reason: SuppressionReason,
+    at: datetime,
+    change: AccountChange | None = None,
 ) -> None:
     """Suppress a channel of a contact, and change all customers with its address.
 
@@ -32,9 +39,12 @@ def suppress(
     other reason, their opt-in is turned off. The suppression also applies to customers who get this
     address later. A repeated call has no further effect.
 
-    Two requests; one more for each further 99 customers. The index of customers is eventually
+    Two requests; one more for each further 98 customers. The index of customers is eventually
     consistent, so a customer that was created in the last second may keep the opt-in. This customer
     still receives no message, because the contact is suppressed.
+
+    Args:
+        change: the change to store for the audit; None if no operator made it.
 
     Raises:
         Unavailable: the database throttles, or contention persists. A repeated call completes the
@@ -51,17 +61,18 @@ def suppress(
             customer_consent.change_with_address(
                 write, customer_key, channel, contact_hash, **consent
             )
+        if change and is_last:
+            account_changes.add(write, account_id, [change])
 
     found = customer_consent.find_keys_with_contact(channel, contact_hash)
-    _change_customers(found, _MAX_CUSTOMERS, add_writes)
+    _change_customers(found, add_writes)
 
 
 def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountChange) -> None:
     """Lift the suppression of a contact, and store the change for the audit.
 
     The e-mail address of the customers with this address counts as not bounced afterwards. Their
-    opt-in does not change. The requests are those of `suppress`, with 98 customers in a
-    transaction.
+    opt-in does not change. The requests are those of `suppress`.
 
     Raises:
         Conflict: the contact is not suppressed, or an operator must not lift the suppression.
@@ -80,7 +91,7 @@ def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountCh
 
     is_email = channel is Channel.EMAIL
     found = customer_consent.find_keys_with_contact(channel, contact_hash) if is_email else []
-    _change_customers(found, _MAX_CUSTOMERS - 1, add_writes)
+    _change_customers(found, add_writes)
 
 
 class _AddWrites(Protocol):
@@ -88,14 +99,11 @@ class _AddWrites(Protocol):
         """Add the writes for a group of customers, by key, to a transaction."""
 
 
-def _change_customers(waiting: list[str], at_most: int, add_writes: _AddWrites) -> None:
-    """Change the customers in transactions of at most ``at_most`` customers.
-
-    Run at least one transaction.
-    """
+def _change_customers(waiting: list[str], add_writes: _AddWrites) -> None:
+    """Change the customers in transactions. Run at least one transaction."""
 
     def attempt() -> None:
-        group = waiting[:at_most]
+        group = waiting[:_MAX_CUSTOMERS]
         try:
             with transaction() as write:
                 add_writes(write, group, is_last=len(group) == len(waiting))

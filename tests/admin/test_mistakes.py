@@ -65,6 +65,8 @@ MISTAKES = [
         USAGE,
         "Use either --email or --phone.",
     ),
+    ("suppression add ACCOUNT", USAGE, "Use either --email or --phone."),
+    ("suppression add ACCOUNT --email nobody", USAGE, "e-mail address"),
     ("suppression lift ACCOUNT --email a@example.test", USAGE, "Add --yes"),
     ("suppression lift ACCOUNT --email a@example.test --yes", ERROR, "is not suppressed."),
     ("support-email create ACCOUNT nobody", USAGE, "Must be an e-mail address."),

@@ -19,16 +19,40 @@ def opt_out(account_id: str, wish: OptOut) -> OptedOut:
     """Suppress an address at the request of a partner: ``POST /partners/customer/opt-out``.
 
     The customer need not exist yet. A repeated call has no effect. The reason of an earlier
-    suppression stays. Two AWS requests; one more for each further 99 customers with this address.
+    suppression stays. Two AWS requests; one more for each further 98 customers with this address.
 
     Raises:
         Unavailable: the database throttles, or contention persists. A repeated call completes the
             work.
     """
-    contact_hash = contact_hashes(account_id, wish.channel, wish.address)[0]
-    reason = SuppressionReason.OPTED_OUT
+    contact_hash, reason = _current_hash(account_id, wish), SuppressionReason.OPTED_OUT
     suppressions.suppress(account_id, contact_hash, wish.channel, reason, clock.now())
     return OptedOut(channels=(wish.channel,))
+
+
+def add_suppression(account_id: str, wish: OptOut, operator: str) -> SuppressionReason | None:
+    """Suppress an address as `opt_out` does, and store the change for the audit.
+
+    Return the reason of an earlier suppression, which stays. Then nothing is written. Otherwise
+    return None. Three AWS requests, one more for each further 98 customers with this address, and
+    one to read the secret of the stage.
+
+    Args:
+        operator: the identity of the operator, for the audit.
+    """
+    earlier = find_contact(account_id, wish.channel, wish.address)
+    if wish.channel in earlier.suppressed:
+        return earlier.suppressed[wish.channel]
+    contact_hash, reason = _current_hash(account_id, wish), SuppressionReason.OPTED_OUT
+    change = AccountChange(
+        clock.now(),
+        _audited(wish.channel, contacts.contact_key(contact_hash)),
+        operator,
+        None,
+        reason.value,
+    )
+    suppressions.suppress(account_id, contact_hash, wish.channel, reason, change.changed_at, change)
+    return None
 
 
 def opt_out_others(account_id: str, contact_hash: str, channel: Channel, customer_id: str) -> None:
@@ -60,7 +84,7 @@ def unsubscribe(token: str) -> UnsubscribeToken:
 
     A repeated call has no effect.
 
-    Two AWS requests; one more for each further 99 customers with this address.
+    Two AWS requests; one more for each further 98 customers with this address.
 
     Raises:
         NotFound: the token is invalid.
@@ -103,10 +127,19 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
         raise Conflict(obstacle)
     for contact_hash, contact in suppressed.items():
         reason = contact.suppressed[channel].value
-        subject = f"suppression {channel.value} {contact.key}"
+        subject = _audited(channel, contact.key)
         change = AccountChange(clock.now(), subject, operator, reason, "lifted")
         suppressions.lift(account_id, contact_hash, channel, change)
     return _by_severity(found)[0]
+
+
+def _current_hash(account_id: str, wish: OptOut) -> str:
+    return contact_hashes(account_id, wish.channel, wish.address)[0]
+
+
+def _audited(channel: Channel, contact_key: str) -> str:
+    """Return the subject of a change of a suppression."""
+    return f"suppression {channel.value} {contact_key}"
 
 
 def _find_contacts(account_id: str, channel: Channel, address: str) -> dict[str, Contact]:

@@ -1,4 +1,4 @@
-"""Tests of ``suppression show`` and ``suppression lift``."""
+"""Tests of ``suppression show``, ``suppression add`` and ``suppression lift``."""
 
 import json
 from datetime import timedelta
@@ -10,10 +10,12 @@ from admin import terminal
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.customers.patch import CustomerPatch
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.services.customers.change import change_customer
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.solicitation.contact_keys import current_keys
+from chalicelib.services.solicitation.contact_keys import contact_hashes, current_keys
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.stage_values import forget_stage_secret
@@ -39,8 +41,8 @@ def lift(shop: Shop, *options: str) -> Any:
     return run("suppression", "lift", shop.account_id, "--email", EMAIL, *options)
 
 
-def customer_of(shop: Shop) -> str:
-    customer_id = shop.record().customer_id
+def customer_of(shop: Shop, **customer: Any) -> str:
+    customer_id = shop.record(customer=customer or CUSTOMER).customer_id
     assert customer_id
     return customer_id
 
@@ -63,6 +65,49 @@ def test_show_prints_reason_and_time(shop: Shop) -> None:
     }
     assert record["suppressedAt"].endswith("Z")
     assert shown(shop, "--phone", "+33 6 12 34 56 78")["isSuppressed"] is False
+
+
+@pytest.mark.parametrize(
+    ("option", "address", "channel"),
+    [("--email", "ZOE@example.test", Channel.EMAIL), ("--phone", "0033 612345678", Channel.SMS)],
+)
+def test_added_suppression_has_effect_of_opt_out_by_partner(
+    shop: Shop, option: str, address: str, channel: Channel
+) -> None:
+    person = {"email": EMAIL, "phoneNumber": "+33 6 12 34 56 78"}
+    customer_id = customer_of(shop, **person, emailOptin=True, smsOptin=True)
+    result = run("suppression", "add", shop.account_id, option, address, "--json")
+    record = {"channel": channel.value, "reason": "OPTED_OUT", "isSuppressed": True}
+    assert json.loads(result.stdout) == record
+    assert not getattr(read_customer(shop.account_id, customer_id), OPTINS[channel])
+    (key,) = (
+        contacts.contact_key(each) for each in contact_hashes(shop.account_id, channel, address)
+    )
+    contact = contacts.find_many([key])[key]
+    assert contact.suppressed == {channel: SuppressionReason.OPTED_OUT}
+    (change,) = json.loads(run("account", "show", shop.account_id, "--json").stdout)["changes"]
+    assert change["operator"].startswith("arn:aws:")
+    assert change["subject"] == f"suppression {channel.value} {key}"
+    assert (change["old"], change["new"]) == (None, "OPTED_OUT")
+    # A repeated command changes nothing.
+    again = run("suppression", "add", shop.account_id, option, address, "--json")
+    assert (again.exit_code, json.loads(again.stdout)) == (0, record)
+    assert contacts.find_many([key])[key] == contact
+
+
+def test_added_suppression_keeps_earlier_reason(shop: Shop) -> None:
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    result = run("suppression", "add", shop.account_id, "--email", EMAIL)
+    assert (result.exit_code, "is suppressed already (UNSUBSCRIBED)" in result.stderr) == (0, True)
+    assert shown(shop)["reason"] == "UNSUBSCRIBED"
+
+
+def test_partner_lifts_added_suppression(shop: Shop) -> None:
+    customer_id = customer_of(shop)
+    run("suppression", "add", shop.account_id, "--email", EMAIL)
+    patch = CustomerPatch.model_validate({"emailOptin": True})
+    assert change_customer(shop.account_id, customer_id, patch).email_optin
+    assert shown(shop)["isSuppressed"] is False
 
 
 def test_lifted_suppression_after_bounce_lets_surveys_be_sent(
@@ -186,7 +231,7 @@ def test_suppression_of_phone_number_is_lifted_in_any_notation(shop: Shop) -> No
 def test_more_customers_than_fit_into_transaction_are_changed(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suppressions, "_MAX_CUSTOMERS", 3)
+    monkeypatch.setattr(suppressions, "_MAX_CUSTOMERS", 2)
     ids = [
         shop.record(customer={**CUSTOMER, "firstName": name, "phoneNumber": f"+3361234567{name}"})
         for name in "12345"
