@@ -340,4 +340,5 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
         row.counted_as,
         row.answered_as,
         row.entry_number or 0,
+        row.started_at is not None,
     )

@@ -24,6 +24,8 @@ class StoredFeedback:
             or if an earlier release processed it.
         answered_as: the key of the group in which the statistics count the survey that it answers.
         entry_number: the number of the entry of the last change in the feed; 0 without an entry.
+        is_started: whether a worker has recorded that it starts to process redelivered feedback,
+            and no outcome.
     """
 
     feedback: Feedback
@@ -34,6 +36,7 @@ class StoredFeedback:
     counted_as: str | None = None
     answered_as: str | None = None
     entry_number: int = 0
+    is_started: bool = False
 
     @property
     def updated_at(self) -> datetime:

@@ -7,8 +7,11 @@
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -16,6 +19,7 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.daily import Numbers, group_of
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
@@ -45,6 +49,7 @@ from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.feedback_changes import Head
 from chalicelib.storage.forms import TABLES
+from chalicelib.time_limits import reserve
 
 MAX_BATCH_SIZE: Final = 19
 """Maximum number of feedback records that are processed together.
@@ -66,16 +71,59 @@ class FeedbackOutcome(WorkOutcome):
     PARKED = "parked", "feedback parked", "parked"
 
 
-def process_feedback(feedback_ids: Collection[str]) -> dict[str, Sequence[Execution]]:
+@dataclass
+class Batch:
+    """The feedback records of the messages that an invocation received.
+
+    Attributes:
+        redelivered: the ids of the records of redelivered messages.
+        started: the ids of the redelivered records whose start this invocation has recorded.
+        alone: the ids of the records that are processed separately, because an earlier invocation
+            recorded their start and no outcome. Such a record may have stopped the function.
+    """
+
+    redelivered: Collection[str]
+    started: set[str] = field(default_factory=set)
+    alone: set[str] = field(default_factory=set)
+
+    def select(self, pending: Sequence[StoredFeedback]) -> list[StoredFeedback]:
+        """Return the records that are processed together, and record their starts.
+
+        No AWS request if no message is redelivered, otherwise one.
+        """
+        self.alone.update(r.feedback.id for r in pending if r.is_started)
+        self.alone -= self.started
+        ids = {record.feedback.id for record in pending} - self.alone
+        new = ids.intersection(self.redelivered) - self.started
+        keys = feedback.WORK.record_first_starts(map(_key_of, sorted(new)), clock.now())
+        self.started.update(feedback_id for feedback_id, _ in keys)
+        self.alone |= new - self.started
+        return [record for record in pending if record.feedback.id not in self.alone]
+
+    def end_starts(self, done: Collection[str]) -> None:
+        """Remove the starts of the other records, whose processing ended with an exception.
+
+        At most one AWS request.
+        """
+        failed = self.started.difference(done)
+        feedback.WORK.remove_starts(map(_key_of, sorted(failed)), clock.now())
+
+
+def process_feedback(
+    feedback_ids: Collection[str], batch: Batch | None = None
+) -> dict[str, Sequence[Execution]]:
     """Process up to `MAX_BATCH_SIZE` feedback records.
 
     Return the executions of each record that was pending, by the id of the record.
 
+    Args:
+        batch: selects the records that are processed together. Default: all of them.
+
     AWS requests: two, and one per account; one if there are respondents to find, or two to four if
     some of them are new customers (see `find_or_create`), and one per ten accounts whose new
     customers have no position; one per 100 executions to create, and one per ten executions to
-    queue. If the workflows or the settings of an account are not cached, loading each of them takes
-    one more request.
+    queue; one if messages of the batch are redelivered. If the workflows or the settings of an
+    account are not cached, loading each of them takes one more request.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Records of some accounts may
@@ -84,7 +132,7 @@ def process_feedback(feedback_ids: Collection[str]) -> dict[str, Sequence[Execut
     created: dict[str, list[Execution]] = {}
     done: dict[str, None] = {}
     try:
-        retry_on_contention(lambda: _attempt(feedback_ids, created, done))
+        retry_on_contention(lambda: _attempt(feedback_ids, batch, created, done))
     except Exception:
         _queue_executions(created, done)
         raise
@@ -100,14 +148,19 @@ def _queue_executions(
 
 
 def _attempt(
-    feedback_ids: Collection[str], created: dict[str, list[Execution]], done: dict[str, None]
+    feedback_ids: Collection[str],
+    batch: Batch | None,
+    created: dict[str, list[Execution]],
+    done: dict[str, None],
 ) -> None:
     """Process the records that are pending. Add their ids to ``done``.
 
     If the transaction of an account fails, those of the other accounts are still committed.
     """
     records = feedback.find_many(set(feedback_ids)).values()
-    pending = [record.feedback for record in records if record.state is WorkState.PENDING]
+    unfinished = [record for record in records if record.state is WorkState.PENDING]
+    selected = batch.select(unfinished) if batch else unfinished
+    pending = [record.feedback for record in selected]
     if not pending:
         return
     _create_executions([record for record in pending if record.id not in created], created)
@@ -244,29 +297,46 @@ def _count(
             feedback.finish(write, stored, known, number, now)
 
 
-def _process_new_messages(
-    messages: Sequence[Message[FeedbackPointer]],
-) -> Collection[FeedbackPointer]:
-    """Process the records of all messages that are not redeliveries in one transaction.
+def _key_of(feedback_id: str) -> tuple[str, str]:
+    return feedback_id, feedback.PART
 
-    Return the pointers of the processed messages. If the transaction fails, the result is empty and
-    each record is processed separately, so that one failing record does not block the others.
+
+def _process_together(messages: Sequence[Message[FeedbackPointer]]) -> Collection[FeedbackPointer]:
+    """Process the records of the messages together, in one transaction per account.
+
+    Return the pointers of the processed messages. After an exception, each half of the records is
+    processed together, and so on. A record that fails alone is left, so that it blocks no other
+    record. So is a record that an earlier invocation started and did not finish: if it stops the
+    function again, this counts as a failure of no other record.
     """
-    new = [message.pointer for message in messages if not message.is_redelivery]
-    if not new:
-        return ()
+    batch = Batch({message.pointer.feedback_id for message in messages if message.is_redelivery})
+    done: set[str] = set()
+    _process_parts(list({message.pointer.feedback_id: None for message in messages}), batch, done)
+    with suppress(Unavailable), reserve(math.inf):  # Each outcome removes a start, too.
+        batch.end_starts(done)
+    return [message.pointer for message in messages if message.pointer.feedback_id in done]
+
+
+def _process_parts(feedback_ids: Sequence[str], batch: Batch, done: set[str]) -> None:
+    """Process the records, after an exception each half of them. Add the ids to ``done``."""
     try:
-        done = process_feedback([pointer.feedback_id for pointer in new])
+        executions_by_id = process_feedback(feedback_ids, batch)
     except Exception as error:
         logger.warning("feedback batch failed", error=type(error).__name__)
-        return ()
+        middle = len(feedback_ids) // 2
+        # The time for retries is used up. The rest of it is left to single records.
+        with reserve(math.inf) if isinstance(error, Unavailable) else nullcontext():
+            for half in (feedback_ids[:middle], feedback_ids[middle:]):
+                if len(half) > 1:
+                    _process_parts(half, batch, done)
+        return
+    done.update(set(feedback_ids) - batch.alone)
     logger.info(
         "feedback batch processed",
-        feedback_ids=list(done),
-        execution_ids=[execution.id for batch in done.values() for execution in batch],
-        **metric_fields("work", "feedback", parked=0, done=len(done)),
+        feedback_ids=list(executions_by_id),
+        execution_ids=[each.id for group in executions_by_id.values() for each in group],
+        **metric_fields("work", "feedback", parked=0, done=len(executions_by_id)),
     )
-    return new
 
 
 def _process_message(message: Message[FeedbackPointer]) -> FeedbackOutcome:
@@ -277,7 +347,7 @@ def _process_message(message: Message[FeedbackPointer]) -> FeedbackOutcome:
 WORKER: Final = Worker(
     queue=FEEDBACK,
     parse=partial(decode, FeedbackPointer),
-    prepare=_process_new_messages,
+    prepare=_process_together,
     run=_process_message,
     records=feedback.WORK,
     key=lambda pointer: (pointer.feedback_id, feedback.PART),

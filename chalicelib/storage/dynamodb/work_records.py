@@ -276,6 +276,28 @@ class WorkRecords(Generic[Pointer]):
         # Claims of an execution whose outcome was not stored have been counted before.
         return self._park_if_exhausted(row, now, startable, reason=_INTERRUPTED)
 
+    def record_first_starts(
+        self, keys: Iterable[tuple[str, str]], now: datetime
+    ) -> set[tuple[str, str]]:
+        """Record that a worker starts to process up to 100 redelivered records together.
+
+        Return the keys of the records that can start and whose start was not recorded before. One
+        request; if the transaction fails, one more per record.
+        """
+        start = self._row.changes(started_at=int(now.timestamp()))
+        first = self._row.can_start(now) & self._row.has(started_at=None)
+        started = _update_all([(self._at(*key), start, first) for key in keys])
+        return {(self._owner_of(row), row.part) for row in started}
+
+    def remove_starts(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
+        """Remove the starts of up to 100 records whose processing ended with an exception.
+
+        One request; if the transaction fails, one more per record.
+        """
+        end = self._row.changes(started_at=None)
+        for _ in _update_all([(self._at(*key), end, self._row.can_start(now)) for key in keys]):
+            pass
+
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
 
