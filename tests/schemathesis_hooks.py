@@ -12,9 +12,9 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.openapi.checks import RejectedPositiveData
 
 _RULES = (
-    ("", "not_allowed"),
+    ("", "invalid_combination"),
     ("/sendAt", "out_of_range"),
-    ("/updatedSince", "not_allowed"),
+    ("/updatedSince", "invalid_combination"),
     ("/createdUntil", "out_of_range"),
     ("/maxRating", "out_of_range"),
     ("/until", "out_of_range"),

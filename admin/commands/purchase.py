@@ -32,7 +32,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_definition
-from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.definition import PurchaseDefinition, parse_purchase_definition
@@ -265,12 +265,12 @@ def _error_of(line: PurchaseLine, process: Callable[[], object]) -> str:
         return line.error
     try:
         process()
-    except (InvalidInput, InputTooLarge) as error:
+    except (InvalidInput, RecordTooLarge) as error:
         return _message(error)
     return ""
 
 
-def _message(error: InvalidInput | InputTooLarge) -> str:
+def _message(error: InvalidInput | RecordTooLarge) -> str:
     """Describe the error of a line, with the allowed values of an unknown source."""
     if isinstance(error, InvalidInput):
         error = InvalidInput([_with_sources(input_error) for input_error in error.errors])

@@ -26,7 +26,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.definitions import parse_definition
-from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.definition import parse_purchase_definition
 from chalicelib.domain.workflows.workflow import Workflow
@@ -94,8 +94,8 @@ def _rule_problems(definitions: Sequence[Definition], known: StoredResources) ->
             rules.check(definition)
         except InvalidInput as error:
             yield from (Problem(origin, input_error) for input_error in error.errors)
-        except InputTooLarge as error:
-            yield Problem(origin, InputError("", "too_large", str(error)))
+        except RecordTooLarge as error:
+            yield Problem(origin, InputError("", "record_too_large", str(error)))
 
 
 class _Rules:
@@ -110,7 +110,7 @@ class _Rules:
         """Check the rules of one definition.
 
         Raises:
-            InvalidInput, InputTooLarge: the definition violates a rule.
+            InvalidInput, RecordTooLarge: the definition violates a rule.
         """
         account_id, content = definition.account_id, definition.content
         directory, now = self._references.directory(account_id), self._now

@@ -29,7 +29,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.accounts.tags import merge_tags
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.definitions import parse_definition
-from chalicelib.domain.errors import Conflict, InputTooLarge, NotFound
+from chalicelib.domain.errors import Conflict, NotFound, RecordTooLarge
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.workflows.workflow import Workflow
@@ -107,7 +107,7 @@ def differences(
 def _effect(definition: Definition, references: RunReferences) -> Effect:
     try:
         saved, new = _COMPARE[definition.kind](definition, references)
-    except (Conflict, InputTooLarge):
+    except (Conflict, RecordTooLarge):
         # Saving reports the error.
         return Effect(definition, Outcome.NEW)
     name = str(new.get("name") or new.get("displayName") or new.get("email") or "")

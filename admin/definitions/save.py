@@ -11,7 +11,7 @@ from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
 from admin.services.workflows.manage import save_workflow
-from chalicelib.domain.errors import Conflict, InputTooLarge, InvalidInput, NotFound
+from chalicelib.domain.errors import Conflict, InvalidInput, NotFound, RecordTooLarge
 from chalicelib.domain.input_errors import InputError
 from chalicelib.services.purchases.record import record_purchase
 
@@ -78,7 +78,7 @@ def _save_errors(definition: Definition, operator: str | None) -> list[InputErro
         _WRITE[definition.kind](definition.account_id, definition.content, operator)
     except InvalidInput as error:
         return error.errors
-    except (InputTooLarge, Conflict, NotFound) as error:
+    except (RecordTooLarge, Conflict, NotFound) as error:
         return [InputError("", error.code, str(error))]
     return []
 

@@ -2,7 +2,10 @@
 
 FeedbackError
 ├── InvalidInput             the input is invalid; ``errors`` lists the validation errors
+│   ├── InvalidCursor        the cursor does not belong to the list and its filters
+│   └── TooMuch              there is too much data to read or to return
 ├── InputTooLarge            the input exceeds ``limit`` bytes
+│   └── RecordTooLarge       the record built from the input exceeds ``limit`` bytes
 ├── NotAuthenticated         the credentials are missing, unknown, wrong or revoked
 ├── NotAllowed               the caller may not do this
 │   └── MissingPermission    the API key lacks a permission
@@ -46,8 +49,30 @@ class InvalidInput(FeedbackError):
         super().__init__(f"{self.error_count} validation error(s), first: {errors[0]}")
 
 
+class InvalidCursor(InvalidInput):
+    """The cursor does not belong to the list and its filters, or the data was restored."""
+
+    code = "invalid_cursor"
+
+    def __init__(self) -> None:
+        detail = (
+            "Not a cursor of this list with these filters, or the data was restored. Start again"
+            " without a cursor."
+        )
+        super().__init__([InputError("/cursor", self.code, detail)])
+
+
+class TooMuch(InvalidInput):
+    """The request selects too much data to read or to return."""
+
+    code = "too_much"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__([InputError("", self.code, detail)])
+
+
 class InputTooLarge(FeedbackError):
-    """The input, or the record built from it, exceeds its size limit. Nothing was stored.
+    """The input exceeds its size limit. Nothing was stored.
 
     Attributes:
         limit: the maximum size, in bytes.
@@ -58,6 +83,12 @@ class InputTooLarge(FeedbackError):
     def __init__(self, subject: str, limit: int) -> None:
         super().__init__(f"The {subject} exceeds {limit} bytes.")
         self.limit = limit
+
+
+class RecordTooLarge(InputTooLarge):
+    """The record built from the input exceeds its size limit. Nothing was stored."""
+
+    code = "record_too_large"
 
 
 class NotAuthenticated(FeedbackError):
@@ -75,7 +106,7 @@ class NotAuthenticated(FeedbackError):
 class NotAllowed(FeedbackError):
     """The caller may not do this."""
 
-    code = "not_allowed"
+    code = "forbidden"
 
 
 class MissingPermission(NotAllowed):
@@ -104,9 +135,14 @@ class NotFound(FeedbackError):
 
 
 class Conflict(FeedbackError):
-    """The current state of the resource does not allow the operation."""
+    """The current state of the resource does not allow the operation.
+
+    Attributes:
+        reason: machine-readable cause, if the code of the error has several causes.
+    """
 
     code = "conflict"
+    reason: str | None = None
 
 
 class IdempotencyKeyReused(FeedbackError):

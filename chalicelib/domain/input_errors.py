@@ -15,6 +15,7 @@ CODES: Final = {
     "duplicate": "A value must be unique and is repeated, or an object has a property twice.",
     "empty": "The object has no field with a value.",
     "invalid": "The value does not have the required form.",
+    "invalid_combination": "The value contradicts another one, or needs another one.",
     "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
     " restored. Start again.",
     "invalid_date": "The value is not a date of the form 2026-11-20.",
@@ -22,13 +23,13 @@ CODES: Final = {
     "invalid_timestamp": "The value is not a time of the required form.",
     "invalid_uuid": "The value is not a UUID.",
     "malformed": "The body cannot be parsed.",
-    "not_allowed": "The value is not one of the allowed values, or is not allowed at this place.",
+    "not_allowed": "The value is not one of the allowed values.",
     "not_unicode": "The text is not valid Unicode.",
     "not_whole": "The number is not a whole number.",
     "out_of_range": "The number is below its minimum or above its maximum.",
+    "record_too_large": "The record would exceed its maximum size.",
     "required": "The value is missing or empty.",
     "too_few": "The array has too few items.",
-    "too_large": "The record would exceed its maximum size.",
     "too_long": "The text is too long.",
     "too_many": "The array, object or body has too many items.",
     "too_much": "The statistics have more than 20 MB to read or more than 10,000 groups.",
@@ -97,8 +98,13 @@ def required(*path: str | int) -> InputError:
 
 
 def not_allowed(detail: str, *path: str | int) -> InputError:
-    """Create the error for a value that is not allowed at this location."""
+    """Create the error for a value that is not one of the allowed values."""
     return InputError(json_pointer(*path), "not_allowed", detail)
+
+
+def invalid_combination(detail: str, *path: str | int) -> InputError:
+    """Create the error for a value that contradicts another one, or needs another one."""
+    return InputError(json_pointer(*path), "invalid_combination", detail)
 
 
 def out_of_range(detail: str, *path: str | int) -> InputError:
@@ -171,7 +177,7 @@ def _printable(key: str) -> str:
 _DOMAIN_CODES: Final = frozenset(
     (
         "too_many invalid_date invalid_email invalid_uuid invalid_timestamp invalid_colour"
-        " invalid_url unknown_reference cycle duplicate required too_large wrong_type not_unicode"
-        " not_allowed not_whole out_of_range empty"
+        " invalid_url unknown_reference cycle duplicate required wrong_type not_unicode"
+        " not_allowed invalid_combination not_whole out_of_range empty"
     ).split()
 )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
-from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.errors import InvalidCursor
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, out_of_range
@@ -54,14 +54,14 @@ class CursorRequest(Input):
         """Return the creation time and the id at which this page starts; None at the beginning.
 
         Raises:
-            InvalidInput: the cursor is not from a page with these filters.
+            InvalidCursor: the cursor is not from a page with these filters.
         """
         if self.cursor is None:
             return None
         created_at, record_id = read_cursor(self.cursor, self.filters(), str, str)
         at = parse_timestamp(created_at)
         if at is None or format_timestamp(at) != created_at or parse_id(record_id) is None:
-            raise invalid_cursor()
+            raise InvalidCursor
         return at, record_id
 
     def cursor_at(self, created_at: datetime, record_id: str) -> str:
@@ -102,25 +102,16 @@ def read_cursor(cursor: str, scope: Any, *types: type) -> list[Any]:
     """Return the position of a cursor. Its values have these types; check their ranges.
 
     Raises:
-        InvalidInput: the cursor is not from this service, or has another scope.
+        InvalidCursor: the cursor is not from this service, or has another scope.
     """
     try:
         values: list[Any] = json.loads(urlsafe_b64decode(cursor.encode()))
         *position, scope_hash = values
     except (ValueError, TypeError, RecursionError):
-        raise invalid_cursor() from None
+        raise InvalidCursor from None
     if scope_hash != _hash_of(scope) or tuple(map(type, position)) != types:
-        raise invalid_cursor()
+        raise InvalidCursor
     return position
-
-
-def invalid_cursor() -> InvalidInput:
-    """Return the error of a cursor that does not belong to the request."""
-    detail = (
-        "Not a cursor of this list with these filters, or the data was restored. Start again"
-        " without a cursor."
-    )
-    return InvalidInput([InputError("/cursor", "invalid_cursor", detail)])
 
 
 def period_errors(since: datetime | None, until: datetime | None) -> Iterator[InputError]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.schema import Input, Resource
 
 Record = TypeVar("Record")
@@ -48,10 +48,10 @@ def check_listable(subject: str, record: BaseModel) -> None:
     """Check that a page of 100 such records fits into a response.
 
     Raises:
-        InputTooLarge: the record exceeds `MAX_LISTED_BYTES`.
+        RecordTooLarge: the record exceeds `MAX_LISTED_BYTES`.
     """
     if marshalled_bytes(record.model_dump_json()) > MAX_LISTED_BYTES:
-        raise InputTooLarge(f"{subject} with escaped characters", MAX_LISTED_BYTES)
+        raise RecordTooLarge(f"{subject} with escaped characters", MAX_LISTED_BYTES)
 
 
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]

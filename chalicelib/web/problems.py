@@ -29,16 +29,20 @@ HTML: Final = "text/html; charset=utf-8"
 CODES: Final = {
     "invalid_input": "The request is invalid; `errors` lists the validation errors.",
     "not_authenticated": "The credentials are missing, unknown, wrong or revoked.",
-    "not_allowed": "The gateway or its firewall rejects the request.",
+    "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
+    " restored. Start again.",
+    "too_much": "The statistics have more than 20 MB to read or more than 10,000 groups.",
+    "forbidden": "The gateway or its firewall rejects the request.",
     "missing_permission": "The API key lacks a permission.",
     "tracker_required": "The survey is private, and the request has no tracker.",
     "not_found": "The account has no such record, or there is no such path.",
     "method_not_allowed": "The path does not support the method.",
     "conflict": "The current state of the record does not allow the request.",
-    "no_link": "There is no link to a survey about the purchase; `detail` ends with the reason.",
+    "no_link": "There is no link to a survey about the purchase; `reason` says why.",
     "form_disabled": "The contact form or survey is disabled.",
     "tracker_used": "The tracker was already used for a submission.",
-    "too_large": "The request body, or the record built from it, is too large.",
+    "too_large": "The request body is too large.",
+    "record_too_large": "The record would exceed its maximum size.",
     "unsupported_media_type": "The media type, charset or encoding of the body is not supported.",
     "idempotency_key_reused": "The idempotency key was used before with different input.",
     "too_many_requests": "A rate limit is exceeded. The request was not processed.",
@@ -97,6 +101,13 @@ class Problem(Resource):
     )
     detail: str = Field(description="Human-readable explanation.")
     request_id: str = Field(description="Id of this request in the service's logs.")
+    reason: Annotated[str | None, OmittedWhenNone] = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="For the code `no_link`: the `reason` of a survey tracker, its state if it is"
+        " `SENT`, `REJECTED` or `UNKNOWN`, or `SENDING` if a message is being sent.",
+        examples=["ALREADY_SOLICITED"],
+    )
     errors: Annotated[tuple[ProblemError, ...] | None, OmittedWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
@@ -117,7 +128,10 @@ def problem(error: FeedbackError | None, request_id: str) -> Response:
         return plain_problem(500, "Internal server error.", request_id)
     status, headers = status_of(error), retry_headers(error)
     if not isinstance(error, InvalidInput):
-        return plain_problem(status, str(error), request_id, headers, code=error.code)
+        reason = error.reason if isinstance(error, Conflict) else None
+        return plain_problem(
+            status, str(error), request_id, headers, code=error.code, reason=reason
+        )
     return plain_problem(
         status,
         error.errors[0].detail

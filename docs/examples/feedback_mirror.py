@@ -106,7 +106,7 @@ def post(path, body):
                 return json.load(response)
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")
-            if error.code == 400 and "invalid_cursor" in text:
+            if error.code == 400 and json.loads(text).get("code") == "invalid_cursor":
                 raise InvalidCursor from None
             if error.code not in RETRIED:
                 sys.exit(f"{error.code}: {text}")

@@ -155,7 +155,7 @@ class DocumentBuilder:
             str(status): _error(status, example, missing, creates) for status in sorted(statuses)
         }
         if "403" in errors:
-            causes = ("missing_permission" if is_partner else "tracker_required", "not_allowed")
+            causes = ("missing_permission" if is_partner else "tracker_required", "forbidden")
             described = (f" `{code}`: {problems.CODES[code]}" for code in causes)
             errors["403"]["description"] += "".join(described)
         if path.endswith(("/page", "/unsubscribe")):

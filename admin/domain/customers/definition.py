@@ -54,7 +54,7 @@ def build_customer(
         tags: the tags of the definition; see `merge_tags`.
 
     Raises:
-        InputTooLarge: the customer exceeds a size limit; see `check_size`.
+        RecordTooLarge: the customer exceeds a size limit; see `check_size`.
     """
     overrides: dict[str, Any] = {
         "metadata": definition.metadata.model_dump(exclude_none=True)

@@ -23,7 +23,7 @@ def merge_customer(definition: Mapping[str, Any], defined: Customer, stored: Cus
         stored: the stored customer, with its tags.
 
     Raises:
-        InputTooLarge: the merged customer exceeds a size limit; see `check_size`.
+        RecordTooLarge: the merged customer exceeds a size limit; see `check_size`.
     """
     names = {field.alias or name: name for name, field in CustomerDefinition.model_fields.items()}
     changed = {

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from admin.domain.forms.form import FormDefinition
 from admin.domain.forms.references import References
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.fields import FieldDependency, FieldTraits, SavedField, SavedFieldGroup
 from chalicelib.domain.forms.form import SavedForm
@@ -42,7 +42,7 @@ def build_form(
         extra_fields: the properties that only contact forms or only surveys have.
 
     Raises:
-        InputTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`, or the JSON of the partner view
+        RecordTooLarge: the form's JSON exceeds `MAX_FORM_BYTES`, or the JSON of the partner view
             exceeds `MAX_LISTED_BYTES` with escaped characters.
     """
     timestamp = format_timestamp(now)
@@ -66,7 +66,7 @@ def build_form(
     (form,) = retain_timestamps([form], [earlier] if earlier else ())
     document = form.model_dump_json().encode()
     if len(document) > MAX_FORM_BYTES:
-        raise InputTooLarge("form", MAX_FORM_BYTES)
+        raise RecordTooLarge("form", MAX_FORM_BYTES)
     check_listable("form", view.read(document, directory, submission_count=0))
     return form
 

@@ -33,7 +33,7 @@ def define_contact_form(
 
     Raises:
         InvalidInput: the definition does not match the model or violates a rule.
-        InputTooLarge: the form exceeds a size limit; see `build_form`.
+        RecordTooLarge: the form exceeds a size limit; see `build_form`.
     """
 
     def rule_errors(form: ContactFormDefinition) -> Iterator[InputError]:

@@ -10,7 +10,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Combination, Comparator, as_number, parse_list
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import NormalizedInput, parse_and_validate
-from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.ids import derived_id, parse_id
 from chalicelib.domain.input_errors import (
     InputError,
@@ -129,7 +129,7 @@ def build_workflow(
     changes, the workflow keeps the time of its last change.
 
     Raises:
-        InputTooLarge: the workflow's JSON exceeds `MAX_WORKFLOW_BYTES`.
+        RecordTooLarge: the workflow's JSON exceeds `MAX_WORKFLOW_BYTES`.
     """
     updated_at = format_timestamp(now)
     workflow = Workflow(
@@ -145,7 +145,7 @@ def build_workflow(
         updated_at=updated_at,
     )
     if len(workflow.model_dump_json().encode()) > MAX_WORKFLOW_BYTES:
-        raise InputTooLarge("workflow", MAX_WORKFLOW_BYTES)
+        raise RecordTooLarge("workflow", MAX_WORKFLOW_BYTES)
     if earlier and workflow.model_copy(update={"updated_at": earlier.updated_at}) == earlier:
         return earlier
     return workflow

@@ -36,7 +36,7 @@ def save_customer(account_id: str, definition: Any) -> Customer:
 
     Raises:
         InvalidInput: the definition is invalid, or the account would have too many tags.
-        InputTooLarge: the customer exceeds its size limit.
+        RecordTooLarge: the customer exceeds its size limit.
     """
     parsed = parse_definition(definition, CustomerDefinition)
     tag_ids = {tag_id(account_id, tag.tag) for tag in parsed.tags}
@@ -82,7 +82,7 @@ def change_tags(
     Raises:
         NotFound: the account has no such customer.
         InvalidInput: the account would have too many tags.
-        InputTooLarge: the customer would exceed its size limit.
+        RecordTooLarge: the customer would exceed its size limit.
     """
     removed = {tag_id(account_id, name) for name in remove}
 

@@ -31,7 +31,7 @@ def save_contact_form(
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the contact form exceeds its size limit.
+        RecordTooLarge: the contact form exceeds its size limit.
         Conflict: the id belongs to another account.
     """
     return _save(

@@ -27,7 +27,7 @@ def save_workflow(account_id: str, definition: Any, operator: str | None = None)
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the workflow exceeds its size limit.
+        RecordTooLarge: the workflow exceeds its size limit.
     """
     directory = places.load_directory(account_id)
 

@@ -145,7 +145,7 @@ def customer_from_body(
     ``overrides`` are customer fields. They take precedence over the fields of the body.
 
     Raises:
-        InputTooLarge: the customer exceeds a size limit; see `check_size`.
+        RecordTooLarge: the customer exceeds a size limit; see `check_size`.
     """
     fields = body.values
     fields.setdefault("display_name", joined_name(body.first_name, body.last_name))

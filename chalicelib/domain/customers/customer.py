@@ -14,7 +14,7 @@ from chalicelib.domain.customers.platforms import (
     PLATFORMS,
     DataSource,
 )
-from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import PageMeta, check_listable
 from chalicelib.domain.schema import Identifier, OmittedWhenNone, Resource, Timestamp
@@ -176,9 +176,9 @@ def check_size(customer: Customer) -> None:
     """Check the size of a customer, including its tags.
 
     Raises:
-        InputTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`, or it exceeds
+        RecordTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`, or it exceeds
             `MAX_LISTED_BYTES` when its non-ASCII characters are escaped.
     """
     if len(customer.model_dump_json().encode()) > MAX_CUSTOMER_BYTES:
-        raise InputTooLarge("customer", MAX_CUSTOMER_BYTES)
+        raise RecordTooLarge("customer", MAX_CUSTOMER_BYTES)
     check_listable("customer", customer)

@@ -88,7 +88,7 @@ class RowError(Resource):
     """The error of an accepted row that could not be imported."""
 
     index: int = Field(description="Index of the row in the batch, from 0.")
-    code: str = Field(description="Machine-readable error code.", examples=["too_large"])
+    code: str = Field(description="Machine-readable error code.", examples=["record_too_large"])
     detail: str = Field(description="Human-readable explanation.")
 
 

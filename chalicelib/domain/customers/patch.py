@@ -57,7 +57,7 @@ def apply_patch(customer: Customer, patch: CustomerPatch, now: datetime) -> Cust
     has not bounced yet.
 
     Raises:
-        InputTooLarge: the changed customer exceeds a size limit; see `check_size`.
+        RecordTooLarge: the changed customer exceeds a size limit; see `check_size`.
     """
     fields: dict[str, Any] = {name: getattr(patch, name) for name in patch.model_fields_set}
     if "metadata" in fields:

@@ -7,14 +7,14 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, WithJsonSchema
 
+from chalicelib.domain.errors import InvalidCursor
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.partner_view import PartnerFeedback
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.domain.input_errors import InputError, not_allowed, out_of_range
+from chalicelib.domain.input_errors import InputError, invalid_combination, out_of_range
 from chalicelib.domain.language import Language
 from chalicelib.domain.list_cursor import (
     CursorRequest,
-    invalid_cursor,
     period_errors,
     read_cursor,
 )
@@ -66,7 +66,7 @@ class FeedRequest(CursorRequest):
     def rule_errors(self) -> Iterator[InputError]:
         """Yield the errors of fields that contradict each other."""
         if self.cursor is not None and self.updated_since:
-            yield not_allowed("Must not be combined with a cursor.", "updatedSince")
+            yield invalid_combination("Must not be combined with a cursor.", "updatedSince")
         lowest, highest = self.min_rating, self.max_rating
         if lowest is not None and highest is not None and lowest > highest:
             yield out_of_range("Must not be less than minRating.", "maxRating")
@@ -156,11 +156,11 @@ def read_position(cursor: str, scope: Any) -> Position:
     """Return the position of a cursor.
 
     Raises:
-        InvalidInput: the cursor is not one of this feed, with the same scope.
+        InvalidCursor: the cursor is not one of this feed, with the same scope.
     """
     number, offset = read_cursor(cursor, scope, int, int)
     if not (0 <= number < _MAX_NUMBER and 0 <= offset < _MAX_NUMBER):
-        raise invalid_cursor()
+        raise InvalidCursor
     return Position(number, offset)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.errors import TooMuch
 from chalicelib.domain.feedback.daily import (
     ANSWERED,
     FEEDBACK,
@@ -24,7 +24,6 @@ from chalicelib.domain.input_errors import (
     InputError,
     duplicate,
     duplicate_positions,
-    json_pointer,
     out_of_range,
 )
 from chalicelib.domain.schema import Choice, Identifier, Input, Resource, UuidText
@@ -216,21 +215,16 @@ def build_statistics(
     """Add up the numbers of the groups that the request selects.
 
     Raises:
-        InvalidInput: there are too many groups.
+        TooMuch: there are too many groups.
     """
     buckets = {bucket: Numbers() for bucket in request.buckets()}
     for group, numbers in counted:
         if request.matches(group):
             buckets.setdefault(request.bucket_of(group), Numbers()).update(numbers)
             if len(buckets) > MAX_GROUPS:
-                raise too_much(f"The statistics have more than {MAX_GROUPS:,} groups.")
+                raise TooMuch(f"The statistics have more than {MAX_GROUPS:,} groups.")
     in_order = sorted(buckets, key=lambda bucket: tuple(str(part or "") for part in bucket))
     return Statistics(items=tuple(_item(bucket, buckets[bucket]) for bucket in in_order))
-
-
-def too_much(detail: str) -> InvalidInput:
-    """Return the error for statistics that would be too large."""
-    return InvalidInput([InputError(json_pointer(), "too_much", detail)])
 
 
 def nps_of(numbers: Mapping[str, int]) -> Nps:

@@ -6,7 +6,7 @@ from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.input_errors import InputError, json_pointer, not_allowed
+from chalicelib.domain.input_errors import InputError, invalid_combination, json_pointer
 
 
 class FormClosed(Conflict):
@@ -108,7 +108,7 @@ def place_errors(
     if brand_id and (directory.brand(brand_id) is None or form_brand_id not in (None, brand_id)):
         errors.append(_unknown("brand"))
     elif brand_id and store and store.brand_id != brand_id:
-        errors.append(not_allowed("The store does not belong to this brand.", "brand"))
+        errors.append(invalid_combination("The store does not belong to this brand.", "brand"))
     return errors
 
 

@@ -14,7 +14,7 @@ from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.input_errors import (
     InputError,
-    not_allowed,
+    invalid_combination,
     out_of_range,
     unknown_reference,
 )
@@ -94,7 +94,7 @@ def parse_purchase_definition(
 
     def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
         if purchase.customer_id and purchase.customer:
-            yield not_allowed("Set either customerId or customer, not both.")
+            yield invalid_combination("Set either customerId or customer, not both.")
         if purchase.send_at and purchase.send_at > clock.now() + MAX_DELAY:
             yield out_of_range(f"Must be at most {MAX_DELAY.days} days ahead.", "sendAt")
         if directory.store(purchase.store_id) is None:

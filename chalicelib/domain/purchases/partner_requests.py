@@ -91,7 +91,7 @@ class PurchaseReference(Input):
         has_part = bool(self.source or self.external_id)
         if has_part is not has_key or has_key is bool(self.id):
             detail = "Provide either id, or source and externalId."
-            raise PydanticCustomError("not_allowed", detail)
+            raise PydanticCustomError("invalid_combination", detail)
         return self
 
     def purchase_id(self, account_id: str) -> str:

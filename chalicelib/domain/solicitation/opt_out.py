@@ -24,10 +24,10 @@ class OptOut(CustomerAddress):
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
         if self.email and self.phone_number:
-            raise PydanticCustomError("not_allowed", "Provide either email or phoneNumber.")
+            raise PydanticCustomError("invalid_combination", "Provide either email or phoneNumber.")
         if set(self.channels or ()) - {self.channel}:
             detail = "An e-mail address has only the channel EMAIL, a phone number only SMS."
-            raise PydanticCustomError("not_allowed", detail)
+            raise PydanticCustomError("invalid_combination", detail)
         return self
 
     @property

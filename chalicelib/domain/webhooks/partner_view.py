@@ -75,7 +75,7 @@ class DeliveryReplayRequest(DeliveryListRequest):
         has_period = bool(self.state and self.created_since)
         if bool(self.ids) is has_period or (self.ids and len(self.model_fields_set) > 1):
             detail = "Provide either only ids, or state and createdSince."
-            raise PydanticCustomError("not_allowed", detail)
+            raise PydanticCustomError("invalid_combination", detail)
         return self
 
 

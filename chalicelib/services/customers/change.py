@@ -31,7 +31,7 @@ def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> 
 
     Raises:
         NotFound: the account has no such customer.
-        InputTooLarge: the changed customer exceeds its size limit.
+        RecordTooLarge: the changed customer exceeds its size limit.
         Unavailable: the database throttles, or contention persists, before the change is saved.
     """
     suppressed: set[str] = set()

@@ -29,7 +29,7 @@ def create_customer(
     AWS requests, or four for the first such customer.
 
     Raises:
-        InputTooLarge: the customer exceeds its size limit.
+        RecordTooLarge: the customer exceeds its size limit.
         IdempotencyKeyReused: the key was used before with different input.
         Unavailable: the database throttles or does not respond.
     """

@@ -25,7 +25,7 @@ from chalicelib.domain.customers.merge import (
     text_length,
 )
 from chalicelib.domain.customers.platforms import IMPORT_METADATA_KEY
-from chalicelib.domain.errors import InputTooLarge
+from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
@@ -209,7 +209,7 @@ def _is_within_size_limit(base: Customer, base_length: int, fields: Fields) -> b
         return True
     try:
         check_size(_with_fields(base, fields))
-    except InputTooLarge:
+    except RecordTooLarge:
         return False
     return True
 
@@ -248,7 +248,7 @@ def _progress(plans: list[_Plan], erased: list[int], now: datetime) -> ChunkProg
         unchanged=counts[RowOutcome.UNCHANGED],
         failed=counts[RowOutcome.FAILED] + len(erased),
         errors=(
-            *(RowError(index=i, code="too_large", detail=detail) for i in failed),
+            *(RowError(index=i, code="record_too_large", detail=detail) for i in failed),
             *(RowError(index=i, code="erased", detail=_ERASED) for i in erased),
         ),
         ended_at=now,

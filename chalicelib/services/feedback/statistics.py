@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.errors import InvalidInput, TooMuch
 from chalicelib.domain.feedback.daily import DailyGroup, Numbers
 from chalicelib.domain.feedback.statistics import (
     Statistics,
     StatisticsRequest,
     build_statistics,
-    too_much,
 )
 from chalicelib.storage import statistics
 
@@ -22,7 +21,7 @@ def read_statistics(account_id: str, request: StatisticsRequest) -> Statistics:
     """Return the account's statistics. One AWS request per MB.
 
     Raises:
-        InvalidInput: the fields contradict each other, or the statistics would be too large.
+        TooMuch: the fields contradict each other, or the statistics would be too large.
     """
     errors = list(request.rule_errors())
     if errors:
@@ -42,11 +41,11 @@ def daily_numbers(
         max_requests: the maximum number of requests. Default: no limit.
 
     Raises:
-        InvalidInput: the period needs more requests.
+        TooMuch: the period needs more requests.
     """
     pages = statistics.load_pages(account_id, since.isoformat(), until.isoformat())
     for number, page in enumerate(pages, 1):
         if max_requests is not None and number > max_requests:
-            raise too_much(f"The period has more than {max_requests} MB of numbers.")
+            raise TooMuch(f"The period has more than {max_requests} MB of numbers.")
         for key, numbers in page:
             yield DailyGroup.parse(key), numbers

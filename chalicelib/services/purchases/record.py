@@ -13,7 +13,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.body import customer_from_body
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
-from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import unknown_reference
@@ -108,7 +108,7 @@ def record_purchase(
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the purchase exceeds its size limit.
+        RecordTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
     # The customer is read later, together with the other records.
@@ -254,7 +254,7 @@ def _build(request: _Request, known: Known, now: datetime) -> Purchase:
         now,
     )
     if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
-        raise InputTooLarge("purchase", MAX_PURCHASE_BYTES)
+        raise RecordTooLarge("purchase", MAX_PURCHASE_BYTES)
     return purchase
 
 
@@ -264,7 +264,7 @@ def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
         purchase = record_purchase(
             pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
         )
-    except (InvalidInput, InputTooLarge) as error:
+    except (InvalidInput, RecordTooLarge) as error:
         external_id = pointer.purchase.get("externalId")
         reasons = [str(error)]
         if isinstance(error, InvalidInput):

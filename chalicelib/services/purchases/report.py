@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.import_batch import RowInputError
-from chalicelib.domain.errors import InputTooLarge, InvalidInput, Unavailable
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge, Unavailable
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.purchases.partner_requests import RecordedBatch, RecordedRow, RowStatus
 from chalicelib.domain.purchases.purchase import Purchase
@@ -22,7 +22,7 @@ def report_purchase(account_id: str, definition: dict[str, Any], *, solicit: boo
 
     Raises:
         InvalidInput: the definition is invalid.
-        InputTooLarge: the purchase exceeds its size limit.
+        RecordTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
     return with_details(account_id, record_purchase(account_id, definition, solicit=solicit))
@@ -57,8 +57,8 @@ def _record_row(account_id: str, index: int, row: Any, *, solicit: bool) -> Reco
         purchase = record_purchase(account_id, row, solicit=solicit)
     except InvalidInput as error:
         return _invalid(index, error.errors[:_MAX_ROW_ERRORS])
-    except InputTooLarge as error:
-        return _invalid(index, [InputError("", "too_large", str(error))])
+    except RecordTooLarge as error:
+        return _invalid(index, [InputError("", "record_too_large", str(error))])
     except Unavailable:
         return RecordedRow(index=index, status=RowStatus.FAILED, id=None)
     return RecordedRow(index=index, status=RowStatus.RECORDED, id=purchase.id)

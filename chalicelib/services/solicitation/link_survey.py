@@ -26,6 +26,7 @@ class NoLink(Conflict):
     code = "no_link"
 
     def __init__(self, reason: str) -> None:
+        self.reason = reason
         super().__init__(f"There is no link to a survey about this purchase: {reason}.")
 
 
@@ -102,7 +103,7 @@ def _survey_to_link(case: Case) -> SavedSurvey | str:
     solicitation = case.solicitation
     if not solicitation.can_be_linked:
         if solicitation.state is SolicitationState.PENDING:
-            return "a message is being sent"
+            return "SENDING"
         is_skipped = solicitation.state is SolicitationState.SKIPPED
         return solicitation.reason if is_skipped else solicitation.state.value
     if solicitation.customer_id and case.facts.recipient is None:

@@ -11,7 +11,7 @@ from chalicelib.domain.customers.import_batch import (
     BatchBody,
     RejectedRow,
 )
-from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
 from chalicelib.domain.parsing import parse
@@ -88,7 +88,7 @@ def _parse_row(index: int, row: Any, now: datetime, at_most: int) -> CustomerBod
     if len(str(row)) > _SAFE_LENGTH:
         try:
             customer_from_body(body, new_id(), now)
-        except InputTooLarge as error:
-            input_error = InputError(json_pointer("batch", index), "too_large", str(error))
+        except RecordTooLarge as error:
+            input_error = InputError(json_pointer("batch", index), "record_too_large", str(error))
             raise InvalidInput([input_error]) from None
     return body

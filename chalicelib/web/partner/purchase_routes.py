@@ -144,7 +144,7 @@ def get_survey_tracker(request: PartnerRequest) -> Resource:
     " the delay between two surveys, `sendAt`, and sending hours. A link is possible while the"
     " survey is pending, or if it was skipped with the reason `NOT_REQUESTED`, `NO_CHANNEL`,"
     " `NO_CONSENT`, `SUPPRESSED`, `BOUNCED` or `NO_CUSTOMER`. Otherwise, the response is 409 with"
-    " the code `no_link`.",
+    " the code `no_link` and a `reason`.",
     body="solicitation.partner_view.SurveyLinkRequest",
     body_description="The purchase.",
     response="solicitation.partner_view.SurveyTracker",

@@ -149,7 +149,7 @@ class _Collected:
             is_json = self._parse_options(content_type)[0] == JSON.encode()
             if not (is_json and name in JSON_PARTS):
                 detail = "Files are not allowed."
-                self.errors.append(InputError(pointer, "not_allowed", detail))
+                self.errors.append(InputError(pointer, "wrong_type", detail))
                 return
         encoding = self._headers.get(b"content-transfer-encoding", b"").strip().lower()
         if encoding not in _IDENTITY_ENCODINGS:

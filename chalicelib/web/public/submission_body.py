@@ -192,7 +192,7 @@ class _FieldParts:
             return [item for text in self.items if text.strip() for item in _items_in(text)]
         if self.items:
             detail = "Mixed encodings. Send `fields` either as JSON or as one part per value."
-            raise InvalidInput([InputError("/fields", "not_allowed", detail)])
+            raise InvalidInput([InputError("/fields", "invalid_combination", detail)])
         return [leaves.as_object() for _, leaves in sorted(self.leaves.items())]
 
 

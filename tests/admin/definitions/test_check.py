@@ -191,7 +191,7 @@ def test_rule_errors_of_all_definitions_are_reported_at_once() -> None:
         brand(),
     ) == [
         (1, "/brandId", "unknown_reference"),
-        (2, "", "not_allowed"),
+        (2, "", "invalid_combination"),
         (2, "/storeId", "unknown_reference"),
         (2, "/customerId", "unknown_reference"),
         (3, "/brandId", "unknown_reference"),
@@ -245,4 +245,4 @@ def test_size_of_form_includes_names_that_the_same_run_defines() -> None:
     fields = [{"key": str(n), "type": "TEXT", "label": "😀" * 445} for n in range(10)]
     form = contact_form(fields=fields)
     assert errors_of(brand(name="B"), form) == []
-    assert errors_of(brand(name="😀" * 255), form) == [(1, "", "too_large")]
+    assert errors_of(brand(name="😀" * 255), form) == [(1, "", "record_too_large")]

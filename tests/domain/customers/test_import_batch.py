@@ -117,7 +117,7 @@ def progress(*chunks: ChunkProgress) -> ImportProgress:
 
 
 def row_error(index: int) -> RowError:
-    return RowError(index=index, code="too_large", detail="Too large.")
+    return RowError(index=index, code="record_too_large", detail="Too large.")
 
 
 def test_import_without_chunks_is_completed_at_creation() -> None:

@@ -55,7 +55,7 @@ def place_errors(
 
 UNKNOWN_STORE = ("/store", "unknown_reference")
 UNKNOWN_BRAND = ("/brand", "unknown_reference")
-OTHER_BRAND_OF_STORE = ("/brand", "not_allowed")
+OTHER_BRAND_OF_STORE = ("/brand", "invalid_combination")
 
 
 @pytest.mark.parametrize(

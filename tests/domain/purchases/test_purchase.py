@@ -62,7 +62,10 @@ def test_source_and_external_id_identify_purchase() -> None:
         ({"storeId": BRAND}, [("/storeId", "unknown_reference")]),
         ({"storeId": NOWHERE}, [("/storeId", "unknown_reference")]),
         ({"customerId": NOWHERE}, [("/customerId", "unknown_reference")]),
-        ({"customerId": CUSTOMER, "customer": {"email": "zoe@example.com"}}, [("", "not_allowed")]),
+        (
+            {"customerId": CUSTOMER, "customer": {"email": "zoe@example.com"}},
+            [("", "invalid_combination")],
+        ),
         ({"externalId": ""}, [("/externalId", "required")]),
         ({"externalId": "x" * 256}, [("/externalId", "too_long")]),
         ({"attributes": [{"attribute": "a", "type": "TEXT"}] * 101}, [("/attributes", "too_many")]),

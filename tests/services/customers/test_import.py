@@ -185,7 +185,7 @@ def test_row_over_customer_size_limit_does_not_fail_other_rows(account: str) -> 
     accepted = accept_batch(account, {"batch": batch})
     progress = run_import(account, accepted.id)
     assert (progress.status, outcome_counts(progress)) == ("COMPLETED", {"created": 1, "failed": 1})
-    assert [(error.index, error.code) for error in progress.errors] == [(0, "too_large")]
+    assert [(error.index, error.code) for error in progress.errors] == [(0, "record_too_large")]
 
 
 def test_row_that_makes_merged_customer_too_large_does_not_fail_other_rows(account: str) -> None:
@@ -293,7 +293,7 @@ def test_record_of_chunk_with_thousands_of_failed_rows_stays_below_400_kb(accoun
     progress = run_import(account, accepted.id)
     assert (progress.status, progress.failed) == ("COMPLETED", 4_300)
     assert [error.index for error in progress.errors] == list(range(1_000))
-    assert {error.code for error in progress.errors} == {"too_large"}
+    assert {error.code for error in progress.errors} == {"record_too_large"}
     assert row_bytes(chunk_of(accepted.id).serialize()) < 20_000
 
 

@@ -69,5 +69,6 @@ class Reporter:
         """Return the reason for which there is no link."""
         response = self.post("survey-tracker", purchaseId=purchase["id"])
         assert (response.status, response.json["code"]) == (409, "no_link")
-        detail: str = response.json["detail"]
-        return detail.removesuffix(".").split(": ")[1]
+        reason: str = response.json["reason"]
+        assert response.json["detail"].endswith(f": {reason}.")
+        return reason

@@ -418,8 +418,8 @@ def test_opt_out_turns_optins_off_in_two_requests(partner: Partner) -> None:
     ("body", "errors"),
     [
         ({}, [("", "empty")]),
-        ({"email": EMAIL, "phoneNumber": "+33612345678"}, [("", "not_allowed")]),
-        ({"email": EMAIL, "channels": ["SMS"]}, [("", "not_allowed")]),
+        ({"email": EMAIL, "phoneNumber": "+33612345678"}, [("", "invalid_combination")]),
+        ({"email": EMAIL, "channels": ["SMS"]}, [("", "invalid_combination")]),
         ({"email": EMAIL, "channels": []}, [("/channels", "too_few")]),
         ({"email": EMAIL, "channels": ["FAX"]}, [("/channels/0", "not_allowed")]),
         ({"phoneNumber": "--"}, [("/phoneNumber", "invalid")]),

@@ -363,8 +363,11 @@ def test_customer_over_32_kilobytes_is_rejected(known: Partner) -> None:
     create_customer(known, largest)
     response = known.post(CREATE, larger)
     assert (response.status, response.json["title"]) == (413, "Content Too Large")
+    assert response.json["code"] == "record_too_large"
     assert known.post(BATCH, {"batch": [largest]}).status == 201
-    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
+    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [
+        ("/batch/1", "record_too_large")
+    ]
 
 
 def test_customer_over_61000_escaped_bytes_is_rejected(known: Partner) -> None:
@@ -380,7 +383,9 @@ def test_customer_over_61000_escaped_bytes_is_rejected(known: Partner) -> None:
     create_customer(known, largest)
     assert known.post(CREATE, larger).status == 413
     assert known.post(BATCH, {"batch": [largest]}).status == 201
-    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [("/batch/1", "too_large")]
+    assert known.post(BATCH, {"batch": [largest, larger]}).errors == [
+        ("/batch/1", "record_too_large")
+    ]
 
 
 @pytest.mark.parametrize("path", [CREATE, BATCH])
@@ -390,6 +395,7 @@ def test_body_over_4_megabytes_is_rejected(known: Partner, path: str) -> None:
     assert known.post(path, body.ljust(4 * MEGABYTE)).status == 201
     response = known.post(path, body.ljust(4 * MEGABYTE + 1))
     assert (response.status, response.json["title"]) == (413, "Content Too Large")
+    assert response.json["code"] == "too_large"
     assert "errors" not in response.json
 
 

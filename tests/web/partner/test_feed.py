@@ -270,7 +270,7 @@ def test_filter_that_selects_little_returns_empty_page_with_cursor(
         ),
         (
             {"cursor": "x", "updatedSince": "2026-11-20T10:00:00Z"},
-            [("/updatedSince", "not_allowed")],
+            [("/updatedSince", "invalid_combination")],
         ),
         ({"cursor": "x" * 501}, [("/cursor", "too_long")]),
         ({"cursor": ""}, [("/cursor", "invalid_cursor")]),
@@ -305,6 +305,7 @@ def test_cursor_of_other_filters_is_rejected(partner: Partner) -> None:
     assert read(partner, formIds=ids[::-1], limit=9, cursor=cursor)
     for filters in ({}, {"formIds": ids[:1]}, {"formIds": ids, "includeTests": True}):
         response = partner.post(PATH, {**filters, "cursor": cursor})
+        assert response.json["code"] == "invalid_cursor"
         assert response.errors == [("/cursor", "invalid_cursor")]
 
 

@@ -102,7 +102,7 @@ def test_send_at_is_at_most_90_days_ahead(own: Reporter, monkeypatch: pytest.Mon
     [
         ({"storeId": new_id()}, [("/storeId", "unknown_reference")]),
         ({"customer": None, "customerId": new_id()}, [("/customerId", "unknown_reference")]),
-        ({"customerId": new_id()}, [("", "not_allowed")]),
+        ({"customerId": new_id()}, [("", "invalid_combination")]),
         ({"source": "Shop"}, [("/source", "not_allowed")]),
         ({"solicit": "x"}, [("/solicit", "wrong_type")]),
         ({"externalId": " "}, [("/externalId", "required")]),
@@ -216,7 +216,9 @@ def test_cursor_belongs_to_its_filters(own: Reporter, foreign: Partner) -> None:
         for position in (("2026-11-20\ud80010:00:00.000Z", new_id()), ("2026", ""), (1, 2), ())
     ]
     for wanted in ({"cursor": "x"}, {"cursor": cursor, "storeIds": [own.shop.store_id]}, *forged):
-        assert own.post("purchase/list", **wanted).errors == [("/cursor", "invalid_cursor")]
+        response = own.post("purchase/list", **wanted)
+        assert response.json["code"] == "invalid_cursor"
+        assert response.errors == [("/cursor", "invalid_cursor")]
     # A cursor contains only a time and an id, so a foreign one shows nothing.
     assert foreign.post("/partners/purchase/list", {"cursor": cursor}).json["items"] == []
 
@@ -335,7 +337,7 @@ def test_cancellation_wins_over_work_that_arrives_during_it(
 def test_reference_to_purchase_is_id_or_source_and_external_id(
     own: Reporter, body: dict[str, str]
 ) -> None:
-    assert own.post("purchase/cancel", **body).errors == [("", "not_allowed")]
+    assert own.post("purchase/cancel", **body).errors == [("", "invalid_combination")]
 
 
 def test_purchase_of_other_account_cannot_be_cancelled_or_followed(

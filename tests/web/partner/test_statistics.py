@@ -12,6 +12,7 @@ from chalice.test import Client
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.errors import TooMuch
 from chalicelib.domain.feedback import statistics as domain
 from chalicelib.domain.feedback.daily import NAMES, DailyGroup
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
@@ -247,7 +248,9 @@ def test_more_than_20_mb_of_numbers_are_rejected(
     monkeypatch.setattr(statistics.statistics, "load_pages", lambda *_: iter([[]] * pages))
     assert partner.post(PATH, DAYS).status == 201
     monkeypatch.setattr(statistics.statistics, "load_pages", lambda *_: iter([[]] * (pages + 1)))
-    assert rejected(partner.post(PATH, DAYS), "", "too_much")
+    response = partner.post(PATH, DAYS)
+    assert response.json["code"] == "too_much"
+    assert rejected(response, "", "too_much")
 
 
 def test_10000_groups_fit_into_response_and_one_more_is_rejected() -> None:
@@ -260,7 +263,7 @@ def test_10000_groups_fit_into_response_and_one_more_is_rejected() -> None:
     ]
     body = domain.build_statistics(request, groups).model_dump_json()
     assert marshalled_bytes(body) < 6_000_000
-    with pytest.raises(domain.InvalidInput):
+    with pytest.raises(TooMuch):
         domain.build_statistics(request, [*groups, *counted("2026-01-01")])
 
 

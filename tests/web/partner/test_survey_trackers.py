@@ -245,7 +245,7 @@ def test_link_is_not_possible_while_message_is_being_sent(
     reasons = []
     provider.reactions = [lambda _: reasons.append(own.no_link(purchase))]
     own.shop.solicit()
-    assert reasons == ["a message is being sent"]
+    assert reasons == ["SENDING"]
     assert own.outcome(purchase) == ("SENT", None)
 
 

@@ -81,7 +81,7 @@ def test_brand_that_differs_from_brand_of_store_is_rejected(client: Client) -> N
     seeded = seed_account()
     brand = save_brand(seeded.account_id, brand_definition())
     path = f"{SURVEY}?survey={seeded.survey_id}&store={seeded.store_id}&brand={brand.id}"
-    assert CLIENT.get(path).errors == [("?brand", "not_allowed")]
+    assert CLIENT.get(path).errors == [("?brand", "invalid_combination")]
 
 
 def test_private_survey_requires_tracker(seeded: SeededAccount) -> None:

@@ -10,7 +10,7 @@ from admin.domain.forms.build import MAX_FORM_BYTES
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.forms.survey import PartnerSurvey, SavedSurvey
 from chalicelib.domain.ids import derived_id
@@ -692,7 +692,7 @@ def test_form_larger_than_50_kilobytes_is_rejected(letter: str) -> None:
         return translated(letter * (rest // width) + "a" * (rest % width))
 
     assert len(of_size(MAX_FORM_BYTES).model_dump_json().encode()) == MAX_FORM_BYTES == 51200
-    with pytest.raises(InputTooLarge) as raised:
+    with pytest.raises(RecordTooLarge) as raised:
         of_size(MAX_FORM_BYTES + 1)
     assert raised.value.limit == MAX_FORM_BYTES
 
@@ -712,7 +712,7 @@ def test_form_with_partner_view_over_61000_escaped_bytes_is_rejected(letter: str
         return saved_contact_form(footer={"text": letter * (rest // width) + "a" * (rest % width)})
 
     assert view_bytes(of_size(MAX_LISTED_BYTES)) == MAX_LISTED_BYTES
-    with pytest.raises(InputTooLarge) as raised:
+    with pytest.raises(RecordTooLarge) as raised:
         of_size(MAX_LISTED_BYTES + 1)
     assert raised.value.limit == MAX_LISTED_BYTES
 
@@ -727,5 +727,5 @@ def test_size_of_partner_view_includes_names_of_targets() -> None:
         return define_survey(survey(targets=targets), directory, LATER)
 
     saved("Lumen", 35)
-    with pytest.raises(InputTooLarge):
+    with pytest.raises(RecordTooLarge):
         saved("Ж" * 255, 35)

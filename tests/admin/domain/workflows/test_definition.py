@@ -9,7 +9,7 @@ from admin.domain.workflows.definition import (
     build_workflow,
     parse_workflow_definition,
 )
-from chalicelib.domain.errors import InputTooLarge, InvalidInput
+from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.workflows.workflow import MAX_BODY_BYTES, raw_body
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOWHERE, STORE
@@ -196,7 +196,7 @@ def test_workflow_larger_than_350_000_bytes_is_rejected() -> None:
 
     remaining = MAX_WORKFLOW_BYTES - size_of(*actions(1)) + 1
     assert size_of(*actions(remaining)) == MAX_WORKFLOW_BYTES
-    with pytest.raises(InputTooLarge):
+    with pytest.raises(RecordTooLarge):
         size_of(*actions(remaining + 1))
 
 
