@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
-from chalicelib.domain.errors import Conflict, FeedbackError
+from chalicelib.domain.errors import Conflict
 from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
 from infrastructure.deployment.retries import retry_while
@@ -45,7 +45,7 @@ class AcceptsWrites(Exception):
     """The functions of the stage can write. The message lists the functions."""
 
 
-class RestoreFailed(FeedbackError):
+class RestoreFailed(Conflict):
     """A step of a restore failed. The message names the table and says what to do."""
 
 

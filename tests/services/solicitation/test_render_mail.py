@@ -159,7 +159,7 @@ def test_longest_mail_stays_below_limit_of_mail_clients(character: str) -> None:
     image: dict[str, Any] = IMAGE | {"url": url}
     mail = content(
         place=long,
-        header={"title": long, "subtitle": long},
+        header={"title": long[:500], "subtitle": long[:500]},
         footer={"display": True, "text": long},
         fields=[field("k" * 100, "NPS", label=long)],
         logo=image,
