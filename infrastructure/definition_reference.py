@@ -53,6 +53,8 @@ _MEANINGS: Final = {
     "key": _KEY,
     "StoreDefinition.brandId": "The id or the key of the brand.",
     "ContactFormDefinition.brandId": "The id or the key of the brand.",
+    "PurchaseDefinition.date": "Time of the purchase. A survey about a future purchase waits until"
+    " then. Here and in the other times, a time without offset is in the time zone of the account.",
     "PurchaseDefinition.storeId": "The id or the key of the store.",
     "TargetDefinition.targetId": "The id or the key of the brand or store.",
     "layout": "`STEPS` shows one question at a time, `PAGE` all of them.",

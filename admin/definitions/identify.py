@@ -1,6 +1,7 @@
 """Determine the kind and account of a raw definition, and validate the definition's schema."""
 
 from collections.abc import Iterator
+from datetime import UTC
 from typing import Any, Final
 
 from admin.definitions.definition import Definition, Kind, RawDefinition
@@ -15,7 +16,7 @@ from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, not_allowed, unknown_reference
-from chalicelib.domain.purchases.definition import PurchaseDefinition
+from chalicelib.domain.purchases.definition import PurchaseDefinition, with_offsets
 from chalicelib.domain.schema import Input
 
 MODELS: Final[dict[Kind, type[Input]]] = {
@@ -48,6 +49,9 @@ def identify_definition(
     account: Any = content.pop("account", None) or default_account
     errors = [*_kind_errors(kind), *_account_errors(account, default_account, known)]
     resource_id: str | None = None
+    if kind == Kind.PURCHASE:
+        zone = UTC if errors else known.time_zone(account.lower())
+        content = with_offsets(content, zone)
     if kind in list(Kind):
         try:
             resource_id = getattr(parse_definition(content, MODELS[Kind(kind)]), "id", None)

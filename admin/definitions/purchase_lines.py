@@ -28,6 +28,7 @@ from admin.definitions.csv_format import (
 )
 from admin.definitions.definition import Kind
 from chalicelib.domain.parsing import DuplicateProperty, json_object
+from chalicelib.domain.purchases.definition import with_offsets
 
 STANDARD_INPUT: Final = Path("-")
 
@@ -73,7 +74,7 @@ class Reading:
     Attributes:
         dates: the order of day and month, or None to determine it from the cells.
         encoding: the encoding, or None to recognize it.
-        zone: the time zone of dates such as 20/11/2026.
+        zone: the time zone of dates such as 20/11/2026, and of times without offset.
         stores: the ids of stores by key and by name, in lower case; None for a name that several
             stores have.
     """
@@ -125,9 +126,9 @@ class _WrongEncoding(Exception):
 def _purchases(text: TextIO, reading: Reading, encoding: str, *, is_csv: bool) -> PurchaseFile:
     try:
         if not is_csv:
-            total = sum(1 for _ in _json_lines(text))
+            total = sum(1 for _ in _json_lines(text, reading))
             text.seek(0)
-            return PurchaseFile(total, _json_lines(text), encoding)
+            return PurchaseFile(total, _json_lines(text, reading), encoding)
         total, orders = 0, DateOrders()
         for line in _csv(text, {}, reading):
             total += 1
@@ -185,7 +186,7 @@ def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Ite
                 if isinstance(cell := row.get(column), str):
                     row[column] = iso_date(cell, order, reading.zone)
             error = _find_store(row, reading)
-            yield PurchaseLine(number, _without_kind(row), error)
+            yield PurchaseLine(number, _definition_of(row, reading), error)
     except csv.Error as error:
         yield PurchaseLine(
             reader.line_num + skipped,
@@ -207,13 +208,13 @@ def _find_store(row: dict[str, Any], reading: Reading) -> str:
     return f"{'Several stores are' if several else 'No store is'} called {name!r}. Use storeId."
 
 
-def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
+def _json_lines(text: TextIO, reading: Reading) -> Iterator[PurchaseLine]:
     for number, line in enumerate(text, start=1):
         if not line.strip():
             continue
         try:
             definition = json.loads(line, object_pairs_hook=json_object)
-            yield PurchaseLine(number, _without_kind(definition))
+            yield PurchaseLine(number, _definition_of(definition, reading))
         except DuplicateProperty as error:
             yield PurchaseLine(number, error=str(error))
         except json.JSONDecodeError as error:
@@ -224,11 +225,14 @@ def _json_lines(text: TextIO) -> Iterator[PurchaseLine]:
             yield PurchaseLine(number, error="Nested too deeply.")
 
 
-def _without_kind(definition: Any) -> Any:
-    """Return the definition without its kind. In a file of purchases, the kind is optional."""
-    if isinstance(definition, dict) and definition.get("kind") == Kind.PURCHASE:
-        return {name: value for name, value in definition.items() if name != "kind"}
-    return definition
+def _definition_of(content: Any, reading: Reading) -> Any:
+    """Return the definition without its kind, and with offsets in its times.
+
+    In a file of purchases, the kind is optional.
+    """
+    if isinstance(content, dict) and content.get("kind") == Kind.PURCHASE:
+        content = {name: value for name, value in content.items() if name != "kind"}
+    return with_offsets(content, reading.zone)
 
 
 _DATES: Final = ("date", "startDate", "endDate")

@@ -1,8 +1,10 @@
 """Look up the resources to which the definitions of one ``load`` command can refer."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import tzinfo
 from functools import cache
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from admin.definitions.definition import Definition, Kind
 from admin.services.accounts.manage import find_account
@@ -13,6 +15,7 @@ from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
+from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.customers.read import find_customer
 
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
@@ -26,6 +29,11 @@ class StoredResources:
     def account(self, account_id: str) -> Account | None:
         """Return the account, or None if it does not exist."""
         return find_account(account_id)
+
+    @cache  # noqa: B019
+    def time_zone(self, account_id: str) -> tzinfo:
+        """Return the time zone of the account."""
+        return ZoneInfo(current_settings(account_id).time_zone)
 
     @cache  # noqa: B019
     def directory(self, account_id: str) -> Directory:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from functools import cache
 from itertools import islice
@@ -162,24 +162,46 @@ def _timestamp(value: Any) -> Any:
     if isinstance(value, datetime):
         return value
     try:
-        timestamp = datetime.fromisoformat(value)
-        if timestamp.tzinfo is None:
-            timestamp = timestamp.replace(tzinfo=UTC)
-        return timestamp.astimezone(UTC)
+        timestamp = _date_time(value)
+        if timestamp.tzinfo:
+            return timestamp.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         raise PydanticCustomError(
             "invalid_timestamp",
             "Must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z.",
         ) from None
+    raise PydanticCustomError(
+        "invalid_timestamp",
+        "Must have an offset, such as {text}+01:00, or {text}Z for UTC.",
+        {"text": timestamp.isoformat()},
+    )
+
+
+def _date_time(value: Any) -> datetime:
+    """Parse an ISO 8601 date-time, with or without an offset. RFC 3339 allows ``t`` and ``z``."""
+    return datetime.fromisoformat(value.upper() if isinstance(value, str) else value)
 
 
 def parse_timestamp(text: str) -> datetime | None:
-    """Parse an ISO 8601 timestamp. Return None if it is invalid. The default time zone is UTC."""
+    """Parse an ISO 8601 timestamp with an offset. Return None if it is invalid."""
     try:
         timestamp: datetime = _timestamp(text)
     except PydanticCustomError:
         return None
     return timestamp
+
+
+def with_offset(value: Any, zone: tzinfo) -> Any:
+    """Return an ISO 8601 date-time with the offset of this time zone, if it has no offset.
+
+    Other values are returned unchanged. If the local time occurs twice, at the end of daylight
+    saving time, it is the first one.
+    """
+    try:
+        timestamp = _date_time(value)
+        return value if timestamp.tzinfo else timestamp.replace(tzinfo=zone).isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def format_timestamp(timestamp: datetime) -> str:
@@ -246,7 +268,7 @@ Timestamp = Annotated[
     PlainSerializer(format_timestamp, return_type=str, when_used="json"),
     _DATE_TIME,
 ]
-"""A timestamp, returned in UTC with milliseconds. The default time zone is UTC."""
+"""A timestamp with an offset, returned in UTC with milliseconds."""
 
 Colour = Annotated[
     str,

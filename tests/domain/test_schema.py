@@ -1,6 +1,9 @@
 """Test the types of fields, their JSON schemas and the texts of validation errors."""
 
+import re
+from datetime import UTC, datetime
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -15,6 +18,8 @@ from chalicelib.domain.schema import (
     JsonObject,
     OmittedWhenNone,
     Resource,
+    Timestamp,
+    with_offset,
 )
 
 
@@ -99,3 +104,67 @@ def test_validation_error_does_not_contain_input(model: type[BaseModel], field: 
     with pytest.raises(ValidationError) as raised:
         model.model_validate({field: "zoe@example.com"})
     assert "zoe" not in str(raised.value)
+
+
+class Event(Input):
+    """A definition with a timestamp."""
+
+    at: Timestamp
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-20T10:00:00Z",
+        "2026-11-20t10:00:00z",
+        "2026-11-20T11:00:00.000+01:00",
+        "2026-11-20t05:30:00-04:30",
+    ],
+)
+def test_timestamp_has_any_offset_and_any_case(text: str) -> None:
+    assert parse({"at": text}, Event).at == datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (
+            "2026-11-20T10:00:00",
+            "Must have an offset, such as 2026-11-20T10:00:00+01:00, or 2026-11-20T10:00:00Z"
+            " for UTC.",
+        ),
+        (
+            "2026-11-20",
+            "Must have an offset, such as 2026-11-20T00:00:00+01:00, or 2026-11-20T00:00:00Z"
+            " for UTC.",
+        ),
+        ("yesterday", "Must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z."),
+        ("0001-01-01T00:00:00+01:00", "Must be an ISO 8601 date-time, such as"),
+        (7, "Must be an ISO 8601 date-time, such as 2026-11-20T10:00:00Z."),
+    ],
+)
+def test_invalid_timestamp_is_rejected_with_valid_examples(text: Any, detail: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        parse({"at": text}, Event)
+    (error,) = raised.value.errors
+    assert (error.pointer, error.code) == ("/at", "invalid_timestamp")
+    assert error.detail.startswith(detail)
+    for example in re.findall(r"20\S+[0-9Z]", error.detail):
+        assert parse({"at": example}, Event)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-11-20T10:00:00", "2026-11-20T10:00:00+01:00"),
+        ("2026-07-20T10:00:00", "2026-07-20T10:00:00+02:00"),
+        ("2026-10-25T02:30:00", "2026-10-25T02:30:00+02:00"),
+        ("2026-11-20t10:00:00z", "2026-11-20t10:00:00z"),
+        ("2026-11-20T10:00:00-05:00", "2026-11-20T10:00:00-05:00"),
+        ("yesterday", "yesterday"),
+        (None, None),
+        (7, 7),
+    ],
+)
+def test_time_without_offset_gets_offset_of_time_zone(text: Any, expected: Any) -> None:
+    assert with_offset(text, ZoneInfo("Europe/Paris")) == expected

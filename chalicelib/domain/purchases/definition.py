@@ -1,7 +1,7 @@
 """Definitions of purchases, which operators, partners and the queue of purchases send."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -19,7 +19,7 @@ from chalicelib.domain.input_errors import (
     unknown_reference,
 )
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
-from chalicelib.domain.schema import Identifier, Input, JsonObject, Timestamp
+from chalicelib.domain.schema import Identifier, Input, JsonObject, Timestamp, with_offset
 
 MAX_DELAY: Final = timedelta(days=90)
 """The maximum time between the arrival of a purchase and the earliest time of its survey."""
@@ -57,7 +57,8 @@ class PurchaseDefinition(PurchaseKey):
         default=None, description="Start of the validity. The default is `date`."
     )
     end_date: Timestamp | None = Field(
-        default=None, description="End of the validity. The default is `date`."
+        default=None,
+        description="End of the validity, not before `startDate`. The default is `date`.",
     )
     customer_id: Identifier | None = Field(
         default=None, description="Identifier of the customer. Not together with `customer`."
@@ -79,6 +80,23 @@ class PurchaseDefinition(PurchaseKey):
     )
 
 
+TIMES: Final = ("date", "startDate", "endDate", "sendAt")
+"""The fields of a definition that are times."""
+
+
+def with_offsets(definition: Any, zone: tzinfo) -> Any:
+    """Return the definition of a purchase with offsets in its times.
+
+    In files and messages of the queue, a time without offset is in the time zone of the account.
+    """
+    if not isinstance(definition, dict):
+        return definition
+    return {
+        name: with_offset(value, zone) if name in TIMES else value
+        for name, value in definition.items()
+    }
+
+
 def parse_purchase_definition(
     definition: Any, directory: Directory, has_customer: Callable[[str], bool]
 ) -> PurchaseDefinition:
@@ -95,6 +113,9 @@ def parse_purchase_definition(
     def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
         if purchase.customer_id and purchase.customer:
             yield invalid_combination("Set either customerId or customer, not both.")
+        start, end = purchase.start_date, purchase.end_date
+        if start and end and end < start:
+            yield out_of_range("Must not be before startDate.", "endDate")
         if purchase.send_at and purchase.send_at > clock.now() + MAX_DELAY:
             yield out_of_range(f"Must be at most {MAX_DELAY.days} days ahead.", "sendAt")
         if directory.store(purchase.store_id) is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import customer_from_body
@@ -21,6 +22,7 @@ from chalicelib.domain.purchases.definition import (
     PurchaseDefinition,
     build_purchase,
     parse_purchase_definition,
+    with_offsets,
 )
 from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
@@ -31,6 +33,7 @@ from chalicelib.metrics import metric_fields
 from chalicelib.outbound.queues import send
 from chalicelib.queues import PURCHASES, SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
@@ -261,8 +264,12 @@ def _build(request: _Request, known: Known, now: datetime) -> Purchase:
 def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
     pointer = message.pointer
     try:
+        zone = ZoneInfo(account_settings(pointer.account_id).time_zone)
         purchase = record_purchase(
-            pointer.account_id, pointer.purchase, solicit=True, sent_at=message.sent_at
+            pointer.account_id,
+            with_offsets(pointer.purchase, zone),
+            solicit=True,
+            sent_at=message.sent_at,
         )
     except (InvalidInput, RecordTooLarge) as error:
         external_id = pointer.purchase.get("externalId")

@@ -457,3 +457,28 @@ def test_import_does_not_replace_version_that_arrives_during_it(
     assert result.exit_code == 0
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["metadata"] == {"table": "5"}
+
+
+@pytest.mark.parametrize("name", ["purchases.csv", "purchases.jsonl", "purchases.yaml"])
+def test_time_without_offset_in_file_is_in_time_zone_of_account(
+    shop: Shop, tmp_path: Path, name: str
+) -> None:
+    change_account_settings(shop.account_id, {"timeZone": "Europe/Paris"}, "operator")
+    clear_caches()
+    definition = {
+        "kind": "purchase",
+        "source": "Site",
+        "externalId": "1",
+        "storeId": shop.store_id,
+        "date": "2026-11-20T10:00:00",
+    }
+    path = tmp_path / name
+    lines = [",".join(definition), ",".join(definition.values())]
+    path.write_text("\n".join(lines) if name.endswith("csv") else json.dumps(definition))
+    command = ("definition", "load", "--yes") if name.endswith("yaml") else ("purchase", "import")
+    assert run(*command, path, "--account", shop.account_id).exit_code == 0
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
+    assert shown["date"] == "2026-11-20T09:00:00.000Z"
+    if not name.endswith("yaml"):
+        repeated = run(*command, path, "--account", shop.account_id)
+        assert "New: 0. Updated: 0. Unchanged: 1." in repeated.stdout

@@ -1,7 +1,7 @@
 """Tests of the validation of all definitions that one ``load`` command reads."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import pytest
@@ -30,6 +30,10 @@ class EmptyService:
 
     def account(self, account_id: str) -> Account | None:
         return Account(ACCOUNT, "Account", datetime.now(UTC)) if account_id == ACCOUNT else None
+
+    def time_zone(self, account_id: str) -> tzinfo:
+        assert account_id == ACCOUNT
+        return UTC
 
     def directory(self, account_id: str) -> Directory:
         assert account_id == ACCOUNT

@@ -3,7 +3,7 @@
 import json
 import unicodedata
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ class EmptyService:
     def account(self, account_id: str) -> Account:
         assert account_id in (MAIN_ACCOUNT, OTHER_ACCOUNT)
         return Account(account_id, "Demo", datetime.now(UTC))
+
+    def time_zone(self, _account_id: str) -> tzinfo:
+        return UTC
 
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])

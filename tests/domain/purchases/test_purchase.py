@@ -1,13 +1,22 @@
 """Test the purchase that the service builds from a definition."""
 
+import json
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from pydantic import TypeAdapter
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.purchases.definition import build_purchase, parse_purchase_definition
+from chalicelib.domain.purchases.definition import (
+    TIMES,
+    PurchaseDefinition,
+    build_purchase,
+    parse_purchase_definition,
+    with_offsets,
+)
 from chalicelib.domain.purchases.purchase import Purchase
 from tests.domain.forms.factories import BRAND, DIRECTORY, LATER, NOW, NOW_TEXT, NOWHERE, STORE
 
@@ -68,6 +77,13 @@ def test_source_and_external_id_identify_purchase() -> None:
         ),
         ({"externalId": ""}, [("/externalId", "required")]),
         ({"externalId": "x" * 256}, [("/externalId", "too_long")]),
+        ({"startDate": "2026-11-21T10:00:00Z"}, []),
+        ({"endDate": "2026-11-01T10:00:00Z"}, []),
+        ({"startDate": "2026-11-21T10:00:00Z", "endDate": "2026-11-21T11:00:00+01:00"}, []),
+        (
+            {"startDate": "2026-11-21T10:00:00Z", "endDate": "2026-11-21T10:59:59+01:00"},
+            [("/endDate", "out_of_range")],
+        ),
         ({"attributes": [{"attribute": "a", "type": "TEXT"}] * 101}, [("/attributes", "too_many")]),
     ],
 )
@@ -75,3 +91,17 @@ def test_references_and_limits_of_purchase_are_validated(
     overrides: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert errors(**overrides) == expected
+
+
+def test_all_times_of_definition_get_offset() -> None:
+    properties = TypeAdapter(PurchaseDefinition).json_schema()["properties"]
+    times = [name for name, schema in properties.items() if '"date-time"' in json.dumps(schema)]
+    assert tuple(times) == TIMES
+    local = dict.fromkeys(TIMES, "2026-11-20T10:00:00")
+    expected = dict.fromkeys(TIMES, "2026-11-20T10:00:00+01:00")
+    assert with_offsets(local, ZoneInfo("Europe/Paris")) == expected
+
+
+@pytest.mark.parametrize("definition", [[], "x", None, {"date": 7}, {"date": "yesterday"}])
+def test_invalid_definition_stays_unchanged(definition: Any) -> None:
+    assert with_offsets(definition, ZoneInfo("Europe/Paris")) == definition

@@ -15,6 +15,7 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.purchases.record import record_purchase
@@ -272,3 +273,15 @@ def test_message_is_redelivered_if_too_little_time_is_left(
     body = message(shop, shop.definition())
     assert PURCHASE_QUEUE.deliver([body], receives) == [body]
     assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 0
+
+
+def test_message_without_offset_is_in_time_zone_of_account(shop: Shop) -> None:
+    change_account_settings(shop.account_id, {"timeZone": "Europe/Paris"}, "operator")
+    clear_caches()
+    definition = shop.definition(date="2026-11-20T10:00:00", endDate="2026-11-21T10:00:00Z")
+    assert PURCHASE_QUEUE.deliver([message(shop, definition)]) == []
+    record_id = purchase_id(shop.account_id, DataSource("Site"), definition["externalId"])
+    purchase = purchases.find(shop.account_id, record_id)
+    assert purchase
+    assert format_timestamp(purchase.date) == "2026-11-20T09:00:00.000Z"
+    assert format_timestamp(purchase.end_date) == "2026-11-21T10:00:00.000Z"

@@ -118,6 +118,17 @@ def test_invalid_purchase_is_rejected(
     assert sorted(response.errors) == sorted(errors)
 
 
+@pytest.mark.parametrize("field", ["date", "startDate", "endDate", "sendAt"])
+def test_time_without_offset_is_rejected(own: Reporter, field: str) -> None:
+    definition = own.shop.definition(**{field: "2026-11-20T10:00:00"})
+    response = own.post("purchase", **definition)
+    (error,) = response.json["errors"]
+    assert (response.status, error["pointer"]) == (400, f"/{field}")
+    assert "2026-11-20T10:00:00+01:00" in error["detail"]
+    (row,) = own.post("purchase/batch", batch=[definition], solicit=False).json["items"]
+    assert (row["status"], row["errors"][0]["pointer"]) == ("INVALID", f"/batch/0/{field}")
+
+
 def test_store_and_customer_of_other_account_are_unknown(own: Reporter) -> None:
     other = open_shop()
     stranger = other.record()
