@@ -4,7 +4,6 @@ import codecs
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -33,7 +32,6 @@ from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput, RecordTooLarge
-from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.definition import PurchaseDefinition, parse_purchase_definition
 from chalicelib.domain.purchases.purchase import purchase_id
@@ -266,18 +264,5 @@ def _error_of(line: PurchaseLine, process: Callable[[], object]) -> str:
     try:
         process()
     except (InvalidInput, RecordTooLarge) as error:
-        return _message(error)
+        return one_line_message(error)
     return ""
-
-
-def _message(error: InvalidInput | RecordTooLarge) -> str:
-    """Describe the error of a line, with the allowed values of an unknown source."""
-    if isinstance(error, InvalidInput):
-        error = InvalidInput([_with_sources(input_error) for input_error in error.errors])
-    return one_line_message(error)
-
-
-def _with_sources(error: InputError) -> InputError:
-    if (error.pointer, error.code) != ("/source", "not_allowed"):
-        return error
-    return replace(error, detail=f"Must be one of {', '.join(DataSource)}.")

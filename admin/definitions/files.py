@@ -13,9 +13,9 @@ import yaml
 from admin.definitions.csv_format import purchase_of_row
 from admin.definitions.definition import Problem, RawDefinition
 from admin.definitions.plain_yaml import PlainLoader, read_yaml
-from admin.definitions.suggest import pointer_steps
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.parsing import DuplicateProperty, json_object
+from chalicelib.domain.suggestions import pointer_steps
 
 MAX_LOCATED: Final = 1_000_000
 """Maximum number of characters of a file in which lines are located: a few seconds of parsing."""

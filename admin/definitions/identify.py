@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from admin.definitions.definition import Definition, Kind, RawDefinition
 from admin.definitions.references import StoredResources
-from admin.definitions.suggest import with_suggestion
 from admin.domain.customers.definition import CustomerDefinition
 from admin.domain.forms.contact_form import ContactFormDefinition
 from admin.domain.forms.survey import SurveyDefinition
@@ -18,6 +17,7 @@ from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, not_allowed, unknown_reference
 from chalicelib.domain.purchases.definition import PurchaseDefinition, with_offsets
 from chalicelib.domain.schema import Input
+from chalicelib.domain.suggestions import with_suggestions
 
 MODELS: Final[dict[Kind, type[Input]]] = {
     Kind.BRAND: BrandDefinition,
@@ -56,7 +56,7 @@ def identify_definition(
         try:
             resource_id = getattr(parse_definition(content, MODELS[Kind(kind)]), "id", None)
         except InvalidInput as error:
-            errors += [with_suggestion(each, MODELS[Kind(kind)]) for each in error.errors]
+            errors += with_suggestions(error.errors, MODELS[Kind(kind)])
     if errors:
         raise InvalidInput(errors)
     return Definition(raw.origin, Kind(kind), account.lower(), resource_id, content)

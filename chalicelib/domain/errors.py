@@ -94,13 +94,13 @@ class RecordTooLarge(InputTooLarge):
 class NotAuthenticated(FeedbackError):
     """The credentials are missing or invalid.
 
-    The message does not reveal whether the API key or the secret is wrong.
+    The default message does not reveal whether the API key or the secret is wrong.
     """
 
     code = "not_authenticated"
 
-    def __init__(self) -> None:
-        super().__init__("The partner credentials are missing or invalid.")
+    def __init__(self, detail: str = "The API key or its secret is invalid.") -> None:
+        super().__init__(detail)
 
 
 class NotAllowed(FeedbackError):

@@ -68,7 +68,7 @@ _PYDANTIC: Final = {
 The values of the placeholders, such as ``{min_length}``, come from the context of pydantic's error.
 """
 
-_MAX_DETAIL_LENGTH: Final = 300
+_MAX_DETAIL_LENGTH: Final = 500
 
 
 @dataclass(frozen=True)

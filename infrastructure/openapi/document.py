@@ -1,6 +1,5 @@
 """Build the OpenAPI document from `base.yaml`, routes, operations, models and examples."""
 
-import importlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
@@ -27,7 +26,7 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.web import problems
-from chalicelib.web.openapi.operation import OPERATIONS, Operation
+from chalicelib.web.openapi.operation import OPERATIONS, Operation, model_named
 from chalicelib.web.pages.assets import SCRIPTS, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.examples import (
@@ -205,10 +204,9 @@ class DocumentBuilder:
         return {status: success} | (unchanged if "ETag" in headers else {})
 
     def _model(self, declared: str, mode: Mode) -> Schema:
-        module, _, name = declared.rpartition(".")
-        model = getattr(importlib.import_module(f"chalicelib.domain.{module}"), name)
+        model = model_named(declared)
         self._models.add((model, mode))
-        return reference(name)
+        return reference(model.__name__)
 
 
 def _describe_codes(schema: Schema, meanings: Mapping[str, str]) -> None:

@@ -4,8 +4,12 @@ A declaration contains only strings and numbers, so it imports no models at star
 `make openapi` reads the declarations, imports the models, and writes the document.
 """
 
+import importlib
 from collections.abc import Callable
-from typing import Any, Final, Literal, NotRequired, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict, TypeVar, Unpack
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -73,3 +77,10 @@ def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
 def permission_of(view: Callable[..., Any]) -> str:
     """Return the permission that the operation of a partner's view function requires."""
     return OPERATIONS[view].get("permission", "read")
+
+
+def model_named(declared: str) -> type["BaseModel"]:
+    """Import the model of a request or response body, declared as a path below the domain."""
+    module, _, name = declared.rpartition(".")
+    model: type[BaseModel] = getattr(importlib.import_module(f"chalicelib.domain.{module}"), name)
+    return model

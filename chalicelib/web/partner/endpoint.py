@@ -19,7 +19,7 @@ from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import query
 from chalicelib.web.json_body import MAX_VALUES, read_json
-from chalicelib.web.openapi.operation import permission_of
+from chalicelib.web.openapi.operation import OPERATIONS, permission_of
 from chalicelib.web.problems import problem
 from chalicelib.web.request_log import log_unless_domain_error, request_id_of, source_of
 
@@ -104,15 +104,32 @@ def partner_route(
                 logger.append_keys(account_id=credential.account_id)
                 credential.require(permission)
                 return _json_response(view(PartnerRequest(credential, http)), method)
-            except Exception as error:
+            except Exception as raised:
+                error = raised
                 if isinstance(error, NotAuthenticated):
                     logger.append_keys(source=source_of(http), api_key=_api_key_of(http))
+                    error = _naming_missing_headers(http, error)
+                if isinstance(error, InvalidInput):
+                    # Imported here: most processes never respond to invalid input.
+                    from chalicelib.web.hints import add_hints
+
+                    add_hints(error, http, OPERATIONS[view])
                 return problem(log_unless_domain_error(error), request_id_of(http))
 
         routes.route(path, methods=[method], content_types=[])(endpoint)
         return endpoint
 
     return decorate
+
+
+def _naming_missing_headers(http: Request, error: NotAuthenticated) -> NotAuthenticated:
+    missing = [name for name in (KEY_HEADER, SECRET_HEADER) if not http.headers.get(name)]
+    match missing:
+        case []:
+            return error
+        case [name]:
+            return NotAuthenticated(f"The header {name} is missing or empty.")
+    return NotAuthenticated(f"The headers {' and '.join(missing)} are missing or empty.")
 
 
 def _api_key_of(http: Request) -> str:

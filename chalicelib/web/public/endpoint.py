@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from chalice import Blueprint, Response
 from chalice.app import Request
 
+from chalicelib.domain.errors import InvalidInput
 from chalicelib.web import query
 from chalicelib.web.accept import prefers_html
 from chalicelib.web.cors import add_preflight_route
+from chalicelib.web.openapi.operation import OPERATIONS
 from chalicelib.web.problems import problem
 from chalicelib.web.request_log import log_unless_domain_error, request_id_of, source_of
 
@@ -97,6 +99,11 @@ def _respond(view: PublicView, http: Request, is_page: bool) -> Response:
     except Exception as raised:
         error = log_unless_domain_error(raised)
         if not is_page and (http.method != "POST" or not request.accepts_html):
+            if isinstance(error, InvalidInput):
+                # Imported here: most processes never respond to invalid input.
+                from chalicelib.web.hints import add_hints
+
+                add_hints(error, http, OPERATIONS[view])
             return problem(error, request_id_of(http))
         from chalicelib.web.pages.errors import error_page
 

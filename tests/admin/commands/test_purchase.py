@@ -197,7 +197,7 @@ def test_dry_run_counts_and_records_nothing(shop: Shop, tmp_path: Path) -> None:
     assert dry_run.stdout.strip() == (
         "Nothing was recorded. New: 0. Updated: 1. Unchanged: 2. Invalid: 1."
     )
-    assert "line 4: /source: Must be one of Email, Sms, " in dry_run.stderr
+    assert "line 4: /source: Must be 'Email', 'Sms', " in dry_run.stderr
     assert json.loads(run(*command, "--json").stdout) == {
         "new": 0,
         "updated": 1,

@@ -47,18 +47,33 @@ def test_unknown_api_key_and_wrong_secret_get_same_response(
         {"X-API-KEY": key, "X-API-SECRET": secret + "x"},
         {"X-API-KEY": key, "X-API-SECRET": "ÿ€"},
         {"X-API-KEY": "fk_unknown", "X-API-SECRET": secret},
-        {"X-API-KEY": "", "X-API-SECRET": secret},
         {"X-API-KEY": "k" * 3000, "X-API-SECRET": secret},
         {"X-API-KEY": "fk_" + "0" * 24, "X-API-SECRET": secret},
         {"X-API-KEY": key + "0", "X-API-SECRET": secret},
-        {"X-API-KEY": key},
-        {"X-API-SECRET": secret},
-        {},
     ]
     responses = [Partner(client, "", headers).get("/partners/customer") for headers in wrong]
     bodies = [{k: v for k, v in a.json.items() if k != "requestId"} for a in responses]
     assert bodies == [bodies[0]] * len(wrong)
     assert {response.status for response in responses} == {401}
+
+
+@pytest.mark.parametrize(
+    ("sent", "detail"),
+    [
+        ((), "The headers X-API-KEY and X-API-SECRET are missing or empty."),
+        (("X-API-KEY",), "The header X-API-SECRET is missing or empty."),
+        (("X-API-SECRET",), "The header X-API-KEY is missing or empty."),
+    ],
+)
+def test_missing_header_is_named(
+    client: Client, partner: Partner, sent: tuple[str, ...], detail: str
+) -> None:
+    empty = {name: "" for name in partner.headers if name not in sent}
+    given = {name: partner.headers[name] for name in sent}
+    for headers in (given, given | empty):
+        response = Partner(client, "", headers).get("/partners/customer")
+        assert (response.status, response.json["code"]) == (401, "not_authenticated")
+        assert response.json["detail"] == detail
 
 
 @pytest.mark.parametrize("is_cached", [True, False])
