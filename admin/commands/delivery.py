@@ -39,6 +39,7 @@ _AT_ONCE: Final = 100
 _REJECTIONS: Final = {
     ReplayResult.DUE: "An attempt is due or being made.",
     ReplayResult.SUCCEEDED: "The webhook was delivered and is not sent again.",
+    ReplayResult.TEST: "A test is never sent again.",
     ReplayResult.NOT_FOUND: "There is no delivery with this id.",
 }
 

@@ -4,7 +4,7 @@ A worker claims an execution before it starts an attempt. Each claim has a new f
 only the worker with the current token can save the outcome.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import groupby
@@ -347,7 +347,10 @@ def newest_first(
 
 
 def replay(
-    execution_ids: Sequence[str], account_id: str | None, now: datetime
+    execution_ids: Sequence[str],
+    account_id: str | None,
+    now: datetime,
+    permitted: Callable[[int], int],
 ) -> tuple[dict[str, ReplayResult], list[ExecutionPointer]]:
     """Make up to 100 executions due now that ended without success or wait for an attempt.
 
@@ -356,11 +359,15 @@ def replay(
 
     Args:
         account_id: the account of the executions. None means any account.
+        permitted: returns how many of a number of executions may be replayed: the first ones.
     """
     loaded = zip(execution_ids, _rows(execution_ids), strict=True)
     rows = {i: row for i, row in loaded if row and account_id in (None, row.account_id)}
     results = {i: _execution(row).replay_result(now) for i, row in rows.items()}
-    replayable = [rows[i] for i, result in results.items() if result is ReplayResult.REPLAYED]
+    selected = [i for i, result in results.items() if result is ReplayResult.REPLAYED]
+    count = permitted(len(selected)) if selected else 0
+    results |= dict.fromkeys(selected[count:], ReplayResult.LIMITED)
+    replayable = [rows[i] for i in selected[:count]]
     has_failed = ExecutionRow.state.is_in(*(state.value for state in _WITHOUT_SUCCESS))
     condition = has_failed | ExecutionRow.waits(now)
     pointers = WORK.reopen_all(replayable, now, condition)

@@ -29,17 +29,18 @@ class RateLimitRow(Table):
     expires_at = IntegerAttribute()
 
 
-def count(key: str, ends_at: int) -> tuple[int, datetime]:
-    """Increment the request count of a time window. One request.
+def count(key: str, ends_at: int, number: int = 1) -> tuple[int, datetime]:
+    """Increase the request count of a time window. One request.
 
     Return the count and the time of DynamoDB's response, in full seconds.
 
     Args:
         key: the key of the window.
         ends_at: the end of the window in epoch seconds.
+        number: the number of requests to count.
 
     Raises:
-        Unavailable: the count could not be incremented.
+        Unavailable: the count could not be increased.
     """
     expires_at = ends_at + _RETENTION_AFTER_END_S
     # Every submission sends this request, so this function uses botocore directly: PynamoDB would
@@ -47,14 +48,17 @@ def count(key: str, ends_at: int) -> tuple[int, datetime]:
     update = {
         "TableName": RateLimitRow.table_name(),
         "Key": {"key": {"S": key}},
-        "UpdateExpression": "ADD request_count :one SET expires_at = :expires_at",
-        "ExpressionAttributeValues": {":one": {"N": "1"}, ":expires_at": {"N": str(expires_at)}},
+        "UpdateExpression": "ADD request_count :number SET expires_at = :expires_at",
+        "ExpressionAttributeValues": {
+            ":number": {"N": str(number)},
+            ":expires_at": {"N": str(expires_at)},
+        },
         "ReturnValues": "UPDATED_NEW",
     }
     try:
         response = connection().dispatch("UpdateItem", update)
     except (ClientError, BotoCoreError) as error:
-        raise Unavailable("The request count could not be incremented.") from error
+        raise Unavailable("The request count could not be increased.") from error
     return int(response["Attributes"]["request_count"]["N"]), time_of(response)
 
 

@@ -33,6 +33,8 @@ class ReplayResult(StrEnum):
     REPLAYED = "REPLAYED"
     DUE = "DUE"
     SUCCEEDED = "SUCCEEDED"
+    TEST = "TEST"
+    LIMITED = "LIMITED"
     NOT_FOUND = "NOT_FOUND"
 
 
@@ -95,6 +97,8 @@ class Execution:
 
     def replay_result(self, now: datetime) -> ReplayResult:
         """Return the result of a replay. Only an execution that failed or waits is replayed."""
+        if self.is_test:
+            return ReplayResult.TEST
         if self.state is ExecutionState.SUCCEEDED:
             return ReplayResult.SUCCEEDED
         waits = self.not_before is not None and self.not_before > now.timestamp()
@@ -104,8 +108,11 @@ class Execution:
 
     @property
     def used(self) -> int:
-        """The number of attempts since the last replay, including the current one."""
-        return self.attempt - self.attempts_before
+        """The number of attempts since the last replay, including the current one.
+
+        A test is never replayed, so all its attempts count.
+        """
+        return self.attempt if self.is_test else self.attempt - self.attempts_before
 
     @property
     def interrupted(self) -> range:

@@ -165,8 +165,9 @@ class ReplayedDelivery(Resource):
     id: UuidText = Field(description="Identifier of the delivery.")
     result: ReplayResult = Field(
         description="`REPLAYED`: the next attempt is due now. `DUE`: an attempt was due or being"
-        " made already. `SUCCEEDED`: the webhook was delivered and is not sent again. `NOT_FOUND`:"
-        " the account has no such delivery."
+        " made already. `SUCCEEDED`: the webhook was delivered and is not sent again. `TEST`: a"
+        " test is never sent again. `LIMITED`: not replayed, because the limit of replays a minute"
+        " is reached; replay it later. `NOT_FOUND`: the account has no such delivery."
     )
 
 

@@ -1,8 +1,9 @@
 """List, read, replay and test webhook deliveries, for partners and operators."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from itertools import islice
+from functools import partial
+from itertools import islice, takewhile
 from typing import Final
 
 from chalicelib.domain import clock
@@ -13,7 +14,7 @@ from chalicelib.domain.errors import (
     TooManyRequests,
 )
 from chalicelib.domain.idempotency import origin_of
-from chalicelib.domain.list_cursor import CursorMeta
+from chalicelib.domain.list_cursor import CursorMeta, Position
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, ReplayResult
 from chalicelib.domain.webhooks.partner_view import (
     MAX_ATTEMPTS_SHOWN,
@@ -39,6 +40,9 @@ MAX_EXAMINED: Final = 1_000
 
 MAX_TESTS: Final = 10
 """Maximum number of tests of an account in a minute."""
+
+MAX_REPLAYS: Final = 600
+"""Maximum number of deliveries of an account that partners replay in a minute."""
 
 _SHARD_PAGE: Final = 300
 _MINUTE_S: Final = 60
@@ -74,7 +78,9 @@ def read_delivery(
 
 
 def replay_deliveries(
-    execution_ids: Sequence[str], account_id: str | None = None
+    execution_ids: Sequence[str],
+    account_id: str | None = None,
+    permitted: Callable[[int], int] = lambda count: count,
 ) -> dict[str, ReplayResult]:
     """Queue executions that ended without success, or that wait for their next attempt.
 
@@ -84,12 +90,13 @@ def replay_deliveries(
 
     Args:
         account_id: the account of the executions. Default: any account.
+        permitted: returns how many of a number of executions may be replayed. Default: all.
 
     Returns:
         The result for each id. Executions with other results than `REPLAYED` do not change.
     """
     distinct = list(dict.fromkeys(execution_ids))
-    results, replayed = executions.replay(distinct, account_id, clock.now())
+    results, replayed = executions.replay(distinct, account_id, clock.now(), permitted)
     send(WEBHOOKS, replayed)
     return results
 
@@ -106,7 +113,7 @@ def list_partner_deliveries(account_id: str, request: DeliveryListRequest) -> De
     selected, cursor = _select(account_id, request)
     current = [
         execution
-        for execution in executions.find_many(selected)
+        for execution in executions.find_many(list(selected))
         if request.state in (None, execution.state)
     ]
     attempts = executions.last_attempts(current)
@@ -137,19 +144,25 @@ def replay_partner_deliveries(
 ) -> ReplayedDeliveries:
     """Replay the account's deliveries with these ids, or those in a state and a period.
 
-    The requests are those of `replay_deliveries`; without ids, also those of the list.
+    If fewer of them remain of the account's `MAX_REPLAYS`, replay the first ones. The requests are
+    those of `replay_deliveries` and one more; without ids, also those of the list.
 
     Raises:
         InvalidInput: the fields contradict each other, or the cursor is invalid.
+        TooManyRequests: there are deliveries to replay, and none remains in this minute.
     """
-    selected, cursor = (request.ids, None) if request.ids else _select(account_id, request)
-    results = replay_deliveries(selected, account_id)
-    items = tuple(
-        ReplayedDelivery(id=execution_id, result=result)
-        for execution_id, result in results.items()
-        # Of a state, only the deliveries that are replayed count: others have left the state.
-        if request.ids or result is ReplayResult.REPLAYED
-    )
+    permitted = partial(_count_replays, account_id)
+    if request.ids:
+        results, cursor = replay_deliveries(request.ids, account_id, permitted), None
+    else:
+        selected, cursor = _select(account_id, request)
+        results = replay_deliveries(list(selected), account_id, permitted)
+        handled = list(takewhile(lambda i: results[i] is not ReplayResult.LIMITED, results))
+        if len(handled) < len(results):
+            cursor = request.cursor_at(*selected[handled[-1]])
+        # Only the deliveries that are replayed count: others have left the state, or are tests.
+        results = {i: result for i, result in results.items() if result is ReplayResult.REPLAYED}
+    items = tuple(ReplayedDelivery(id=i, result=result) for i, result in results.items())
     return ReplayedDeliveries(items=items, meta=_meta(len(items), cursor))
 
 
@@ -185,8 +198,13 @@ def queue_test(account_id: str, request: WebhookTestRequest, key: str | None) ->
     return delivery_view(execution, last, workflow.name, action.key)
 
 
-def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], str | None]:
-    """Return the ids of the matching deliveries in the index, newest first, and the cursor."""
+def _select(
+    account_id: str, request: DeliveryListRequest
+) -> tuple[dict[str, Position], str | None]:
+    """Return the matching deliveries in the index, newest first, and the cursor.
+
+    The deliveries are positions by id.
+    """
     errors = list(request.rule_errors())
     if errors:
         raise InvalidInput(errors)
@@ -198,14 +216,14 @@ def _select(account_id: str, request: DeliveryListRequest) -> tuple[list[str], s
         before=min(filter(None, (request.position(), end)), default=executions.LAST),
         page_size=_SHARD_PAGE if state else request.limit + 2,
     )
-    selected: list[str] = []
+    selected: dict[str, Position] = {}
     last = executions.LAST
     for examined, execution in enumerate(listed):
         if len(selected) == request.limit or examined == MAX_EXAMINED:
             return selected, request.cursor_at(*last)
         last = execution.created_at, execution.id
         if state in (None, execution.state):
-            selected.append(execution.id)
+            selected[execution.id] = last
     return selected, None
 
 
@@ -227,8 +245,30 @@ def _view(execution: Execution, last: Attempt | None) -> WebhookDelivery:
 
 def _limit_tests(account_id: str, now: datetime) -> None:
     """Count a test webhook and check that the count is within the limit. One AWS request."""
+    _count_in_minute(f"webhook-tests/{account_id}", 1, MAX_TESTS, now)
+
+
+def _count_replays(account_id: str, wanted: int) -> int:
+    """Count the replays that a partner wants, and return how many of them are allowed.
+
+    One AWS request.
+
+    Raises:
+        TooManyRequests: none is allowed in this minute.
+    """
+    return _count_in_minute(f"webhook-replays/{account_id}", wanted, MAX_REPLAYS, clock.now())
+
+
+def _count_in_minute(key: str, wanted: int, limit: int, now: datetime) -> int:
+    """Count actions in this minute, and return how many of them are within the limit.
+
+    Raises:
+        TooManyRequests: none of them is.
+    """
     minute = int(now.timestamp()) // _MINUTE_S
     ends_at = (minute + 1) * _MINUTE_S
-    tests, _ = rate_limits.count(f"webhook-tests/{account_id}/{minute}", ends_at)
-    if tests > MAX_TESTS:
+    counted, _ = rate_limits.count(f"{key}/{minute}", ends_at, wanted)
+    allowed = min(wanted, limit - (counted - wanted))
+    if allowed <= 0:
         raise TooManyRequests(max(1, ends_at - int(now.timestamp())))
+    return allowed

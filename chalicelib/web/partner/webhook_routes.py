@@ -52,9 +52,11 @@ def get_webhook_delivery(request: PartnerRequest) -> Resource:
     tag="Webhooks",
     description="Makes the next attempt of deliveries due now: of those that ended without success,"
     " and of those that wait for their next attempt. Earlier attempts do not count towards the"
-    " maximum number of attempts. A delivered webhook is not sent again. Select either up to 100"
-    " deliveries by their ids, or a state and a period. In this case, `items` contains only the"
-    " replayed deliveries: send the `cursor` with the same selection until `hasMore` is `false`.",
+    " maximum number of attempts. A delivered webhook is not sent again, and neither is a test."
+    " Select either up to 100 deliveries by their ids, or a state and a period. In this case,"
+    " `items` contains only the replayed deliveries: send the `cursor` with the same selection"
+    " until `hasMore` is `false`. An account can replay 600 deliveries a minute: a request replays"
+    " as many as remain, and gets a 429 response with `Retry-After` if none remains.",
     body="webhooks.partner_view.DeliveryReplayRequest",
     body_description="The deliveries to replay.",
     response="webhooks.partner_view.ReplayedDeliveries",

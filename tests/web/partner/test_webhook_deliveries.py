@@ -9,11 +9,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from chalice.test import Client
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.sqs.models import sqs_backends
 
+from admin.services.work.parked import replay as replay_parked_work
 from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.webhooks.execution import (
     TEST_FEEDBACK_ID,
@@ -21,19 +25,23 @@ from chalicelib.domain.webhooks.execution import (
     Execution,
     ExecutionState,
     Outcome,
+    ReplayResult,
 )
 from chalicelib.domain.webhooks.partner_view import MAX_ATTEMPTS_SHOWN
 from chalicelib.domain.workflows.workflow import new_test_execution
 from chalicelib.outbound.webhook_http import exchange
 from chalicelib.outbound.webhook_http.connection import Network
+from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks import deliveries, send
 from chalicelib.services.webhooks.circuit_breaker import OPEN_AFTER_TIMEOUTS, CircuitBreaker
 from chalicelib.storage import executions
 from tests.domain.workflows.factories import URL, action_definition
 from tests.services.faults import before_request
+from tests.services.feedback.submitting import answer_contact_form
 from tests.services.moved_time import Time
-from tests.services.queues import WEBHOOK_QUEUE
+from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
+    TIMED_OUT,
     Receiver,
     add_workflow,
     response_with,
@@ -80,11 +88,16 @@ def failed_delivery(
     return result
 
 
-def add_execution(account_id: str, state: ExecutionState, at: timedelta) -> str:
-    """Store an execution that was created at a time from now and ended in this state."""
+def add_execution(account_id: str, state: ExecutionState, at: timedelta, *action: str) -> str:
+    """Store an execution that was created at a time from now and ended in this state.
+
+    Args:
+        action: the ids of the workflow and the action. Default: unknown ids.
+    """
     now = clock.now() + at
+    workflow_id, action_id = action or (new_id(), new_id())
     execution = Execution(
-        new_id(), account_id, new_id(), new_id(), new_id(), b"{}", ExecutionState.PENDING, now
+        new_id(), account_id, workflow_id, action_id, new_id(), b"{}", ExecutionState.PENDING, now
     )
     executions.create([execution])
     if state is not ExecutionState.PENDING:
@@ -311,7 +324,7 @@ def test_replay_of_state_continues_with_cursor(partner: Partner) -> None:
     assert call(partner, "replay", **selection)["items"] == []
 
 
-def test_replay_sends_three_requests_and_one_more_for_each_further_ten(partner: Partner) -> None:
+def test_replay_sends_four_requests_and_one_more_for_each_further_ten(partner: Partner) -> None:
     ids = [
         add_execution(partner.account_id, ExecutionState.FAILED, timedelta(hours=-1))
         for _ in range(11)
@@ -321,6 +334,7 @@ def test_replay_sends_three_requests_and_one_more_for_each_further_ten(partner: 
     calls.pop("sqs.GetQueueUrl", None)  # sent once by a cold function
     assert dict(calls) == {
         "dynamodb.BatchGetItem": 1,
+        "dynamodb.UpdateItem": 1,
         "dynamodb.TransactWriteItems": 1,
         "sqs.SendMessageBatch": 2,
     }
@@ -366,7 +380,138 @@ def test_replay_obeys_the_limits_of_receivers_and_the_rules_of_addresses(
     assert (details["lastStatus"], details["attemptCount"]) == (None, 2)
 
 
+def add_failed(partner: Partner, count: int, *action: str) -> list[str]:
+    return [
+        add_execution(
+            partner.account_id, ExecutionState.FAILED, timedelta(minutes=-minute), *action
+        )
+        for minute in range(1, count + 1)
+    ]
+
+
+@pytest.fixture
+def minute(time: Time, monkeypatch: pytest.MonkeyPatch) -> Time:
+    """Start a minute in which an account can replay three deliveries."""
+    monkeypatch.setattr(deliveries, "MAX_REPLAYS", 3)
+    time.ahead = timedelta(seconds=60 - clock.now().second)
+    return time
+
+
+def test_replay_of_ids_is_limited_per_account_and_minute(
+    client: Client, partner: Partner, minute: Time
+) -> None:
+    ids = add_failed(partner, 5)
+    delivered = add_execution(partner.account_id, ExecutionState.SUCCEEDED, timedelta(hours=-1))
+    first = results_of(call(partner, "replay", ids=[delivered, *ids[:2]]))
+    assert list(first.values()) == ["SUCCEEDED", "REPLAYED", "REPLAYED"]
+    second = results_of(call(partner, "replay", ids=ids))
+    assert list(second.values()) == ["DUE", "DUE", "REPLAYED", "LIMITED", "LIMITED"]
+    rejected = partner.post(f"{PATH}/replay", {"ids": ids[3:]})
+    assert (rejected.status, 1 <= int(rejected.headers["retry-after"]) <= 60) == (429, True)
+    other = new_partner(client)
+    results = results_of(call(other, "replay", ids=add_failed(other, 3)))
+    assert set(results.values()) == {"REPLAYED"}
+    assert results_of(call(partner, "replay", ids=[delivered])) == {delivered: "SUCCEEDED"}
+    minute.ahead += timedelta(minutes=1)
+    assert set(results_of(call(partner, "replay", ids=ids[3:])).values()) == {"REPLAYED"}
+
+
+def test_replay_of_state_continues_after_the_limit_with_its_cursor(
+    partner: Partner, minute: Time
+) -> None:
+    ids = add_failed(partner, 5)
+    selection = {
+        "state": "FAILED",
+        "createdSince": format_timestamp(clock.now() - timedelta(days=1)),
+    }
+    page = call(partner, "replay", **selection)
+    assert results_of(page) == dict.fromkeys(ids[:3], "REPLAYED")
+    assert page["meta"]["hasMore"] is True
+    selection["cursor"] = page["meta"]["cursor"]
+    assert partner.post(f"{PATH}/replay", selection).status == 429
+    minute.ahead += timedelta(minutes=1)
+    page = call(partner, "replay", **selection)
+    assert results_of(page) == dict.fromkeys(ids[3:], "REPLAYED")
+    assert page["meta"]["hasMore"] is False
+
+
+def test_replay_of_operator_is_not_limited(partner: Partner, minute: Time) -> None:
+    ids = add_failed(partner, 5)
+    assert deliveries.replay_deliveries(ids) == dict.fromkeys(ids, ReplayResult.REPLAYED)
+
+
+def queued_in_order() -> list[tuple[str, str]]:
+    """Remove all messages from the queue of webhooks. Return their message groups and bodies."""
+    sqs, name = sqs_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"], "feedback-test-webhooks"
+    queued: list[tuple[str, str]] = []
+    while messages := sqs.receive_message(name, 10, 0, 30):
+        for message in messages:
+            queued.append((message.group_id, message.body))
+            sqs.delete_message(name, message.receipt_handle)
+    return queued
+
+
+def test_replays_to_a_receiver_that_times_out_delay_other_accounts_by_one_attempt(
+    partner: Partner, seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(send, "circuit_breaker", CircuitBreaker())
+    workflow = add_workflow(seeded.account_id)
+    ids = add_failed(partner, 40, workflow.id, workflow.actions[0].id)
+    queued_in_order()
+    call(partner, "replay", ids=ids)
+    other = seed_account()
+    add_workflow(other.account_id)
+    receiver.responses = [TIMED_OUT]
+    answer_contact_form(other)
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(other.account_id))
+    queued = queued_in_order()
+    # SQS shares the capacity of the queue between the message groups. This test has no sharing.
+    assert [group for group, _ in queued] == [seeded.account_id] * 40 + [other.account_id]
+    rounds = 0
+    for batch in in_groups([body for _, body in queued], WEBHOOKS.batch_size):
+        sent = len(receiver.requests)
+        WEBHOOK_QUEUE.deliver(batch)
+        rounds += len(receiver.requests) > sent
+    assert receiver.requests[-1].execution_id not in ids
+    assert rounds == 2, "one for the replays and one for the other account"
+
+
+def test_replays_of_a_minute_occupy_all_invocations_for_at_most_two_attempts() -> None:
+    invocations = deliveries.MAX_REPLAYS / WEBHOOKS.batch_size
+    assert invocations / WEBHOOKS.max_concurrency <= 2
+
+
 # --- testing
+
+
+@pytest.mark.parametrize("by_ids", [True, False])
+def test_test_is_never_replayed(
+    partner: Partner, seeded: SeededAccount, receiver: Receiver, by_ids: bool
+) -> None:
+    workflow = add_workflow(seeded.account_id)
+    receiver.responses = [WAIT]
+    test = call(partner, "test", workflowId=workflow.id, actionId=workflow.actions[0].id)["id"]
+    deliver(seeded.account_id)
+    since = format_timestamp(clock.now() - timedelta(days=1))
+    selection = {"ids": [test]} if by_ids else {"state": "FAILED", "createdSince": since}
+    replayed = call(partner, "replay", **selection)
+    assert results_of(replayed) == ({test: "TEST"} if by_ids else {})
+    assert deliveries.replay_deliveries([test]) == {test: ReplayResult.TEST}
+    deliver(seeded.account_id)
+    assert len(receiver.requests) == 1
+
+
+def test_parked_test_is_not_sent_again(
+    partner: Partner, seeded: SeededAccount, receiver: Receiver
+) -> None:
+    workflow = add_workflow(seeded.account_id)
+    test = call(partner, "test", workflowId=workflow.id, actionId=workflow.actions[0].id)["id"]
+    deliver(seeded.account_id)
+    executions.ExecutionRow(test, executions.PART).update(executions.ExecutionRow.park(clock.now()))
+    replay_parked_work(test)
+    deliver(seeded.account_id)
+    assert len(receiver.requests) == 1
+    assert partner.get(f"{PATH}?id={test}").json["state"] == "FAILED"
 
 
 @pytest.mark.parametrize("is_enabled", [True, False])
