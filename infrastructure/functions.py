@@ -234,7 +234,7 @@ FUNCTIONS: Final = (
         tables={
             "counters": ("GetItem", "UpdateItem"),
             "customers": ("UpdateItem",),
-            "customers/due": ("Query",),
+            "customers/unlisted": ("Query",),
         },
     ),
     Function(
@@ -354,7 +354,7 @@ FUNCTIONS: Final = (
             "customer-pairs": ("BatchGetItem", "UpdateItem", "DeleteItem"),
             "counters": ("UpdateItem",),
             "imports": ("BatchGetItem", "UpdateItem"),
-            "imports/due": ("Query",),
+            "imports/unfinished": ("Query",),
             "feedback": ("BatchGetItem", "UpdateItem"),
             "feedback-changes": ("BatchGetItem", "PutItem", "UpdateItem"),
             "feedback/by_customer": ("Query",),

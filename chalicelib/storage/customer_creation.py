@@ -223,13 +223,12 @@ def find_unlisted(account_id: str) -> list[str]:
     """Return the keys of the account's customers without a position, in creation order.
 
     The index is eventually consistent: it can contain customers that have a position or were
-    erased. One request per shard and megabyte.
+    erased. One request per shard, and per megabyte of the account's customers in the index.
     """
-    prefix = account_key(account_id, "")
     entries = [
         (row.due_at, row.key)
         for shard in shards_of_account(account_id)
-        for row in CustomerRow.due.query(shard, filter_condition=CustomerRow.key.startswith(prefix))
+        for row in CustomerRow.unlisted.query(shard, CustomerRow.account_id == account_id)
     ]
     return [key for _, key in sorted(entries)]
 

@@ -23,7 +23,7 @@ from chalicelib.storage.dynamodb.attributes import (
     JsonAttribute,
     TimestampAttribute,
 )
-from chalicelib.storage.dynamodb.indexes import ALL, index
+from chalicelib.storage.dynamodb.indexes import ALL, including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import due_index
@@ -38,7 +38,9 @@ class CustomerRow(Table):
 
     A listed customer has ``position`` and ``list_block``. A customer that still needs a position
     has ``work_shard`` and ``due_at`` instead, the keys of the index `due`. This due time is in
-    epoch milliseconds, because it also determines the order in which the customers are listed.
+    epoch milliseconds, because it also determines the order in which the customers are listed. The
+    index `unlisted` contains the same customers by shard and account, so that an account's
+    customers are found without reading those of others.
 
     ``email_hash`` and ``phone_hash`` are the contact hashes of the addresses.
     """
@@ -85,6 +87,7 @@ class CustomerRow(Table):
     by_email = index("email_hash")
     by_phone = index("phone_hash")
     due = due_index()
+    unlisted = index("work_shard", "account_id", including("due_at"))
 
 
 class CustomerPairRow(Table):

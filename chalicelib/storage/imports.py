@@ -38,6 +38,7 @@ from chalicelib.storage.dynamodb.attributes import (
     JsonAttribute,
     TimestampAttribute,
 )
+from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
@@ -61,7 +62,11 @@ _PROGRESS_ATTRIBUTES: Final = (
 
 
 class ImportRow(WorkRow):
-    """The table row of an import's header or of a chunk."""
+    """The table row of an import's header or of a chunk.
+
+    The index `unfinished` contains the same chunks as the index `due`, by shard and account, so
+    that an account's chunks are found without reading those of others.
+    """
 
     class Meta:
         name = "imports"
@@ -85,6 +90,7 @@ class ImportRow(WorkRow):
     failed = IntegerAttribute(null=True)
     errors = JsonAttribute(null=True)
     revision = IntegerAttribute(null=True)
+    unfinished = index("work_shard", "account_id")
 
     def pointer(self, now: datetime) -> ChunkPointer:
         return _pointer(
@@ -295,18 +301,18 @@ def finish_chunk(
 def unfinished(account_id: str | None = None) -> Iterator[ImportRow]:
     """Yield the unfinished and parked chunks of an account. Default: those of all accounts.
 
-    One request per shard and MB of index entries, and one per 25 unfinished chunks.
+    One request per shard and MB of index entries, and one per 25 chunks. With an account, other
+    accounts' chunks are not read.
     """
-    shards = shards_of_account(account_id) if account_id else open_shards()
-    entries = (
-        (ImportRow, entry.import_id, entry.part)
-        for shard in (*shards, PARKED_SHARD)
-        for entry in ImportRow.due.query(shard)
-    )
+    if account_id:
+        is_own = ImportRow.account_id == account_id
+        shards = (*shards_of_account(account_id), PARKED_SHARD)
+        queries = (ImportRow.unfinished.query(shard, is_own) for shard in shards)
+    else:
+        queries = (ImportRow.due.query(shard) for shard in (*open_shards(), PARKED_SHARD))
+    entries = ((ImportRow, entry.import_id, entry.part) for query in queries for entry in query)
     for group in in_groups(entries, _CHUNKS_READ_AT_ONCE):
-        for row in read_together(*group):
-            if row and row.rows and account_id in (None, row.account_id):
-                yield row
+        yield from (row for row in read_together(*group) if row and row.rows)
 
 
 def digests_of(chunk: ImportRow) -> set[str]:

@@ -54,6 +54,7 @@ def test_ceilings_are_sorted_and_use_limits_of_aws() -> None:
     ("name", "key", "keys", "per_second"),
     [
         ("create a customer without a position, and list it", "customers/due", 4, 1_000),
+        ("create a customer without a position, and list it", "customers/unlisted", 4, 1_000),
         ("store and process feedback (time of storing)", "feedback/due", 4, 1_000),
         ("store and process feedback (time of storing)", "feedback/by_account", 1, 1_000),
         ("deliver a webhook", "executions/due", 4, 1_000),

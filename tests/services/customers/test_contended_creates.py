@@ -38,6 +38,7 @@ from tests.services.faults import InjectedFault, Killed, before_request, inject_
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE, LISTING_QUEUE
+from tests.services.rows_read import account_with_same_shards, counted_rows
 from tests.web.definitions import (
     brand_definition,
     customer_definition,
@@ -393,6 +394,26 @@ def test_worker_lists_more_customers_than_fit_into_one_transaction(
     in_order = listed(account)
     assert len(in_order) == customer_creation.MAX_ASSIGNED + 3
     assert all(a.created_at <= b.created_at for a, b in pairwise(in_order))
+
+
+def test_worker_reads_no_unlisted_customers_of_other_accounts(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows_of_worker() -> int:
+        reserve(account)
+        create(account)
+        with counted_rows(monkeypatch) as read:
+            run_worker(account, time)
+        time.ahead += timedelta(seconds=11)  # the reservation of the counter ends
+        return read.total
+
+    alone = rows_of_worker()
+    other = account_with_same_shards(account)
+    reserve(other)
+    for _ in range(30):
+        create_customer(other, parse({"firstName": "Zoé"}, CustomerBody))
+    assert rows_of_worker() == alone
+    assert len(listed(account)) == 2
 
 
 def import_a_row(account: str) -> None:

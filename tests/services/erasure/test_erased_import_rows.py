@@ -5,11 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.storage import imports
+from chalicelib.storage.imports import ImportRow
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
@@ -20,6 +22,7 @@ from tests.services.erasure.erasing import erase, erased, finish, wrong_clock
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
+from tests.services.rows_read import account_with_same_shards, counted_rows
 
 PERSON = {"email": "zoe@example.test"}
 OTHER = {"email": "max@example.test"}
@@ -45,6 +48,34 @@ def test_rows_of_queued_import_are_erased(account: str) -> None:
         (2, "erased"),
     ]
     assert [customer.email for customer in all_customers(account)] == [OTHER["email"]]
+
+
+@pytest.mark.parametrize("is_parked", [False, True])
+def test_pass_reads_no_chunks_of_other_accounts(
+    account: str, monkeypatch: pytest.MonkeyPatch, is_parked: bool
+) -> None:
+    persons = [{"email": f"{name}@example.test"} for name in ("zoe", "max")]
+    customers = [create_customer(account, parse(each, CustomerBody)) for each in persons]
+    with counted_rows(monkeypatch) as before:
+        erase(account, customers[0].id)
+    other = account_with_same_shards(account)
+    for number in range(30):
+        accept_batch(other, {"batch": [PERSON | {"company": str(number)}]})
+    if is_parked:
+        for row in ImportRow.scan(ImportRow.account_id == other):
+            if row.state == "PENDING":
+                row.update(ImportRow.park(clock.now()))
+    with counted_rows(monkeypatch) as after:
+        erase(account, customers[1].id)
+    assert after.total <= before.total
+
+
+def test_rows_of_parked_chunk_are_erased(account: str) -> None:
+    customer_id = import_person(account)
+    accept_batch(account, {"batch": [PERSON, OTHER]})
+    for row in ImportRow.scan(ImportRow.state == "PENDING"):
+        row.update(ImportRow.park(clock.now()))
+    assert erased(erase(account, customer_id)) == {"customers": 1, "import_rows": 1}
 
 
 @pytest.mark.parametrize("request_number", [1, 2])
