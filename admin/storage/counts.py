@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from functools import reduce
 from operator import and_
 
@@ -48,13 +47,9 @@ def replace_numbers(
     return try_write(lambda: row.update(row.changes(**new), condition=condition))
 
 
-def counted_feedback(account_id: str, until: datetime) -> Iterator[StoredFeedback]:
-    """Yield the account's counted feedback that was created at ``until`` or earlier.
-
-    Two requests per 100 records.
-    """
-    is_created = FeedbackRow.created_at <= until
-    yield from _counted(FeedbackRow.by_account.query(account_id, is_created))
+def counted_feedback(account_id: str) -> Iterator[StoredFeedback]:
+    """Yield the account's counted feedback. Two requests per 100 records."""
+    yield from _counted(FeedbackRow.by_account.query(account_id))
 
 
 def counted_feedback_of_customer(account_id: str, customer_id: str) -> Iterator[Feedback]:

@@ -12,7 +12,6 @@ from admin.services.recount.statistics import StatisticsCheck
 from admin.storage import counts as records
 from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.concurrency import map_concurrently
-from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
@@ -72,13 +71,12 @@ class _Check:
         }
         self._totals = counters.load_counts(account_id)
         self._statistics = StatisticsCheck(account_id, fix=fix)
-        self._started_at = clock.now()
 
     def feedback(self) -> Iterator[Difference]:
         """Yield the wrong counts of forms and of all feedback, and the wrong statistics."""
         self._statistics.add_surveys()
         counted: Counter[tuple[FormKind, str]] = Counter()
-        found = records.counted_feedback(self._account_id, self._started_at)
+        found = records.counted_feedback(self._account_id)
         for group in in_groups(found, MAX_LIMIT):
             self._statistics.add_feedback(group)
             counted.update((each.feedback.kind, each.feedback.form_id) for each in group)
@@ -106,6 +104,9 @@ class _Check:
         before = self._totals[kind]
         if before == counted:
             return
+        if self._fix:
+            # A record can be visible before the counter that the same transaction changes.
+            time.sleep(INDEX_LAG_S)
         is_repaired = self._fix and counters.load_counts(self._account_id)[kind] == before
         if is_repaired:
             counters.correct_count(self._account_id, kind, counted - before)
@@ -114,42 +115,48 @@ class _Check:
     def customers(self) -> Iterator[Difference]:
         """Yield the wrong counts of customers.
 
-        Two requests per customer, and one per 100 feedback records of a customer.
+        Two requests per customer, and one per 100 feedback records of a customer. The counts of
+        customers that seem wrong are checked again.
         """
         for rows in customer_positions(self._account_id).walk():
             group = [customers.build_customer(row) for row in rows]
-            if group:
-                for differences in map_concurrently(self._customer, group, MAX_CONCURRENCY):
+            expected = map_concurrently(
+                self._expected, [each.id for each in group], MAX_CONCURRENCY
+            )
+            # The customers were read from an index, which can be outdated.
+            ids = [c.id for c, counts in zip(group, expected, strict=True) if _differing(c, counts)]
+            if ids:
+                current = list(customers.find_many(self._account_id, ids).values())
+                # The indexes must contain all changes that the current counts include.
+                time.sleep(INDEX_LAG_S)
+                for differences in map_concurrently(self._customer, current, MAX_CONCURRENCY):
                     yield from differences
             self._advance(len(group))
 
-    def _customer(self, customer: Customer) -> list[Difference]:
+    def _customer(self, current: Customer) -> list[Difference]:
+        expected = self._expected(current.id)
+        differing = _differing(current, expected)
+        # A customer that has changed since it was loaded is not repaired.
+        is_repaired = (
+            self._fix
+            and bool(differing)
+            and records.correct_customer(self._account_id, current, expected)
+        )
+        return [
+            Difference(f"customer {current.id}", name, stored, value, is_repaired)
+            for name, (stored, value) in differing.items()
+        ]
+
+    def _expected(self, customer_id: str) -> dict[str, int]:
         account_id = self._account_id
-        feedback = list(records.counted_feedback_of_customer(account_id, customer.id))
+        feedback = list(records.counted_feedback_of_customer(account_id, customer_id))
         ratings = [record.rating for record in feedback if record.rating is not None]
-        expected = {
-            "purchase_count": records.count_purchases_of_customer(account_id, customer.id),
+        return {
+            "purchase_count": records.count_purchases_of_customer(account_id, customer_id),
             "feedback_count": len(feedback),
             "rating_sum": sum(ratings),
             "rating_count": len(ratings),
         }
-        if not _differing(customer, expected):
-            return []
-        # The customer was read from an index, and the index can be outdated.
-        current = customers.find(account_id, customer.id)
-        differing = _differing(current, expected) if current else {}
-        if current is None or not differing:
-            return []
-        # A customer that has changed since the start is not repaired.
-        is_repaired = (
-            self._fix
-            and current.updated_at <= self._started_at
-            and records.correct_customer(account_id, current, expected)
-        )
-        return [
-            Difference(f"customer {customer.id}", name, stored, value, is_repaired)
-            for name, (stored, value) in differing.items()
-        ]
 
 
 def _differing(customer: Customer, expected: Mapping[str, int]) -> dict[str, tuple[int, int]]:

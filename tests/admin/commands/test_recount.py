@@ -248,12 +248,50 @@ def test_customer_that_waits_for_position_is_not_changed(listed: str) -> None:
     assert found(listed, fix=True) == set()
 
 
-def test_customer_that_changes_during_check_is_not_repaired(seeded: SeededAccount) -> None:
-    later = clock.now() + timedelta(minutes=1)
-    change(CustomerRow(key(seeded)), purchase_count=5, updated_at=later)
+def test_customer_that_changes_during_check_is_not_repaired(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_purchase_count(seeded)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            change(CustomerRow(key(seeded)), updated_at=clock.now() + timedelta(minutes=1))
+
+    monkeypatch.setattr("admin.services.recount.recount.time.sleep", pause)
     (difference,) = recount(seeded.account_id, fix=True)
     assert (difference.name, difference.is_repaired) == ("purchase_count", False)
     assert seeded.customer.purchase_count == 5
+
+
+def test_recount_with_slow_clock_keeps_counts_of_recent_feedback(seeded: SeededAccount) -> None:
+    with clock.fixed_at(clock.now() - timedelta(hours=1)):
+        assert found(seeded.account_id, fix=True) == set()
+
+
+def test_recount_repairs_customer_whose_times_are_ahead(seeded: SeededAccount) -> None:
+    change_purchase_count(seeded)
+    change(CustomerRow(key(seeded)), updated_at=clock.now() + timedelta(hours=1))
+    assert found(seeded.account_id, fix=True) == {("customer", "purchase_count", 5, 2)}
+    assert seeded.customer.purchase_count == 2
+
+
+def test_count_that_becomes_visible_after_its_record_is_not_repaired(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier, load_counts = counters.load_counts(seeded.account_id), counters.load_counts
+    process_feedback([answer_contact_form(seeded).id])
+    pauses: list[float] = []
+    monkeypatch.setattr("admin.services.recount.recount.time.sleep", pauses.append)
+    monkeypatch.setattr(
+        counters,
+        "load_counts",
+        lambda account_id: earlier if len(pauses) < 2 else load_counts(account_id),
+    )
+    (difference,) = recount(seeded.account_id, fix=True)
+    assert (difference.name, difference.is_repaired) == ("feedback", False)
+    assert load_counts(seeded.account_id)[Counted.FEEDBACK] == 4
 
 
 def test_count_that_changes_during_check_is_not_repaired(
