@@ -121,6 +121,7 @@ PURCHASE: Final = {
             "trackers": 3,
             "solicitations": 4,
             "contacts": 4,
+            "purchases": 2,
             "messages": 2,
             "counters": 2,
             "statistics": 2,

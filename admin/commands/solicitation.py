@@ -247,8 +247,8 @@ def _facts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
     yield "Survey requested", [cell_text(facts.is_requested)]
     if facts.is_cancelled:
         yield "Cancelled", [cell_text(facts.is_cancelled)]
-    if facts.send_at:
-        yield "Send at", [format_timestamp(facts.send_at)]
+    if send_at := facts.purchase.send_at:
+        yield "Send at", [format_timestamp(send_at)]
     yield "Store", [f"{store.name if store else 'deleted'} ({purchase.store_id})"]
     yield "Surveys", list(_surveys(facts)) or ["none"]
     yield from _recipient(facts.recipient)

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from functools import cache
 from itertools import islice
 from types import ModuleType
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, ClassVar, Final, LiteralString
 
 from pydantic import (
     AfterValidator,
@@ -53,8 +53,11 @@ class Input(BaseModel):
 
     Unknown fields and values of the wrong type are errors. If an object has more than `MAX_ERRORS`
     unknown fields, only the first `MAX_ERRORS` of them are reported. Strings are trimmed. An
-    explicit null has the same effect as an absent field.
+    explicit null has the same effect as an absent field, except in the fields of ``clearable``.
     """
+
+    clearable: ClassVar[Collection[str]] = ()
+    """The names in JSON of the fields that null clears."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -78,7 +81,11 @@ class Input(BaseModel):
             return data
         known = {field.alias for field in cls.model_fields.values()}
         unknown = dict(islice(((k, v) for k, v in data.items() if k not in known), MAX_ERRORS))
-        return {k: v for k, v in data.items() if k in unknown or (k in known and cls._is_set(v))}
+        return {
+            name: value
+            for name, value in data.items()
+            if name in unknown or (name in known and (cls._is_set(value) or name in cls.clearable))
+        }
 
     @classmethod
     def _is_set(cls, value: Any) -> bool:

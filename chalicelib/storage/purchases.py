@@ -45,6 +45,7 @@ class PurchaseRow(Table):
     by_customer = index("customer_id", "created_at")
     input_hash = UnicodeAttribute(null=True)
     sent_at = TimestampAttribute(null=True)
+    send_at = TimestampAttribute(null=True)
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,18 @@ def set_sent_at(account_id: str, version: Version, sent_at: datetime) -> None:
 
 _COPIED: Final = (
     "id created_at updated_at store_id customer_id date start_date end_date external_id source"
+    " send_at"
 ).split()
+
+
+def confirm_unchanged(write: TransactWrite, account_id: str, purchase: Purchase) -> None:
+    """Check in this transaction that a purchase has not changed since it was loaded.
+
+    A request that reads the purchase and another row can see one row before and the other row after
+    a transaction that changes both.
+    """
+    key = account_key(account_id, purchase.id)
+    write.condition_check(PurchaseRow, key, condition=_is_unchanged(purchase))
 
 
 def _is_version(version: Version) -> Condition:

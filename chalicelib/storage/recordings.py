@@ -155,13 +155,9 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
         if known.solicitation is None:
             solicitations.add(write, new.solicitation)
         elif known.solicitation.is_open:
-            solicitations.decide_again(
-                write,
-                known.solicitation,
-                purchase.customer_id,
-                new.solicitation.send_at,
-                at,
-            )
+            solicitations.decide_again(write, known.solicitation, purchase.customer_id, at)
+        elif not known.solicitation.outcome_is_final:
+            solicitations.confirm_not_open(write, known.solicitation)
         source = purchase.source
         if known.customer_id and (is_moved or new.optins):
             number, sources = ({"purchase_count": 1}, [source]) if is_moved else ({}, [])

@@ -91,7 +91,6 @@ class SolicitationRow(WorkRow):
     reminded_at = TimestampAttribute(null=True)
     reminder_message_id = UnicodeAttribute(null=True)
     answered_on = TimestampAttribute(null=True)
-    send_at = TimestampAttribute(null=True)
     cancelled_at = TimestampAttribute(null=True)
     counted_as = UnicodeAttribute(null=True)
     by_account = index(
@@ -144,18 +143,12 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
     put_new(write, SolicitationRow, {"solicitation_id": solicitation.id, **copied, **work})
 
 
-_OF_NEW: Final = (
-    "account_id created_at source external_id customer_id is_requested send_at"
-).split()
+_OF_NEW: Final = ("account_id created_at source external_id customer_id is_requested").split()
 """The attributes of a new solicitation, besides its id and those of its work record."""
 
 
 def decide_again(
-    write: TransactWrite,
-    solicitation: Solicitation,
-    customer_id: str | None,
-    send_at: datetime | None,
-    now: datetime,
+    write: TransactWrite, solicitation: Solicitation, customer_id: str | None, now: datetime
 ) -> None:
     """Request a new decision in this transaction, because the purchase has changed.
 
@@ -166,10 +159,20 @@ def decide_again(
         due_at=first_due(now),
         ready_at=int(now.timestamp()),
         customer_id=customer_id,
-        send_at=send_at,
         held_until=None,
     )
     write.update(SolicitationRow(solicitation.id), actions, _is_unchanged(solicitation))
+
+
+def confirm_not_open(write: TransactWrite, solicitation: Solicitation) -> None:
+    """Check in this transaction that a solicitation is still claimed or parked, as it was loaded.
+
+    The purchase has changed. The decision after the claim reads the new version. An open
+    solicitation may already have a decision about the old version.
+    """
+    state, leased_until = solicitation.state, solicitation.leased_until
+    unchanged = SolicitationRow.has(state=state, leased_until=leased_until)
+    write.condition_check(SolicitationRow, solicitation.id, condition=unchanged)
 
 
 def find(solicitation_id: str) -> Solicitation | None:
@@ -486,10 +489,10 @@ def list_page(
     return read_index_page(index, key, "solicitation_id", after, at_most)
 
 
-def find_many_with_stores(
+def find_many_with_purchases(
     account_id: str, solicitation_ids: Collection[str]
-) -> dict[str, tuple[Solicitation, str]]:
-    """Load solicitations of the account by id, each with the store of its purchase.
+) -> dict[str, tuple[Solicitation, Purchase]]:
+    """Load solicitations of the account by id, each with its purchase.
 
     Omit missing ones and those of other accounts. One consistent request per 50 solicitations.
     """
@@ -500,7 +503,7 @@ def find_many_with_stores(
     ]
     rows = read_together(*keys)
     return {
-        row.solicitation_id: (build_solicitation(row), purchase.store_id)
+        row.solicitation_id: (build_solicitation(row), build_purchase_from(purchase))
         for row, purchase in zip(rows[::2], rows[1::2], strict=True)
         if row and purchase and row.account_id == account_id
     }

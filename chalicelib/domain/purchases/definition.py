@@ -76,8 +76,16 @@ class PurchaseDefinition(PurchaseKey):
     send_at: Timestamp | None = Field(
         default=None,
         description=f"Earliest time of the survey, at most {MAX_DELAY.days} days ahead. By default,"
-        " the survey is sent as soon as the rules of the account allow it.",
+        " the survey is sent as soon as the rules of the account allow it. An update without this"
+        " field keeps the time, `null` clears it.",
     )
+
+    clearable = ("sendAt",)
+
+    @property
+    def has_send_at(self) -> bool:
+        """Whether the definition sets or clears the earliest time of the survey."""
+        return "send_at" in self.model_fields_set
 
 
 TIMES: Final = ("date", "startDate", "endDate", "sendAt")
@@ -130,14 +138,21 @@ def build_purchase(
     definition: PurchaseDefinition,
     account_id: str,
     customer_id: str | None,
-    created_at: datetime,
+    earlier: Purchase | None,
     now: datetime,
 ) -> Purchase:
-    """Build the purchase to save. Start and end date default to the purchase date."""
+    """Build the purchase to save. Start and end date default to the purchase date.
+
+    Args:
+        earlier: the stored version of the purchase.
+    """
     record_id = definition.purchase_id(account_id)
+    send_at = definition.send_at
+    if earlier and not definition.has_send_at:
+        send_at = earlier.send_at
     return Purchase(
         id=record_id,
-        created_at=created_at,
+        created_at=earlier.created_at if earlier else now,
         updated_at=now,
         store_id=definition.store_id,
         date=definition.date,
@@ -148,4 +163,5 @@ def build_purchase(
         metadata=definition.metadata,
         attributes=tuple(a.value_of(record_id, now) for a in definition.attributes),
         customer_id=customer_id,
+        send_at=send_at,
     )

@@ -1,5 +1,6 @@
 """Purchases of customers. A booking is a purchase too."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import Field, WithJsonSchema
@@ -14,7 +15,10 @@ MAX_PURCHASE_BYTES: Final = 32 * 1024
 
 
 class Purchase(Resource):
-    """A purchase as returned by the API. `customer_id` is stored but not returned."""
+    """A purchase as returned by the API. `customer_id` and `send_at` are stored but not returned.
+
+    ``send_at`` is the earliest time of the survey that the partner chose; None without a choice.
+    """
 
     id: Identifier
     created_at: Timestamp
@@ -39,6 +43,7 @@ class Purchase(Resource):
     )
 
     customer_id: str | None = Field(default=None, exclude=True)
+    send_at: datetime | None = Field(default=None, exclude=True)
 
 
 def purchase_id(account_id: str, source: DataSource, external_id: str) -> str:

@@ -161,7 +161,6 @@ class Facts:
             without a limit.
         text_count: the number of text messages that the account has reserved on this day.
         has_reserved_text: whether one of them is reserved for this solicitation.
-        send_at: the earliest time of the survey that the partner chose; None without a choice.
         is_cancelled: whether the partner cancelled the survey.
         reminds_of: the survey, if the decision is about its reminder; otherwise None.
     """
@@ -179,7 +178,6 @@ class Facts:
     text_limit: int | None = None
     text_count: int = 0
     has_reserved_text: bool = False
-    send_at: datetime | None = None
     is_cancelled: bool = False
     reminds_of: SentSurvey | None = None
 
@@ -288,8 +286,9 @@ def _due_survey(facts: Facts, *, is_message: bool) -> SavedSurvey | Hold | Skip:
         return Skip(SkipReason.CANCELLED)
     if facts.purchase.date > facts.now:
         return Hold(facts.purchase.date, HoldReason.FUTURE_PURCHASE)
-    if facts.send_at and facts.send_at > facts.now:
-        return Hold(facts.send_at, HoldReason.SEND_AT)
+    send_at = facts.purchase.send_at
+    if send_at and send_at > facts.now:
+        return Hold(send_at, HoldReason.SEND_AT)
     if facts.recipient is None and is_message:
         return Skip(SkipReason.NO_CUSTOMER)
     survey = _choose_survey(facts, is_message=is_message)
@@ -307,7 +306,7 @@ def _due_survey(facts: Facts, *, is_message: bool) -> SavedSurvey | Hold | Skip:
 
 def _delayed_until(facts: Facts, survey: SavedSurvey) -> datetime:
     """Return the end of the survey's delay. A time that the partner chose replaces the delay."""
-    if facts.send_at or not survey.solicitation_delay:
+    if facts.purchase.send_at or not survey.solicitation_delay:
         return facts.now
     is_at_end = survey.solicitation_delay_from is DelayStart.END_DATE
     start = facts.purchase.end_date if is_at_end else facts.purchase.date

@@ -8,6 +8,7 @@ from pydantic import Field
 from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import Choice, Identifier, Input, Resource, Timestamp, UuidText
 from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
@@ -120,7 +121,7 @@ def tracker_state(solicitation: Solicitation) -> TrackerState:
 
 def survey_tracker(
     solicitation: Solicitation,
-    store_id: str,
+    purchase: Purchase,
     tracker: Tracker | None,
     link_to: Callable[[Tracker], str | None],
 ) -> SurveyTracker:
@@ -139,11 +140,11 @@ def survey_tracker(
         purchase_id=solicitation.id,
         customer_id=solicitation.customer_id,
         survey_id=solicitation.survey_id,
-        store_id=store_id,
+        store_id=purchase.store_id,
         state=state,
         reason=TrackerReason(solicitation.reason) if has_reason else None,
         channel=channel,
-        send_at=(solicitation.held_until or solicitation.send_at) if is_pending else None,
+        send_at=(solicitation.held_until or purchase.send_at) if is_pending else None,
         sent_at=solicitation.sent_at,
         reminded_at=solicitation.reminded_at,
         answered_at=answered.used_at if answered else solicitation.answered_on,

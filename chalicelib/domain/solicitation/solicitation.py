@@ -63,7 +63,6 @@ class Solicitation:
             daily limit.
         message_id: the provider's id of the message.
         deferred_since: the time of the first deferral because the message could not be sent.
-        send_at: the earliest time of the message that the partner chose.
         reminded_at: the time at which the reminder was sent; None for the reminder itself.
         reminder_message_id: the provider's id of the reminder; None for the reminder itself.
         answered_on: the day (UTC) of the answer as its midnight, after an erasure has removed the
@@ -99,7 +98,6 @@ class Solicitation:
     reminder_message_id: str | None = None
     answered_on: datetime | None = None
     deferred_since: datetime | None = None
-    send_at: datetime | None = None
     cancelled_at: datetime | None = None
     deferrals: int = 0
     due_at: int | None = None
@@ -154,12 +152,7 @@ def purchase_id_of(solicitation_id: str) -> str:
 
 
 def new_solicitation(
-    account_id: str,
-    purchase: Purchase,
-    now: datetime,
-    *,
-    is_requested: bool,
-    send_at: datetime | None = None,
+    account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool
 ) -> Solicitation:
     """Create the solicitation of a purchase: pending, or skipped if no survey is requested."""
     return Solicitation(
@@ -171,6 +164,5 @@ def new_solicitation(
         is_requested=is_requested,
         created_at=now,
         state=SolicitationState.PENDING if is_requested else SolicitationState.SKIPPED,
-        send_at=send_at,
         reason="" if is_requested else SkipReason.NOT_REQUESTED.value,
     )

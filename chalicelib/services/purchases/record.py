@@ -164,7 +164,10 @@ def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
 
 def input_hash_of(definition: PurchaseDefinition) -> str:
     """Return the hash with which an unchanged purchase is recognized."""
-    return hash_of_input(definition.model_dump(mode="json", exclude_none=True))
+    content = definition.model_dump(mode="json", exclude_none=True)
+    if definition.has_send_at and definition.send_at is None:
+        content["sendAt"] = None
+    return hash_of_input(content)
 
 
 def _load(request: _Request) -> tuple[Known, datetime]:
@@ -228,9 +231,7 @@ def _without_person(request: _Request) -> _Request:
 def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
     account_id, now = request.account_id, clock.now()
     purchase = _build(request, known, now)
-    new = new_solicitation(
-        account_id, purchase, now, is_requested=solicit, send_at=request.definition.send_at
-    )
+    new = new_solicitation(account_id, purchase, now, is_requested=solicit)
     customer = None
     if request.new_customer and not known.customer_id:
         customer = request.new_customer.model_copy(update=optins_off(known.suppressed))
@@ -253,7 +254,7 @@ def _build(request: _Request, known: Known, now: datetime) -> Purchase:
         request.definition,
         request.account_id,
         known.customer_id or request.customer_id,
-        known.version.purchase.created_at if known.version else now,
+        known.version.purchase if known.version else None,
         now,
     )
     if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:

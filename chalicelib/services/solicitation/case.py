@@ -86,7 +86,6 @@ def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | 
         text_limit=settings.sms_daily_limit,
         text_count=text_count,
         has_reserved_text=solicitation.text_day == day_of(now),
-        send_at=solicitation.send_at,
         is_cancelled=solicitation.cancelled_at is not None,
         reminds_of=_sent_survey(solicitation) if solicitation.is_reminder else None,
     )

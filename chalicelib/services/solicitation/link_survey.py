@@ -47,10 +47,10 @@ def link_survey(account_id: str, purchase_id: str) -> SurveyTracker:
         case = load_case(pointer)
         if case is None:
             raise NotFound("purchase")
-        solicitation, store_id = case.solicitation, case.facts.purchase.store_id
+        solicitation, purchase = case.solicitation, case.facts.purchase
         if solicitation.channel is SendMode.LINK:
-            return load_view(solicitation, store_id)
-        return view_of(*_link(case), store_id)
+            return load_view(solicitation, purchase)
+        return view_of(*_link(case), purchase)
 
     return retry_on_contention(attempt)
 

@@ -14,7 +14,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Solicited, scopes_of
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
-from chalicelib.storage import contacts, solicitations, trackers
+from chalicelib.storage import contacts, purchases, solicitations, trackers
 
 
 def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
@@ -47,9 +47,11 @@ def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
 def record_survey(write: Any, case: Case, tracker: Tracker) -> None:
     """Store a tracker, and the survey for all contacts of the customer, in this transaction.
 
-    The transaction fails if the tracker is used, or if a contact has changed since it was loaded.
+    The transaction fails if the tracker is used, or if the purchase or a contact has changed since
+    it was loaded.
     """
     trackers.put(write, tracker)
+    purchases.confirm_unchanged(write, tracker.account_id, case.facts.purchase)
     store = case.facts.store
     brand_id = store.brand_id if store else None
     _record(write, case, scopes_of(tracker.store_id, brand_id, tracker.survey_id).values())

@@ -46,7 +46,13 @@ from chalicelib.services.solicitation.record_survey import (
 )
 from chalicelib.services.solicitation.send_invitation import build_invitation, send_invitation
 from chalicelib.services.work.worker import Worker, WorkOutcome
-from chalicelib.storage import customer_consent, rate_limits, solicitations, suppressions
+from chalicelib.storage import (
+    customer_consent,
+    purchases,
+    rate_limits,
+    solicitations,
+    suppressions,
+)
 from chalicelib.storage.dynamodb.transactions import (
     Contention,
     retry_on_contention,
@@ -157,6 +163,7 @@ def _skip(case: Case, reason: SkipReason) -> SendingOutcome:
     solicitation, recipient = case.solicitation, case.facts.recipient
     with transaction() as write:
         solicitations.skip(write, solicitation, reason, case.facts.now)
+        purchases.confirm_unchanged(write, solicitation.account_id, case.facts.purchase)
         if recipient and recipient.revoked_optins:
             customer_consent.turn_optins_off(
                 write, solicitation.account_id, recipient.customer, recipient.revoked_optins

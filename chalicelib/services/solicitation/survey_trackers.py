@@ -6,6 +6,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.paging import MAX_LIMIT
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.partner_view import (
     SurveyTracker,
     SurveyTrackerList,
@@ -42,12 +43,12 @@ def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> 
     after, customer_id = request.position(), request.customer_id
     at_most = MAX_LIMIT if request.state else request.limit
     positions, is_end = solicitations.list_page(account_id, after, at_most, customer_id)
-    found = solicitations.find_many_with_stores(account_id, [each for _, each in positions])
+    found = solicitations.find_many_with_purchases(account_id, [each for _, each in positions])
     if customer_id:
         # The id may be of another account's customer. The cursor must not contain that account's
         # surveys.
         positions = [position for position in positions if position[1] in found]
-    shown: list[tuple[Solicitation, str]] = []
+    shown: list[tuple[Solicitation, Purchase]] = []
     end = None
     for position in positions:
         loaded = found.get(position[1])
@@ -58,8 +59,8 @@ def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> 
         end = position
     found_trackers = trackers.find_many([each.tracker_id for each, _ in shown if each.tracker_id])
     items = tuple(
-        view_of(solicitation, found_trackers.get(solicitation.tracker_id or ""), store_id)
-        for solicitation, store_id in shown
+        view_of(solicitation, found_trackers.get(solicitation.tracker_id or ""), purchase)
+        for solicitation, purchase in shown
     )
     meta = request.page_meta(len(items), positions, end, is_end=is_end)
     return SurveyTrackerList(items=items, meta=meta)
@@ -93,16 +94,18 @@ def cancel_survey(account_id: str, purchase_id: str) -> SurveyTracker:
     return read_survey_tracker(account_id, purchase_id)
 
 
-def load_view(solicitation: Solicitation, store_id: str) -> SurveyTracker:
+def load_view(solicitation: Solicitation, purchase: Purchase) -> SurveyTracker:
     """Return the partner view of a solicitation. One AWS request; none without a tracker."""
     tracker = trackers.find(solicitation.tracker_id) if solicitation.tracker_id else None
-    return view_of(solicitation, tracker, store_id)
+    return view_of(solicitation, tracker, purchase)
 
 
-def view_of(solicitation: Solicitation, tracker: Tracker | None, store_id: str) -> SurveyTracker:
+def view_of(
+    solicitation: Solicitation, tracker: Tracker | None, purchase: Purchase
+) -> SurveyTracker:
     """Return the partner view of a solicitation. No AWS request if the surveys are cached."""
     link_to = partial(_link_to, solicitation.account_id)
-    return survey_tracker(solicitation, store_id, tracker, link_to)
+    return survey_tracker(solicitation, purchase, tracker, link_to)
 
 
 def _link_to(account_id: str, tracker: Tracker) -> str | None:
@@ -111,8 +114,8 @@ def _link_to(account_id: str, tracker: Tracker) -> str | None:
     return shortest_link(tracker.survey_id, tracker.id) if can_be_answered else None
 
 
-def _load(account_id: str, purchase_id: str) -> tuple[Solicitation, str]:
-    loaded = solicitations.find_many_with_stores(account_id, [purchase_id]).get(purchase_id)
+def _load(account_id: str, purchase_id: str) -> tuple[Solicitation, Purchase]:
+    loaded = solicitations.find_many_with_purchases(account_id, [purchase_id]).get(purchase_id)
     if loaded is None:
         raise NotFound("purchase")
     return loaded

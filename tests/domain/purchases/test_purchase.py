@@ -1,7 +1,7 @@
 """Test the purchase that the service builds from a definition."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -30,7 +30,7 @@ PURCHASE_FIELDS = set(
 
 def saved_purchase(**overrides: Any) -> Purchase:
     definition = parse_purchase_definition(MINIMAL | overrides, DIRECTORY, {CUSTOMER}.__contains__)
-    return build_purchase(definition, "a", definition.customer_id, NOW, LATER)
+    return build_purchase(definition, "a", definition.customer_id, None, NOW)
 
 
 def errors(**overrides: Any) -> list[tuple[str, str]]:
@@ -51,7 +51,6 @@ def test_purchase_has_exactly_the_fields_of_the_contract() -> None:
 def test_start_and_end_date_default_to_purchase_date() -> None:
     purchase = saved_purchase()
     assert purchase.start_date == purchase.end_date == purchase.date == NOW
-    assert (purchase.created_at, purchase.updated_at) == (NOW, LATER)
     booking = saved_purchase(startDate="2026-11-21T10:00:00Z", endDate="2026-11-22T10:00:00Z")
     assert (booking.date, booking.start_date) == (NOW, LATER)
     assert booking.end_date == LATER + timedelta(days=1)
@@ -105,3 +104,22 @@ def test_all_times_of_definition_get_offset() -> None:
 @pytest.mark.parametrize("definition", [[], "x", None, {"date": 7}, {"date": "yesterday"}])
 def test_invalid_definition_stays_unchanged(definition: Any) -> None:
     assert with_offsets(definition, ZoneInfo("Europe/Paris")) == definition
+
+
+@pytest.mark.parametrize(
+    ("update", "expected"),
+    [
+        ({}, LATER),
+        ({"sendAt": None}, None),
+        ({"sendAt": NOW_TEXT}, NOW),
+        ({"startDate": None}, LATER),
+    ],
+)
+def test_update_keeps_creation_time_and_time_of_survey(
+    update: dict[str, Any], expected: datetime | None
+) -> None:
+    earlier = saved_purchase().model_copy(update={"send_at": LATER})
+    definition = parse_purchase_definition(MINIMAL | update, DIRECTORY, lambda _: True)
+    purchase = build_purchase(definition, "a", None, earlier, LATER)
+    assert (purchase.created_at, purchase.updated_at) == (NOW, LATER)
+    assert purchase.send_at == expected

@@ -162,7 +162,7 @@ def test_survey_waits_for_delay_after_purchase(
     fields: dict[str, Any], send_at: datetime | None, expected: object
 ) -> None:
     given = facts(
-        purchase=purchase(end_date=NOW + DAY), surveys=[survey(**fields)], send_at=send_at
+        purchase=purchase(end_date=NOW + DAY, send_at=send_at), surveys=[survey(**fields)]
     )
     decision = decide(given)
     is_held = isinstance(decision, Hold)
@@ -477,8 +477,8 @@ def test_optin_of_suppressed_address_is_revoked_unless_address_bounced(
     ("ahead", "expected"), [(SECOND, "SEND_AT"), (timedelta(), "EMAIL"), (-SECOND, "EMAIL")]
 )
 def test_survey_waits_until_time_that_partner_chose(ahead: timedelta, expected: str) -> None:
-    assert outcome(facts(send_at=NOW + ahead)) == expected
+    assert outcome(facts(purchase=purchase(send_at=NOW + ahead))) == expected
 
 
 def test_cancelled_survey_is_skipped_also_if_it_is_held() -> None:
-    assert outcome(facts(is_cancelled=True, send_at=NOW + SECOND)) == "CANCELLED"
+    assert outcome(facts(is_cancelled=True, purchase=purchase(send_at=NOW + SECOND))) == "CANCELLED"

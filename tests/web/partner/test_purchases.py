@@ -1,7 +1,9 @@
 """Tests of reporting, finding, listing and cancelling purchases, and of survey trackers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,10 +15,11 @@ from chalicelib.domain.list_cursor import write_cursor
 from chalicelib.domain.purchases.definition import MAX_DELAY
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, OutcomeUnknown
+from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.purchases import read
 from chalicelib.services.solicitation import send_survey
-from chalicelib.storage import solicitations
+from chalicelib.storage import recordings, solicitations
 from chalicelib.storage.stage_values import stage_secret
 from tests.services.faults import before_request
 from tests.services.moved_time import Time
@@ -26,6 +29,12 @@ from tests.web.partner.reporter import Reporter
 from tests.web.partner_client import Partner
 
 EMAIL = "zoe@example.test"
+
+
+def stored(purchase: dict[str, Any]) -> Solicitation:
+    solicitation = solicitations.find(purchase["id"])
+    assert solicitation
+    return solicitation
 
 
 def test_reported_purchase_is_returned_with_customer_and_solicited(
@@ -79,13 +88,98 @@ def test_survey_waits_until_send_at(own: Reporter, provider: Provider, time: Tim
     assert own.outcome(purchase) == ("SENT", None)
 
 
-def test_update_replaces_send_at_of_pending_survey(own: Reporter, provider: Provider) -> None:
+def test_update_keeps_replaces_or_clears_send_at(own: Reporter, provider: Provider) -> None:
     definition = own.shop.definition()
-    later = format_timestamp(clock.now() + timedelta(days=3))
-    purchase = own.post("purchase", **definition, sendAt=later).json
+    days = [format_timestamp(clock.now() + timedelta(days=number)) for number in range(5)]
+    purchase = own.post("purchase", **definition, sendAt=days[3]).json
     own.shop.solicit()
     own.post("purchase", **definition)
     own.shop.solicit()
+    assert own.tracker(purchase)["sendAt"] == days[3]
+    own.post("purchase", **definition, sendAt=days[4])
+    own.shop.solicit()
+    assert own.tracker(purchase)["sendAt"] == days[4]
+    own.post("purchase", **definition, metadata={"room": "12"})
+    own.shop.solicit()
+    assert own.tracker(purchase)["sendAt"] == days[4]
+    assert "sendAt" not in own.reported(purchase)
+    own.post("purchase", **definition, metadata={"room": "12"}, sendAt=None)
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+def test_send_at_is_kept_while_message_is_being_sent(
+    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, time: Time
+) -> None:
+    definition = own.shop.definition()
+    purchase = own.post("purchase", **definition).json
+    send_at = format_timestamp(clock.now() + timedelta(days=2))
+
+    def fail(_: object) -> str:
+        assert own.post("purchase", **definition, sendAt=send_at).status == 201
+        assert own.tracker(purchase)["sendAt"] == send_at
+        raise MessageNotSent("Throttling")
+
+    monkeypatch.setattr(send_survey, "send_invitation", fail)
+    monkeypatch.setattr(send_survey, "MAX_PAUSE_S", 900)  # no second attempt in this invocation
+    own.shop.solicit()
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
+    assert own.tracker(purchase)["sendAt"] == send_at
+    own.shop.advance(time, timedelta(hours=47))
+    assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+    own.shop.advance(time, timedelta(hours=2))
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+@pytest.mark.parametrize("request_number", range(2))
+def test_survey_is_not_sent_before_send_at_whenever_update_arrives(
+    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, request_number: int
+) -> None:
+    definition = own.shop.definition()
+    purchase = own.post("purchase", **definition).json
+    send_at = format_timestamp(clock.now() + timedelta(days=2))
+    update = partial(own.post, "purchase", **definition, sendAt=send_at)
+    with before_request(monkeypatch, request_number, update):
+        own.shop.solicit()
+    assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+
+
+def test_survey_is_not_sent_if_update_becomes_visible_row_by_row(
+    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = own.shop.definition()
+    purchase = own.post("purchase", **definition).json
+    send_at = format_timestamp(clock.now() + timedelta(days=2))
+    real = solicitations.find_with_purchase
+
+    def read_old_purchase(pointer: SolicitationPointer) -> Any:
+        monkeypatch.setattr(solicitations, "find_with_purchase", real)
+        _, old, customer = real(pointer)
+        own.post("purchase", **definition, sendAt=send_at)
+        return real(pointer)[0], old, customer
+
+    monkeypatch.setattr(solicitations, "find_with_purchase", read_old_purchase)
+    own.shop.solicit()
+    assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+
+
+def test_update_is_decided_again_if_claim_ends_during_it(
+    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, time: Time
+) -> None:
+    definition = own.shop.definition()
+    days = [format_timestamp(clock.now() + timedelta(days=number)) for number in range(5)]
+    purchase = own.post("purchase", **definition, sendAt=days[4]).json
+    claimed = replace(stored(purchase), leased_until=int(clock.now().timestamp()) + 60)
+    own.shop.solicit()
+    real = recordings.load_known
+
+    def read_claimed(*arguments: Any) -> recordings.Known:
+        monkeypatch.setattr(recordings, "load_known", real)
+        return replace(real(*arguments), solicitation=claimed)
+
+    monkeypatch.setattr(recordings, "load_known", read_claimed)
+    own.post("purchase", **definition, sendAt=days[1])
+    own.shop.advance(time, timedelta(days=1, seconds=10))
     assert own.outcome(purchase) == ("SENT", None)
 
 
