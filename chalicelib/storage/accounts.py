@@ -66,9 +66,15 @@ def close(account_id: str, closed_at: datetime, changes: Iterable[AccountChange]
         account_changes.add(write, account_id, changes)
 
 
-def find_settings(account_id: str, *, consistent: bool = False) -> AccountSettings | None:
-    """Load the settings of an account. Return None if the account does not exist."""
-    row = AccountRow.find(account_id, consistent=consistent)
+def find_with_settings(account_id: str) -> tuple[Account, AccountSettings] | None:
+    """Load an account and its settings. Return None if it does not exist. One request."""
+    row = AccountRow.find(account_id, consistent=False)
+    return (_account(row), _settings(row)) if row else None
+
+
+def find_settings(account_id: str) -> AccountSettings | None:
+    """Load the current settings of an account. Return None if the account does not exist."""
+    row = AccountRow.find(account_id)
     return _settings(row) if row else None
 
 

@@ -7,22 +7,39 @@ from zoneinfo import ZoneInfo
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts import settings
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Place
 from chalicelib.domain.accounts.settings import AccountSettings
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.services.caching import cached
 from chalicelib.storage import accounts
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
 @cached(at_most=256)
+def _account(account_id: str) -> tuple[Account | None, AccountSettings]:
+    found = accounts.find_with_settings(account_id)
+    return found or (None, AccountSettings(name=account_id))
+
+
 def account_settings(account_id: str) -> AccountSettings:
     """Return the account's settings, cached for up to a minute. One AWS request.
 
     If the account does not exist, return the default settings with the account's id as name.
     """
-    return accounts.find_settings(account_id) or AccountSettings(name=account_id)
+    return _account(account_id)[1]
+
+
+def require_not_closed(account_id: str) -> None:
+    """Check that the account is not closed. The account is cached with its settings.
+
+    Raises:
+        Conflict: the account is closed.
+    """
+    account, _ = _account(account_id)
+    if account and account.closed_at:
+        raise Conflict(f"The account was closed on {account.closed_at:%Y-%m-%d}.")
 
 
 def date_at_store(account_id: str, store: Place | None, at: datetime) -> date:
@@ -40,7 +57,7 @@ def current_settings(account_id: str) -> AccountSettings:
     Raises:
         NotFound: the account does not exist.
     """
-    current = accounts.find_settings(account_id, consistent=True)
+    current = accounts.find_settings(account_id)
     if current is None:
         raise NotFound("account")
     return current

@@ -14,7 +14,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.body import customer_from_body
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
-from chalicelib.domain.errors import InvalidInput, RecordTooLarge
+from chalicelib.domain.errors import Conflict, InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import unknown_reference
@@ -33,7 +33,7 @@ from chalicelib.metrics import metric_fields
 from chalicelib.outbound.queues import send
 from chalicelib.queues import PURCHASES, SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
-from chalicelib.services.accounts.settings import account_settings
+from chalicelib.services.accounts.settings import account_settings, require_not_closed
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import lookup_keys
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
@@ -265,6 +265,7 @@ def _build(request: _Request, known: Known, now: datetime) -> Purchase:
 def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
     pointer = message.pointer
     try:
+        require_not_closed(pointer.account_id)
         zone = ZoneInfo(account_settings(pointer.account_id).time_zone)
         purchase = record_purchase(
             pointer.account_id,
@@ -272,7 +273,7 @@ def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
             solicit=True,
             sent_at=message.sent_at,
         )
-    except (InvalidInput, RecordTooLarge) as error:
+    except (Conflict, InvalidInput, RecordTooLarge) as error:
         external_id = pointer.purchase.get("externalId")
         reasons = [str(error)]
         if isinstance(error, InvalidInput):
