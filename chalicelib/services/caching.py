@@ -34,12 +34,19 @@ class CachedFunction(Generic[Arguments, Result]):
     """A function that caches its results; see `cached`."""
 
     def __init__(
-        self, function: Callable[Arguments, Result], at_most: int, key: Callable[..., Hashable]
+        self,
+        function: Callable[Arguments, Result],
+        at_most: int,
+        key: Callable[..., Hashable],
+        size_of: Callable[[Result], int],
     ) -> None:
         self._function = function
         self._key = key
         self._results: TTLCache[Hashable, Result] = TTLCache(
-            maxsize=at_most, ttl=CACHE_TTL_S, timer=lambda: wall_clock_s()
+            maxsize=at_most,
+            ttl=CACHE_TTL_S,
+            timer=lambda: wall_clock_s(),
+            getsizeof=lambda result: min(at_most, size_of(result)),
         )
         self._lock = Lock()
         _caches.append(self._results)
@@ -59,27 +66,35 @@ class CachedFunction(Generic[Arguments, Result]):
         """Call the function and cache the result."""
         result = self._function(*args, **kwargs)
         if result is not None:
-            with self._lock:
-                self._results[self._key(*args, **kwargs)] = result
+            self.store(result, *args, **kwargs)
         return result
+
+    def store(self, result: Result, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        """Cache a result for these arguments that the caller has loaded."""
+        with self._lock:
+            self._results[self._key(*args, **kwargs)] = result
 
 
 def cached(
-    at_most: int, key: Callable[..., Hashable] = hashkey
+    at_most: int,
+    key: Callable[..., Hashable] = hashkey,
+    size_of: Callable[[Any], int] = lambda _: 1,
 ) -> Callable[[Callable[Arguments, Result]], CachedFunction[Arguments, Result]]:
     """Return a decorator that caches the results of a function for `CACHE_TTL_S` seconds.
 
     A result of None is not cached, so a new record is visible as soon as it exists.
 
     Args:
-        at_most: the maximum number of cached results. The least recently used results are removed
-            first.
+        at_most: the maximum number of cached results, or their maximum total size. The least
+            recently used results are removed first.
         key: builds the cache key from the function's arguments. If ``key`` is the built-in function
             `id`, the result must reference the argument; otherwise, Python can delete the argument
             and give its id to another object.
+        size_of: returns the size of a result, at least 1. A result that is larger than ``at_most``
+            is cached alone. Default: each result has the size 1.
     """
 
-    return lambda function: CachedFunction(function, at_most, key)
+    return lambda function: CachedFunction(function, at_most, key, size_of)
 
 
 def clear_caches() -> None:

@@ -80,16 +80,7 @@ class FormTable:
         Return None if it does not exist. One consistent request.
         """
         rows = {row.part: row for row in self.row.load_partition(form_id)}
-        if not rows:
-            return None
-        document, summary = rows[DOCUMENT], rows[SUMMARY]
-        return StoredForm(
-            form_id,
-            document.account_id,
-            document.document,
-            summary.submission_count or 0,
-            document.version,
-        )
+        return _stored(rows[DOCUMENT], rows[SUMMARY]) if rows else None
 
     def page(self, account_id: str, request: PageRequest) -> tuple[list[StoredForm], int]:
         """Load one page of forms in creation order, and the total number of forms.
@@ -132,15 +123,6 @@ class FormTable:
             actions=[self.row.submission_count.add(by)],
             condition=self.row.form_id.exists(),
         )
-
-    def find_versions(self, versions: Collection[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """Load versions of forms: the wording as JSON, by form id and version.
-
-        Omit missing versions. One consistent request per 100 versions.
-        """
-        keys = [(self.row, account_key(*version), _VERSION) for version in versions]
-        rows = read_together(*keys)
-        return {version: row.document for version, row in zip(versions, rows, strict=True) if row}
 
     def save(
         self,
@@ -215,3 +197,38 @@ contact_forms: Final = FormTable(ContactFormRow, Listed.CONTACT_FORMS)
 surveys: Final = FormTable(SurveyRow, Listed.SURVEYS)
 
 TABLES: Final = {FormKind.CONTACT_FORM: contact_forms, FormKind.SURVEY: surveys}
+
+
+def load_with_versions(
+    forms: Collection[tuple[FormKind, str]], versions: Collection[tuple[FormKind, str, str]]
+) -> tuple[dict[tuple[FormKind, str], StoredForm], dict[tuple[FormKind, str, str], bytes]]:
+    """Load forms by kind and id, and versions of forms by kind, form id and version.
+
+    A version is the wording as JSON. Omit missing forms and versions. One consistent request per
+    100 rows: two for each form, and one for each version.
+    """
+    parts = (DOCUMENT, SUMMARY)
+    rows = iter(
+        read_together(
+            *((TABLES[kind].row, form_id, part) for kind, form_id in forms for part in parts),
+            *(
+                (TABLES[kind].row, account_key(form_id, version), _VERSION)
+                for kind, form_id, version in versions
+            ),
+        )
+    )
+    pairs = {form: (next(rows), next(rows)) for form in forms}
+    return (
+        {form: _stored(*pair) for form, pair in pairs.items() if all(pair)},
+        {version: row.document for version in versions if (row := next(rows))},
+    )
+
+
+def _stored(document: FormRow, summary: FormRow) -> StoredForm:
+    return StoredForm(
+        document.form_id,
+        document.account_id,
+        document.document,
+        summary.submission_count or 0,
+        document.version,
+    )

@@ -25,7 +25,7 @@ from chalicelib.domain.paging import in_groups, marshalled_bytes
 from chalicelib.domain.work import WorkState
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import cached
-from chalicelib.services.forms.wordings import current_form, wordings_of
+from chalicelib.services.forms.wordings import forms_and_wordings
 from chalicelib.storage import feedback, feedback_changes
 from chalicelib.storage.feedback_changes import Entry
 
@@ -96,7 +96,9 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
 
     The page ends after `limit` items and removals, `MAX_READ` records, or `MAX_BYTES`, and before
     an entry whose feedback is not visible yet. AWS requests: one, and one per 100 records read;
-    with ``updatedSince``, one more and one for each two digits of the number of changes.
+    with ``updatedSince``, one more and one for each two digits of the number of changes. With cold
+    caches, three more: the epoch, the places, and the forms with the versions of their wording (one
+    per 100 rows: two for each form, one for each version).
 
     Raises:
         InvalidInput: the fields contradict each other, or the cursor is invalid.
@@ -222,9 +224,9 @@ def read_partner_feedback(account_id: str, feedback_id: str) -> PartnerFeedback:
 def partner_views(account_id: str, records: Sequence[StoredFeedback]) -> list[PartnerFeedback]:
     """Return the partner views of feedback records of the account, in the same order."""
     directory = account_directory(account_id)
+    forms = forms_and_wordings([stored.feedback for stored in records])
     views = []
-    for stored, wording in zip(records, wordings_of([r.feedback for r in records]), strict=True):
-        form = current_form(stored.feedback)
+    for stored, (form, wording) in zip(records, forms, strict=True):
         name = form.saved.name if form else ""
         views.append(partner_view(stored, name, directory, wording))
     return views

@@ -19,7 +19,7 @@ from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.workflows.workflow import Workflow, execution_id
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.forms.cached_forms import AnyCachedForm
-from chalicelib.services.forms.wordings import current_form, wordings_of
+from chalicelib.services.forms.wordings import forms_and_wordings
 from chalicelib.storage import customers, executions, feedback, purchases, workflows
 
 MAX_CONCURRENCY: Final = 8
@@ -105,7 +105,7 @@ def describe_feedback(feedback_id: str) -> FeedbackDescription:
     """Return a feedback record of any account with its details.
 
     At most seven AWS requests for up to 100 workflow actions of the account; one more request for
-    each further 100 actions, and one more if the wording has changed since.
+    each further 100 actions.
 
     Raises:
         NotFound: the feedback record does not exist.
@@ -113,10 +113,10 @@ def describe_feedback(feedback_id: str) -> FeedbackDescription:
     stored = read_feedback(feedback_id)
     record = stored.feedback
     account_id = record.account_id
-    (wording,) = wordings_of([record])
+    ((form, wording),) = forms_and_wordings([record])
     return FeedbackDescription(
         stored,
-        current_form(record),
+        form,
         wording,
         current_directory(account_id),
         customers.find(account_id, record.customer_id) if record.customer_id else None,

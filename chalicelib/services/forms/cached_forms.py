@@ -1,13 +1,15 @@
 """Load and cache contact forms and surveys, with the questionnaires built from them."""
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import NotFound, UnreadableForm
 from chalicelib.domain.feedback.answers import Questionnaire
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.access import require_public
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.language_choice import choose_language
@@ -16,9 +18,9 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.services.caching import cached
+from chalicelib.services.caching import CachedFunction, cached
 from chalicelib.services.forms.saved import read_saved
-from chalicelib.storage.forms import contact_forms, surveys
+from chalicelib.storage.forms import StoredForm, contact_forms, load_with_versions, surveys
 
 _MAX_FORMS: Final = 128
 
@@ -85,6 +87,8 @@ class CachedForm(Generic[Saved]):
 
 
 AnyCachedForm = CachedForm[SavedContactForm] | CachedForm[SavedSurvey]
+FormKey = tuple[FormKind, str]
+VersionKey = tuple[FormKind, str, str]
 
 
 def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
@@ -131,17 +135,55 @@ def reject_private_survey(survey_id: str) -> None:
         require_public(get_survey(survey_id).saved)
 
 
+def find_cached(key: FormKey) -> AnyCachedForm | None:
+    """Return the form with this kind and id if it is cached, otherwise None."""
+    kind, form_id = key
+    return _CACHES[kind].cached(form_id)
+
+
+def load_forms(
+    forms: Collection[FormKey], versions: Collection[VersionKey]
+) -> tuple[dict[FormKey, AnyCachedForm], dict[VersionKey, bytes]]:
+    """Load and cache forms, and load versions of forms: the wording as JSON.
+
+    Omit missing and unreadable forms, and missing versions. One AWS request per 100 rows: two for
+    each form, and one for each version.
+    """
+    stored, documents = load_with_versions(forms, versions)
+    found: dict[FormKey, AnyCachedForm] = {}
+    for key, each in stored.items():
+        kind, form_id = key
+        with suppress(UnreadableForm):
+            found[key] = _BUILDERS[kind](each)
+            _CACHES[kind].store(found[key], form_id)
+    return found, documents
+
+
+def _build_contact_form(stored: StoredForm) -> CachedForm[SavedContactForm]:
+    return CachedForm(stored.account_id, read_saved(SavedContactForm, stored))
+
+
+def _build_survey(stored: StoredForm) -> CachedForm[SavedSurvey]:
+    return CachedForm(stored.account_id, read_saved(SavedSurvey, stored))
+
+
 @cached(at_most=_MAX_FORMS)
 def _contact_form(form_id: str) -> CachedForm[SavedContactForm] | None:
     stored = contact_forms.find(form_id)
-    if stored is None:
-        return None
-    return CachedForm(stored.account_id, read_saved(SavedContactForm, stored))
+    return _build_contact_form(stored) if stored else None
 
 
 @cached(at_most=_MAX_FORMS)
 def _survey(survey_id: str) -> CachedForm[SavedSurvey] | None:
     stored = surveys.find(survey_id)
-    if stored is None:
-        return None
-    return CachedForm(stored.account_id, read_saved(SavedSurvey, stored))
+    return _build_survey(stored) if stored else None
+
+
+_BUILDERS: Final[dict[FormKind, Callable[[StoredForm], AnyCachedForm]]] = {
+    FormKind.CONTACT_FORM: _build_contact_form,
+    FormKind.SURVEY: _build_survey,
+}
+_CACHES: Final[dict[FormKind, CachedFunction[[str], Any]]] = {
+    FormKind.CONTACT_FORM: _contact_form,
+    FormKind.SURVEY: _survey,
+}

@@ -28,8 +28,14 @@ from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.rate_limits import day_of, text_key
 
-_MAX_ACCOUNTS: Final = 256
-"""A survey with 20 fields takes about 100 KB of memory."""
+_MAX_BYTES: Final = 24 * 1024 * 1024
+"""The maximum size of the documents of cached surveys.
+
+Surveys take about seven times the memory of their documents: a survey with 20 fields has 11 KB of
+JSON and takes 70 KB of memory. The cached surveys therefore take up to 170 MB.
+"""
+
+_BYTES_PER_ACCOUNT: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -118,13 +124,26 @@ def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Reci
     return recipient, text_count
 
 
-@cached(at_most=_MAX_ACCOUNTS)
+@dataclass(frozen=True)
+class _Surveys:
+    """The readable surveys of an account, and the size of their documents."""
+
+    items: tuple[SavedSurvey, ...]
+    size_bytes: int
+
+
 def surveys_of(account_id: str) -> tuple[SavedSurvey, ...]:
     """Return the account's readable surveys, the oldest first, cached for up to a minute.
 
     Three AWS requests per 100 surveys if they are not cached.
     """
+    return _load_surveys(account_id).items
+
+
+@cached(at_most=_MAX_BYTES, size_of=lambda loaded: _BYTES_PER_ACCOUNT + loaded.size_bytes)
+def _load_surveys(account_id: str) -> _Surveys:
     pages = all_pages(partial(surveys.page, account_id))
-    stored = (each for page, _ in pages for each in page)
+    stored = [each for page, _ in pages for each in page]
     found = readable(partial(read_saved, SavedSurvey), stored)
-    return tuple(sorted(found, key=lambda survey: (survey.created_at, survey.id)))
+    in_order = sorted(found, key=lambda survey: (survey.created_at, survey.id))
+    return _Surveys(tuple(in_order), sum(len(each.document) for each in stored))

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +25,7 @@ from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import feed
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.services.forms.wordings import _versions
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.feedback_changes import (
     EPOCH,
@@ -35,7 +37,7 @@ from tests.services.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
-from tests.web.seeded_account import SeededAccount, seed_account
+from tests.web.seeded_account import SeededAccount, questions, seed_account
 
 PATH = "/partners/feedback/list"
 
@@ -687,6 +689,30 @@ def test_page_sends_one_request_and_one_per_100_records(
         with counted_calls() as calls:
             read(partner, **body)
         assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": reads}, body
+
+
+def test_cold_page_with_many_forms_reads_forms_and_versions_in_one_request(
+    partner: Partner, seeded: SeededAccount
+) -> None:
+    forms = [replace(seeded, contact_form_id=new_id()) for _ in range(18)]
+    for form in forms:
+        form.contact_form()
+    ids = processed(answer_survey(seeded), *map(answer_contact_form, forms))
+    labelled = [item | {"label": f"New {item['label']}"} for item in questions(seeded.fields)]
+    for form in forms:
+        form.contact_form(fields=labelled)
+    clear_caches()
+    _versions.clear()
+    with counted_calls() as calls:
+        page = read(partner, limit=100)
+    assert sorted(ids_of(page)) == sorted(ids)
+    assert {item["answers"][0]["label"] for item in page["items"]} == {"What"}
+    expected = {
+        "dynamodb.GetItem": 1,  # the API key
+        "dynamodb.BatchGetItem": 3,  # the epoch, the feedback, the forms and their versions
+        "dynamodb.Query": 2,  # the entries, the places
+    }
+    assert dict(calls) == expected
 
 
 def test_lost_response_and_conflict_add_one_entry(
