@@ -16,13 +16,11 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import list_customers
 from chalicelib.storage import workflows
 from tests.admin.command import run
-from tests.services.queues import PURCHASE_QUEUE
 from tests.services.webhooks.delivering import add_workflow
-from tests.web.definitions import customer_definition, purchase_definition
+from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
 
@@ -130,12 +128,3 @@ def test_closed_account_gets_no_definitions(closed: str, tmp_path: Path) -> None
     result = run("definition", "load", str(file), "--account", closed, "--yes")
     assert (result.exit_code, "was closed on" in result.stderr) == (1, True)
     assert list_customers(closed, PageRequest()).meta.total_items == 0
-
-
-def test_queued_purchase_of_closed_account_is_rejected(seeded: SeededAccount) -> None:
-    purchase = purchase_definition(seeded.store_id, customer={"email": "zoe@example.test"})
-    message = json.dumps({"accountId": seeded.account_id, "purchase": purchase})
-    close_account(seeded.account_id, "operator", lambda _: None)
-    clear_caches()  # as a minute later
-    assert len(PURCHASE_QUEUE.deliver([message])) == 1
-    assert state(seeded.account_id)["customers"] == 0

@@ -7,6 +7,7 @@ from typing import Any
 import boto3
 import pytest
 
+from admin.services.close_account import close_account
 from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
@@ -188,6 +189,16 @@ def test_log_line_of_rejected_purchase_contains_external_id_and_reasons(
     PURCHASE_QUEUE.deliver([message(shop, shop.definition(**change))])
     (record,) = [vars(r) for r in caplog.records if r.message == "purchase rejected"]
     assert (record["external_id"], record["errors"]) == (external_id, reasons)
+
+
+def test_message_for_closed_account_moves_to_dead_letter_queue(shop: Shop) -> None:
+    dead_letters()
+    close_account(shop.account_id, "operator", lambda _: None)
+    clear_caches()  # as a minute later
+    body = message(shop, shop.definition(customer={"email": "zoe@example.test"}))
+    assert PURCHASE_QUEUE.deliver([body]) == []
+    assert dead_letters() == [json.loads(body)]
+    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 0
 
 
 def test_message_that_is_no_purchase_moves_to_dead_letter_queue(shop: Shop) -> None:
