@@ -9,6 +9,7 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.solicitation.channel import Channel, optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
@@ -31,6 +32,7 @@ from chalicelib.storage.dynamodb.transactions import (
     retry_on_contention,
     transaction,
 )
+from chalicelib.storage.erasures import ErasureRow
 
 MAX_ASSIGNED: Final = 99
 """A transaction contains at most 100 writes. One of them writes the counter."""
@@ -42,11 +44,14 @@ class Created(NamedTuple):
     Attributes:
         input_hash: the hash of the input of the request that created the customer.
         is_listed: whether the customer has a position. If not, a worker must assign one.
+        refused_optins: the fields of the opt-ins that this request contained and that are stored
+            as off, because the address is suppressed; empty if the request had no idempotency key.
     """
 
     customer: Customer
     input_hash: str | None
     is_listed: bool
+    refused_optins: Collection[str] = ()
 
 
 def create(
@@ -54,6 +59,7 @@ def create(
     customer: Customer,
     input_hash: str | None = None,
     optin_keys: Mapping[Channel, Collection[str]] | None = None,
+    erasure_id: str | None = None,
 ) -> Created:
     """Add a customer at the end of the account's list. The opt-in of a suppressed address is off.
 
@@ -62,34 +68,48 @@ def create(
     create that detects this makes three requests.
 
     Args:
+        input_hash: the hash of the request's input; None without an idempotency key.
         optin_keys: the keys of the contacts for which an opt-in of the customer is on, by channel.
+        erasure_id: the id of an erasure of this customer; None if the id was never used before.
 
     Raises:
+        NotFound: the customer was erased.
         Unavailable: the database throttles, or contention on the customer or its pair persists.
     """
     pair = pair_of(customer.email, customer.phone_number)
     by_channel = optin_keys or {}
     contact_keys = [key for each in by_channel.values() for key in each]
+    erasure_keys = [(ErasureRow, erasure_id)] if erasure_id else []
 
     def attempt() -> Created:
         counter, existing, *others = read_together(
             (CounterRow, account_id, Listed.CUSTOMERS.value),
             (CustomerRow, account_key(account_id, customer.id)),
             *((ContactRow, key) for key in contact_keys),
+            *erasure_keys,
             *pair_row_keys(account_id, pair.digests if pair else ()),
         )
+        end = len(contact_keys) + len(erasure_keys)
+        if any(others[len(contact_keys) : end]):
+            raise NotFound("customer")
         if existing:
-            return Created(build_customer(existing), existing.input_hash, bool(existing.position))
-        holders = others[len(contact_keys) :]
+            return Created(
+                build_customer(existing),
+                existing.input_hash,
+                bool(existing.position),
+                existing.refused_optins or (),
+            )
+        holders = others[end:]
         first_of_pair = pair.digest if pair and not any(holders) else None
         contacts = {
             key: build_contact(key, row) for key, row in zip(contact_keys, others, strict=False)
         }
-        suppressed = suppressed_channels(by_channel, contacts)
-        new = customer.model_copy(update=optins_off(suppressed))
+        refused = optins_off(suppressed_channels(by_channel, contacts))
+        new = customer.model_copy(update=refused)
         total = counters.usable_total(counter, clock.now())
-        is_listed = insert(account_id, new, total, first_of_pair, input_hash)
-        return Created(new, input_hash, is_listed)
+        origin = {"input_hash": input_hash, "refused_optins": set(refused) or None}
+        is_listed = insert(account_id, new, total, first_of_pair, origin if input_hash else None)
+        return Created(new, input_hash, is_listed, set(refused))
 
     return retry_on_contention(attempt)
 
@@ -157,7 +177,7 @@ def _earlier_digests(customer: Customer) -> Sequence[str]:
 def _add_all(
     added: Mapping[tuple[str, str | None], Customer],
     totals: Mapping[str, int],
-    input_hash: str | None = None,
+    origin: Mapping[str, Any] | None = None,
     also: Callable[[TransactWrite], object] = lambda _: None,
 ) -> set[str]:
     """Add the customers in one transaction. Return the accounts whose customers have no position.
@@ -168,6 +188,7 @@ def _add_all(
     Args:
         added: the customers by account id and by the digest to store; see `add`.
         totals: the number of listed customers of each account whose counter is not reserved.
+        origin: see `add`.
         also: adds more writes to the transaction. It is called again for each transaction.
     """
     by_account: dict[str, list[tuple[str | None, Customer]]] = {}
@@ -186,7 +207,7 @@ def _add_all(
                         )
                     for number, (digest, customer) in enumerate(customers, 1):
                         position = None if total is None else total + number
-                        add(write, account_id, customer, position, digest, input_hash)
+                        add(write, account_id, customer, position, digest, origin)
                 also(write)
         except Contention as contention:
             if not listed or not contention.is_only_on(CounterRow):
@@ -203,20 +224,21 @@ def insert(
     customer: Customer,
     total: int | None,
     first_of_pair: str | None,
-    input_hash: str | None = None,
+    origin: Mapping[str, Any] | None = None,
     also: Callable[[TransactWrite], object] = lambda _: None,
 ) -> bool:
     """Add a customer. Return True if it has a position, False if the counter is contended.
 
     Args:
         total: the number of listed customers; None if a worker has reserved the counter.
+        origin: see `add`.
         also: adds more writes to the transaction. It is called again for each transaction.
 
     Raises:
         Contention: the customer or the pair exists, or another transaction writes one of the rows.
     """
     totals = {} if total is None else {account_id: total}
-    return not _add_all({(account_id, first_of_pair): customer}, totals, input_hash, also)
+    return not _add_all({(account_id, first_of_pair): customer}, totals, origin, also)
 
 
 def find_unlisted(account_id: str) -> list[str]:
@@ -326,7 +348,7 @@ def add(
     customer: Customer,
     position: int | None,
     first_of_pair: str | None,
-    input_hash: str | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> None:
     """Add a customer in this transaction, with this position in the account's list or without one.
 
@@ -335,6 +357,8 @@ def add(
     Args:
         first_of_pair: the digest of the customer's pair. None if the customer has no pair or if
             another customer of the account already has the same pair.
+        origin: attributes that describe the request with an idempotency key that creates the
+            customer.
     """
     attributes = attributes_of(account_id, customer)
     if position:
@@ -344,7 +368,7 @@ def add(
             "work_shard": shard_of(account_id, customer.id, "customer"),
             "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
         }
-    put_new(write, CustomerRow, {**attributes, **listing, "input_hash": input_hash})
+    put_new(write, CustomerRow, {**attributes, **listing, **(origin or {})})
     if first_of_pair:
         key = account_key(account_id, first_of_pair)
         put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})

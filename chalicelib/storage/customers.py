@@ -42,7 +42,9 @@ class CustomerRow(Table):
     index `unlisted` contains the same customers by shard and account, so that an account's
     customers are found without reading those of others.
 
-    ``email_hash`` and ``phone_hash`` are the contact hashes of the addresses.
+    ``input_hash`` and ``refused_optins`` describe the request with an idempotency key that created
+    the customer: the hash of its input, and its opt-ins that are stored as off, because the address
+    is suppressed. ``email_hash`` and ``phone_hash`` are the contact hashes of the addresses.
     """
 
     class Meta:
@@ -81,6 +83,7 @@ class CustomerRow(Table):
     import_metadata = JsonAttribute(null=True)
     source_metadata = JsonAttribute(null=True)
     input_hash = UnicodeAttribute(null=True)
+    refused_optins = UnicodeSetAttribute(null=True)
     email_hash = UnicodeAttribute(null=True)
     phone_hash = UnicodeAttribute(null=True)
     by_block = index("list_block", "position", ALL, sort_type=IntegerAttribute)

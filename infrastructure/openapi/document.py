@@ -26,7 +26,7 @@ from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.web import problems
-from chalicelib.web.openapi.operation import OPERATIONS, Operation, model_named
+from chalicelib.web.openapi.operation import OPERATIONS, Operation, model_named, permissions_of
 from chalicelib.web.pages.assets import SCRIPTS, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from infrastructure.openapi.examples import (
@@ -224,7 +224,9 @@ def _merge(schema: Schema, added: Schema) -> None:
 
 
 def _permission(declared: Operation) -> str:
-    return f"\n\nThe API key needs the permission `{declared.get('permission', 'read')}`."
+    names = [f"`{name}`" for name in permissions_of(declared)]
+    noun = "permissions" if len(names) > 1 else "permission"
+    return f"\n\nThe API key needs the {noun} {' and '.join(names)}."
 
 
 def _parameter(path: str, name: str, description: str, recorded: dict[str, str]) -> Schema:

@@ -35,15 +35,18 @@ from admin.services.solicitation.manage import create_tracker
 from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock, ids
 from chalicelib.domain.accounts.account import Permission
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.import_batch import ChunkPointer
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.parsing import MAX_BODY_BYTES
+from chalicelib.domain.parsing import MAX_BODY_BYTES, parse
 from chalicelib.domain.webhooks.execution import Attempt, outcome_of
 from chalicelib.domain.workflows.workflow import new_test_execution
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
+from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.import_chunk import import_chunk
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases import report
 from chalicelib.settings import settings
@@ -221,6 +224,8 @@ _BAD_BODIES: Final[dict[tuple[str, int], dict[str, Any]]] = {
     ("submitSurvey", 403): {"id": _PRIVATE_SURVEY, "fields": []},
     ("submitSurvey", 409): {"id": _DISABLED_SURVEY, "fields": []},
 }
+_ERASED_KEY: Final = "erased-customer"
+_BAD_HEADERS: Final = {("createCustomer", 404): {IDEMPOTENCY_HEADER: _ERASED_KEY}}
 _BAD_QUERIES: Final = {
     ("showSurvey", 403): {"survey": _PRIVATE_SURVEY},
     ("showSurvey", 409): {"survey": _PRIVATE_SURVEY, "tracker": TRACKER},
@@ -262,7 +267,13 @@ class Recorder:
         query = QUERIES.get(name, self._queries.get(name, {}))
         body = list(bodies.values())[-1] if bodies else None
         problems = {
-            status: self._send(status, method, path, *_failing(name, status, query, body))
+            status: self._send(
+                status,
+                method,
+                path,
+                *_failing(name, status, query, body),
+                _BAD_HEADERS.get((name, status), {}),
+            )
             for status in errors
         }
         expected = (
@@ -367,6 +378,7 @@ def recorder() -> Iterator[Recorder]:
         recording = Recorder(client)
         recording.use_tracker()
         _fail_delivery()
+        _erase_customer()
         yield recording
 
 
@@ -384,6 +396,12 @@ def _fail_delivery() -> None:
     attempt = Attempt(1, _NOW, status=503, duration_ms=84, excerpt="Maintenance until 11:00")
     outcome = outcome_of(attempt, _NOW, used=1, allowed=action.attempts, retry_after="3600")
     executions.save_outcome(claimed, [attempt], outcome, _NOW)
+
+
+def _erase_customer() -> None:
+    """Create a customer with an idempotency key, and erase it."""
+    created = create_customer(MAIN_ACCOUNT, parse({"firstName": "Zoé"}, CustomerBody), _ERASED_KEY)
+    continue_erasure(start_erasure(MAIN_ACCOUNT, created.id, "operator").pointer)
 
 
 def _definitions() -> Iterator[RawDefinition]:
@@ -410,6 +428,8 @@ def _failing(name: str, status: int, query: dict[str, str], body: Any) -> tuple[
     if status == 404:
         if (name, status) in _BAD_BODIES:
             return query, _BAD_BODIES[name, status]
+        if (name, status) in _BAD_HEADERS:
+            return query, body
         required = next(iter(query), "id")
         if required in query or body is None:
             return {**query, required: _UNKNOWN}, body

@@ -81,7 +81,8 @@ class SurveyTracker(Resource):
     )
     link: str | None = Field(
         description="The link for your own channel, if `channel` is `LINK` and while the survey can"
-        " be answered; `null` otherwise. A person who opens it answers as the customer."
+        " be answered; `null` otherwise, and for a key without the permission `write`. A person who"
+        " opens it answers as the customer."
     )
 
 
@@ -123,13 +124,13 @@ def survey_tracker(
     solicitation: Solicitation,
     purchase: Purchase,
     tracker: Tracker | None,
-    link_to: Callable[[Tracker], str | None],
+    link_to: Callable[[Tracker], str | None] = lambda _: None,
 ) -> SurveyTracker:
     """Return the partner view of a solicitation.
 
     Args:
         link_to: returns the link to an unused tracker of the channel ``LINK``, or None if its
-            survey cannot be answered.
+            survey cannot be answered. By default, the view contains no link.
     """
     state = tracker_state(solicitation)
     is_pending, was_sent = state is TrackerState.PENDING, state in _SENT_STATES

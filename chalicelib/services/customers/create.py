@@ -6,10 +6,9 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody, customer_from_body
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.idempotency import origin_of
-from chalicelib.services.customers.read import with_tags
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import optin_keys
-from chalicelib.storage import customer_creation
+from chalicelib.storage import customer_creation, erasures
 
 _OPERATION: Final = "create customer"
 
@@ -21,14 +20,16 @@ def create_customer(
 
     The opt-in of a suppressed address is off, whatever the body contains.
 
-    A repeated request with the same idempotency key and input returns the current data of the
-    customer that the first request created.
+    A repeated request with the same idempotency key and input returns the customer as the first
+    request created it: the response contains only data of the request, and later changes do not
+    appear in it.
 
     Two AWS requests without contention. While the account's counter is contended, the customer is
     created without a list position, and a message requests a worker to assign one. This takes three
     AWS requests, or four for the first such customer.
 
     Raises:
+        NotFound: the customer that a request with this idempotency key created was erased.
         RecordTooLarge: the customer exceeds its size limit.
         IdempotencyKeyReused: the key was used before with different input.
         Unavailable: the database throttles or does not respond.
@@ -36,9 +37,16 @@ def create_customer(
     key_input = body.model_dump(mode="json", exclude_none=True)
     origin = origin_of(account_id, _OPERATION, idempotency_key, key_input)
     customer = customer_from_body(body, origin.record_id, clock.now())
-    contacts = optin_keys(account_id, customer)
-    created = customer_creation.create(account_id, customer, origin.input_hash, contacts)
+    created = customer_creation.create(
+        account_id,
+        customer,
+        origin.input_hash,
+        optin_keys(account_id, customer),
+        erasures.erasure_id(account_id, customer.id) if idempotency_key else None,
+    )
     if not created.is_listed:
         request_positions(account_id)
     origin.check_same_input(created.input_hash)
-    return with_tags(account_id, [created.customer])[0]
+    created_at = created.customer.created_at
+    off = dict.fromkeys(created.refused_optins, False)
+    return customer.model_copy(update={"created_at": created_at, "updated_at": created_at, **off})

@@ -105,7 +105,7 @@ def start_erasure(
 def _is_created_again(erasure: Erasure, customer: Customer | None) -> bool:
     """Return whether the customer was created with the same id after the erasure.
 
-    The id of a customer is derived from a purchase or from an idempotency key.
+    The id of a customer can be derived from a purchase, or be part of a definition.
     """
     return customer is not None and customer.created_at > erasure.erased_at
 

@@ -28,12 +28,15 @@ def read_purchase(account_id: str, purchase_id: str) -> Purchase:
     return with_details(account_id, purchase)
 
 
-def with_details(account_id: str, purchase: Purchase) -> Purchase:
+def with_details(account_id: str, purchase: Purchase, *, with_customer: bool = True) -> Purchase:
     """Return a purchase with the current data of its customer and store.
 
     One AWS request if the brands, stores and tags are cached; none without a customer.
+
+    Args:
+        with_customer: whether to return the customer.
     """
-    customer_id = purchase.customer_id
+    customer_id = purchase.customer_id if with_customer else None
     return purchase.model_copy(
         update={
             "store_name": account_directory(account_id).name_of(purchase.store_id),

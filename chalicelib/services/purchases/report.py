@@ -15,17 +15,24 @@ MAX_WRITERS: Final = 8
 _MAX_ROW_ERRORS: Final = 100
 
 
-def report_purchase(account_id: str, definition: dict[str, Any], *, solicit: bool) -> Purchase:
-    """Record a purchase and return it with its customer. See `record_purchase`.
+def report_purchase(
+    account_id: str, definition: dict[str, Any], *, solicit: bool, with_customer: bool = True
+) -> Purchase:
+    """Record a purchase and return it. See `record_purchase`.
 
-    Four AWS requests; three if nothing has changed and the survey is not pending.
+    Four AWS requests; three if nothing has changed and the survey is not pending. One less without
+    the customer.
+
+    Args:
+        with_customer: whether to return the customer with the purchase.
 
     Raises:
         InvalidInput: the definition is invalid.
         RecordTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    return with_details(account_id, record_purchase(account_id, definition, solicit=solicit))
+    purchase = record_purchase(account_id, definition, solicit=solicit)
+    return with_details(account_id, purchase, with_customer=with_customer)
 
 
 def report_purchases(account_id: str, rows: list[Any], *, solicit: bool) -> RecordedBatch:

@@ -21,21 +21,31 @@ from chalicelib.storage import solicitations, trackers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
-def read_survey_tracker(account_id: str, purchase_id: str) -> SurveyTracker:
+def read_survey_tracker(
+    account_id: str, purchase_id: str, *, with_link: bool = True
+) -> SurveyTracker:
     """Return the survey tracker of a purchase. Two AWS requests; one if no survey was sent.
+
+    Args:
+        with_link: whether the caller may have the link, with which anyone answers as the customer.
 
     Raises:
         NotFound: the account has no such purchase.
     """
-    return load_view(*_load(account_id, purchase_id))
+    return load_view(*_load(account_id, purchase_id), with_link=with_link)
 
 
-def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> SurveyTrackerList:
+def list_survey_trackers(
+    account_id: str, request: SurveyTrackerListRequest, *, with_links: bool
+) -> SurveyTrackerList:
     """Return a page of survey trackers, in the order of creation.
 
     Three AWS requests: the index, the solicitations with their purchases, and the trackers; one
     more if more than 50 surveys are examined. The index is eventually consistent. A filter that
     matches little returns a short page.
+
+    Args:
+        with_links: see `read_survey_tracker`.
 
     Raises:
         InvalidInput: the cursor is invalid.
@@ -59,7 +69,12 @@ def list_survey_trackers(account_id: str, request: SurveyTrackerListRequest) -> 
         end = position
     found_trackers = trackers.find_many([each.tracker_id for each, _ in shown if each.tracker_id])
     items = tuple(
-        view_of(solicitation, found_trackers.get(solicitation.tracker_id or ""), purchase)
+        view_of(
+            solicitation,
+            found_trackers.get(solicitation.tracker_id or ""),
+            purchase,
+            with_link=with_links,
+        )
         for solicitation, purchase in shown
     )
     meta = request.page_meta(len(items), positions, end, is_end=is_end)
@@ -94,16 +109,24 @@ def cancel_survey(account_id: str, purchase_id: str) -> SurveyTracker:
     return read_survey_tracker(account_id, purchase_id)
 
 
-def load_view(solicitation: Solicitation, purchase: Purchase) -> SurveyTracker:
+def load_view(
+    solicitation: Solicitation, purchase: Purchase, *, with_link: bool = True
+) -> SurveyTracker:
     """Return the partner view of a solicitation. One AWS request; none without a tracker."""
     tracker = trackers.find(solicitation.tracker_id) if solicitation.tracker_id else None
-    return view_of(solicitation, tracker, purchase)
+    return view_of(solicitation, tracker, purchase, with_link=with_link)
 
 
 def view_of(
-    solicitation: Solicitation, tracker: Tracker | None, purchase: Purchase
+    solicitation: Solicitation,
+    tracker: Tracker | None,
+    purchase: Purchase,
+    *,
+    with_link: bool = True,
 ) -> SurveyTracker:
     """Return the partner view of a solicitation. No AWS request if the surveys are cached."""
+    if not with_link:
+        return survey_tracker(solicitation, purchase, tracker)
     link_to = partial(_link_to, solicitation.account_id)
     return survey_tracker(solicitation, purchase, tracker, link_to)
 

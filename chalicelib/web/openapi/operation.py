@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 View = TypeVar("View", bound=Callable[..., Any])
 
 
+_Permission = Literal["read", "write", "erase"]
+
+
 class Operation(TypedDict):
     """An operation of the OpenAPI document.
 
@@ -32,7 +35,8 @@ class Operation(TypedDict):
         cache_header: the name of the header `Cache-Control` in `infrastructure/openapi/base.yaml`,
             if the response can be cached.
         status: the status of a successful response, if it differs from the default.
-        permission: the permission that the API key of a partner needs. Default: ``read``.
+        permission: the permission that the API key of a partner needs, or several. Default:
+            ``read``.
         errors: further error statuses, which the generator cannot derive from the route.
     """
 
@@ -47,7 +51,7 @@ class Operation(TypedDict):
     media_types: NotRequired[tuple[str, ...]]
     cache_header: NotRequired[str]
     status: NotRequired[int]
-    permission: NotRequired[Literal["read", "write", "erase"]]
+    permission: NotRequired[_Permission | tuple[_Permission, ...]]
     errors: NotRequired[tuple[int, ...]]
 
 
@@ -74,9 +78,10 @@ def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
     return declare
 
 
-def permission_of(view: Callable[..., Any]) -> str:
-    """Return the permission that the operation of a partner's view function requires."""
-    return OPERATIONS[view].get("permission", "read")
+def permissions_of(declared: Operation) -> tuple[str, ...]:
+    """Return the permissions that an operation of a partner requires."""
+    permission = declared.get("permission", "read")
+    return (permission,) if isinstance(permission, str) else permission
 
 
 def model_named(declared: str) -> type["BaseModel"]:

@@ -26,7 +26,7 @@ routes = Blueprint(__name__)
     body_description="The fields to change, at least one.",
     response="customers.customer.Customer",
     returns="The changed customer.",
-    permission="write",
+    permission=("read", "write"),
 )
 def change_customer(request: PartnerRequest) -> Resource:
     """Change a customer."""

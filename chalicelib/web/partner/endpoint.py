@@ -19,7 +19,7 @@ from chalicelib.log import logger
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.web import query
 from chalicelib.web.json_body import MAX_VALUES, read_json
-from chalicelib.web.openapi.operation import OPERATIONS, permission_of
+from chalicelib.web.openapi.operation import OPERATIONS, permissions_of
 from chalicelib.web.problems import problem
 from chalicelib.web.request_log import log_unless_domain_error, request_id_of, source_of
 
@@ -40,6 +40,10 @@ class PartnerRequest:
 
     credential: Credential
     http: Request
+
+    def has(self, permission: Permission) -> bool:
+        """Return whether the API key has a permission."""
+        return permission in self.credential.permissions
 
     @property
     def account_id(self) -> str:
@@ -87,12 +91,12 @@ def partner_route(
 ) -> Callable[[PartnerView], Callable[[], Response]]:
     """Route requests to a view function that accepts a `PartnerRequest` and returns the response.
 
-    The credentials and the permission that the operation declares are checked before the rest of
+    The credentials and the permissions that the operation declares are checked before the rest of
     the request is read.
     """
 
     def decorate(view: PartnerView) -> Callable[[], Response]:
-        permission = Permission(permission_of(view))
+        permissions = [Permission(each) for each in permissions_of(OPERATIONS[view])]
 
         @functools.wraps(view)
         def endpoint() -> Response:
@@ -102,7 +106,8 @@ def partner_route(
                     http.headers.get(KEY_HEADER, ""), http.headers.get(SECRET_HEADER, "")
                 )
                 logger.append_keys(account_id=credential.account_id)
-                credential.require(permission)
+                for permission in permissions:
+                    credential.require(permission)
                 return _json_response(view(PartnerRequest(credential, http)), method)
             except Exception as raised:
                 error = raised

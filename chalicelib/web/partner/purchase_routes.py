@@ -2,6 +2,7 @@
 
 from chalice import Blueprint
 
+from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.schema import Resource
 from chalicelib.web.openapi.operation import operation
 from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
@@ -16,7 +17,8 @@ routes = Blueprint(__name__)
     " `externalId` as an earlier one updates it, so repeating the request has no further effect."
     "\n\nThe survey about a new purchase follows by the rules of the account: consent, delays and"
     " sending hours. An update makes a new decision, as long as the survey is pending."
-    " The JSON of a purchase is limited to 32 KB.",
+    " The JSON of a purchase is limited to 32 KB.\n\nWithout the permission `read`, `customer` is"
+    " `null` in the response.",
     body="purchases.partner_requests.PurchaseReport",
     body_description="The purchase.",
     response="purchases.purchase.Purchase",
@@ -30,7 +32,12 @@ def report_purchase(request: PartnerRequest) -> Resource:
 
     solicit = request.body(PurchaseReport).solicit
     definition = {name: v for name, v in request.json().items() if name != "solicit"}
-    return report.report_purchase(request.account_id, definition, solicit=solicit)
+    return report.report_purchase(
+        request.account_id,
+        definition,
+        solicit=solicit,
+        with_customer=request.has(Permission.READ),
+    )
 
 
 @partner_route(routes, "POST", "/partners/purchase/batch")
@@ -131,7 +138,11 @@ def get_survey_tracker(request: PartnerRequest) -> Resource:
     """Get the survey about a purchase."""
     from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
 
-    return read_survey_tracker(request.account_id, request.identifier("purchase"))
+    return read_survey_tracker(
+        request.account_id,
+        request.identifier("purchase"),
+        with_link=request.has(Permission.WRITE),
+    )
 
 
 @partner_route(routes, "POST", "/partners/survey-tracker")
@@ -180,5 +191,7 @@ def list_survey_trackers(request: PartnerRequest) -> Resource:
     from chalicelib.services.solicitation import survey_trackers
 
     return survey_trackers.list_survey_trackers(
-        request.account_id, request.optional_body(SurveyTrackerListRequest)
+        request.account_id,
+        request.optional_body(SurveyTrackerListRequest),
+        with_links=request.has(Permission.WRITE),
     )

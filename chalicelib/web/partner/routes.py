@@ -116,12 +116,15 @@ def get_customer(request: PartnerRequest) -> Resource:
     description="Always creates a customer, even if another customer has the same e-mail and phone"
     " number. No field is required, but at least one must have a value; `null` and an empty string"
     " are not values. An opt-in whose address is suppressed is stored and returned as `false`. The"
-    " JSON of a customer is limited to 32 KB, and to 61,000 bytes with escaped characters.",
+    " JSON of a customer is limited to 32 KB, and to 61,000 bytes with escaped characters.\n\nA"
+    " repeated request with the same idempotency key returns the customer as it was created,"
+    " without later changes. If the customer was erased in the meantime, the response is 404.",
     parameters=IDEMPOTENCY_KEY,
     body="customers.body.CustomerBody",
     body_description="The customer. Leading and trailing white space is removed.",
     response="customers.customer.Customer",
     returns="The new customer.",
+    errors=(404,),
     permission="write",
 )
 def create_customer(request: PartnerRequest) -> Resource:
