@@ -1,7 +1,8 @@
 """Compute how many operations a second the hottest key of each table and index allows."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from operator import itemgetter
 from statistics import median, quantiles
@@ -127,12 +128,22 @@ def import_rows(count: int) -> Iterator[None]:
         yield
 
 
-def submit(count: int) -> Iterator[None]:
-    """Store feedback of new respondents and process it in batches."""
+def submit(count: int, stores: int = 1) -> Iterator[None]:
+    """Store feedback of new respondents and process it in batches.
+
+    Args:
+        stores: the number of stores to which the respondents answer in turn.
+    """
     account_id, form_id = sample_account.with_contact_form()
+    store_ids = [new_id() for _ in range(stores)]
     for start in range(0, count, MAX_BATCH_SIZE):
         numbers = range(start, min(count, start + MAX_BATCH_SIZE))
-        batch = [respondent_feedback(account_id, form_id, number) for number in numbers]
+        batch = [
+            respondent_feedback(account_id, form_id, number).model_copy(
+                update={"store_id": store_ids[number % stores]}
+            )
+            for number in numbers
+        ]
         for record in batch:
             feedback.create(record, None)
             yield
@@ -152,11 +163,12 @@ def deliver(count: int) -> Iterator[None]:
         yield
 
 
-OPERATIONS: Final = {
+OPERATIONS: Final[dict[str, Callable[[int], Iterator[None]]]] = {
     "create a customer": create_listed,
     "create a customer without a position, and list it": create_unlisted,
     "import a row (time per chunk)": import_rows,
     "store and process feedback (time of storing)": submit,
+    "store and process feedback on 100 stores (time of storing)": partial(submit, stores=100),
     "deliver a webhook": deliver,
 }
 """Functions that perform the given number of operations of one account.

@@ -7,6 +7,7 @@ from benchmarks.ceilings import OPERATIONS, ceilings_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import BLOCK_SIZE
 from chalicelib.domain.work import shards_of_account
+from chalicelib.services.feedback.process import MAX_BATCH_SIZE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.table import connection
 
@@ -67,6 +68,13 @@ def test_keys_of_one_account_allow_target_rate(
     assert len(shards_of_account(new_id())) == 4
     units = sum(units for (table, _), units in load_of(name, 1).writes.items() if table == key)
     assert WRITE_UNITS_PER_KEY * keys / units >= per_second
+
+
+def test_batch_of_feedback_on_many_stores_writes_a_row_of_statistics_for_each_store() -> None:
+    load = load_of("store and process feedback on 100 stores (time of storing)", MAX_BATCH_SIZE)
+    assert hottest(load.writes)["statistics"] == 2 * MAX_BATCH_SIZE
+    load = load_of("store and process feedback (time of storing)", MAX_BATCH_SIZE)
+    assert hottest(load.writes)["statistics"] == 2
 
 
 def test_all_writes_of_one_block_stay_below_limit_of_one_second() -> None:
