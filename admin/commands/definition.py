@@ -6,6 +6,7 @@ The commands of forms and workflows check, compare and print definitions with th
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -19,7 +20,7 @@ from admin.definitions.export import previous_definition
 from admin.definitions.files import read_files
 from admin.definitions.plain_yaml import read_yaml, write_yaml
 from admin.definitions.references import StoredResources
-from admin.definitions.save import write
+from admin.definitions.save import ChangedMeanwhile, write
 from admin.definitions.templates import Template, new_definition
 from admin.identity import operator_identity
 from admin.options import AccountArgument, YesOption, example, id_argument, id_option, time_option
@@ -87,6 +88,9 @@ def load(
     The command shows what it creates, changes and removes, and asks for confirmation. A customer
     is merged: absent fields stay, null clears. Other resources are replaced, but `enabled` and the
     support address of a survey stay if they are absent.
+
+    A resource that changes after the command showed its change is not overwritten: the command
+    shows the new difference and asks again. With --yes, the exit status is 1.
 
     A CSV file contains one purchase per row. The columns are source, externalId, storeId, date,
     startDate, endDate, customerId and account; fields of the customer, such as customer.email and
@@ -164,9 +168,7 @@ def _load(
         _reject(problems)
     _show_warnings(definitions)
     found = effects(definitions, known)
-    _list([warning for effect in found for warning in effect.warnings], "Warning: ")
-    refused = [] if retypes else [p for effect in found for p in effect.refusals]
-    if refused:
+    if refused := _refused(found, retypes=retypes):
         _reject(refused)
     if dry_run:
         changes = [
@@ -181,20 +183,74 @@ def _load(
         text = "\n".join([*_effect_lines(found), "Nothing was changed."])
         show_record({**_counts(found), "changes": changes}, text)
         return
-    changing = [effect for effect in found if effect.outcome is not Outcome.UNCHANGED]
-    if not changing:
+    if not _changing(found):
         notices().print("The definitions are loaded already. Nothing to change.")
         show_record({"loaded": {}, "rejected": 0})
         return
-    for line in _effect_lines(found):
-        notices().print(line)
-    confirm(lambda: f"Load {_number_of(len(changing), 'definition')}?", is_confirmed=yes)
-    _save(changing)
+    _ask_and_save(found, retypes=retypes, yes=yes)
 
 
-def _save(changing: Sequence[Effect]) -> None:
-    outcomes = {id(effect.definition): effect.outcome for effect in changing}
+def _ask_and_save(found: Sequence[Effect], *, retypes: bool, yes: bool) -> None:
+    """Show the effects, ask, and save the definitions.
+
+    A definition whose resource changed since its effect was shown is not saved. Its new effect is
+    shown, and the operator is asked again. With ``yes``, the exit status is 1 instead.
+    """
     written: dict[str, Counter[Kind]] = {}
+    rejected: list[Problem] = []
+    is_repeated = False
+    while changing := _changing(found):
+        for line in _effect_lines(found):
+            notices().print(line)
+        if is_repeated and yes:
+            break
+        confirm(partial(_load_question, len(changing)), is_confirmed=yes)
+        problems, changed = _save(changing, written)
+        rejected += problems
+        if changed:
+            notices().print(
+                f"{_number_of(len(changed), 'definition')} not loaded, because the stored resource"
+                " has changed in the meantime:"
+            )
+        found = effects(changed, StoredResources())
+        rejected += _refused(found, retypes=retypes)
+        found = [effect for effect in found if retypes or not effect.refusals]
+        is_repeated = True
+    _list(rejected)
+    not_loaded = len(rejected) + len(changing)
+    loaded = [
+        f"Loaded{f' into account {account_id}' if len(written) > 1 else ''}: {count_list(counts)}"
+        for account_id, counts in written.items()
+    ]
+    show_record({"loaded": written, "rejected": not_loaded}, "\n".join(loaded) or "Loaded: nothing")
+    if not_loaded:
+        raise typer.Exit(1)
+
+
+def _changing(found: Sequence[Effect]) -> list[Effect]:
+    return [effect for effect in found if effect.outcome is not Outcome.UNCHANGED]
+
+
+def _refused(found: Sequence[Effect], *, retypes: bool) -> list[Problem]:
+    """Show the warnings about definitions, and return the changes that must not be made."""
+    _list([warning for effect in found for warning in effect.warnings], "Warning: ")
+    return [] if retypes else [p for effect in found for p in effect.refusals]
+
+
+def _load_question(count: int) -> str:
+    return f"Load {_number_of(count, 'definition')}?"
+
+
+def _save(
+    changing: Sequence[Effect], written: dict[str, Counter[Kind]]
+) -> tuple[list[Problem], list[Definition]]:
+    """Save definitions, and count them in ``written``.
+
+    Return the problems, and the definitions whose resources have changed since they were compared.
+    """
+    by_definition = {id(effect.definition): effect for effect in changing}
+    changed: list[Definition] = []
+    before = sum(map(Counter.total, written.values()))
     counted: dict[str, dict[str, Counter[str]]] = {}
     operator = operator_identity()
     try:
@@ -205,12 +261,19 @@ def _save(changing: Sequence[Effect]) -> None:
                 written.setdefault(account_id, Counter())[kind] += 1
                 if kind in _COUNTED:
                     kinds = counted.setdefault(account_id, {})
-                    kinds.setdefault(kind.value, Counter())[outcomes[id(definition)].value] += 1
+                    outcome = by_definition[id(definition)].outcome
+                    kinds.setdefault(kind.value, Counter())[outcome.value] += 1
                 advance()
 
-            rejected = write([effect.definition for effect in changing], count, operator)
+            def check(definition: Definition, stored: Any) -> None:
+                if not by_definition[id(definition)].is_current(stored):
+                    changed.append(definition)
+                    raise ChangedMeanwhile
+
+            definitions = [effect.definition for effect in changing]
+            return write(definitions, count, operator, check), changed
     except BaseException:
-        total = sum(map(Counter.total, written.values()))
+        total = sum(map(Counter.total, written.values())) - before
         notices().print(
             f"{total} of {len(changing)} definitions were written. Load them again to continue."
         )
@@ -219,16 +282,6 @@ def _save(changing: Sequence[Effect]) -> None:
         for account_id, counts in counted.items():
             change = AccountChange(clock.now(), "loaded definitions", operator, None, counts)
             add_change(account_id, change)
-    _list(rejected)
-    loaded = [
-        f"Loaded{f' into account {account_id}' if len(written) > 1 else ''}: {count_list(counts)}"
-        for account_id, counts in written.items()
-    ]
-    show_record(
-        {"loaded": written, "rejected": len(rejected)}, "\n".join(loaded) or "Loaded: nothing"
-    )
-    if rejected:
-        raise typer.Exit(1)
 
 
 def _reject(problems: Sequence[Problem]) -> None:

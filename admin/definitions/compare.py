@@ -50,6 +50,9 @@ class Effect:
     """The effect of loading one definition.
 
     Attributes:
+        saved: the content of the stored resource; None if there is none.
+        is_compared: whether the definition was compared with the stored resource. Purchases are
+            not, and neither are definitions that cannot be saved.
         diff: the changed lines of the definition, as in a unified diff.
         warnings: what respondents no longer see.
         refusals: changes that make stored responses ambiguous.
@@ -57,10 +60,20 @@ class Effect:
 
     definition: Definition
     outcome: Outcome
+    saved: dict[str, Any] | None = None
+    is_compared: bool = False
     name: str = ""
     diff: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
     refusals: tuple[Problem, ...] = ()
+
+    def is_current(self, stored: Any) -> bool:
+        """Return whether the stored resource has the content with which this was computed.
+
+        The colours of a customer's tags do not count: they belong to the account.
+        """
+        content = _content(self.definition, stored) if stored else None
+        return not self.is_compared or _without_colours(content) == _without_colours(self.saved)
 
 
 def effects(definitions: Sequence[Definition], known: StoredResources) -> list[Effect]:
@@ -112,13 +125,15 @@ def _effect(definition: Definition, references: RunReferences) -> Effect:
         return Effect(definition, Outcome.NEW)
     name = str(new.get("name") or new.get("displayName") or new.get("email") or "")
     if saved is None:
-        return Effect(definition, Outcome.NEW, name)
+        return Effect(definition, Outcome.NEW, None, True, name)
     if saved == new:
-        return Effect(definition, Outcome.UNCHANGED, name)
+        return Effect(definition, Outcome.UNCHANGED, saved, True, name)
     warnings, refusals = _field_problems(definition, references)
     return Effect(
         definition,
         Outcome.CHANGED,
+        saved,
+        True,
         name,
         tuple(_changed_lines(_without_secrets(saved, {}), _without_secrets(new, saved))),
         tuple(warnings),
@@ -218,7 +233,7 @@ def _define(
 def _compare_form(definition: Definition, references: RunReferences) -> _Compared:
     stored, account_id = _own_form(definition), definition.account_id
     new = form_definition(account_id, _define(definition, references, stored))
-    return form_definition(account_id, stored.saved) if stored else None, new
+    return _content(definition, stored.saved) if stored else None, new
 
 
 def _compare_workflow(definition: Definition, references: RunReferences) -> _Compared:
@@ -234,14 +249,14 @@ def _compare_workflow(definition: Definition, references: RunReferences) -> _Com
         allow_private=settings().private_webhooks,
     )
     new = workflow_definition(account_id, build_workflow(parsed, clock.now(), earlier))
-    return workflow_definition(account_id, earlier) if earlier else None, new
+    return _content(definition, earlier) if earlier else None, new
 
 
 def _compare_place(definition: Definition, references: RunReferences) -> _Compared:
     directory = references.stored.directory(definition.account_id)
     stored = directory.by_id.get(definition.resource_id or "")
     new = parse_definition(definition.content, MODELS[definition.kind])
-    return place_definition(definition.kind, stored) if stored else None, new.model_dump(
+    return _content(definition, stored) if stored else None, new.model_dump(
         mode="json", by_alias=True, exclude_defaults=True
     )
 
@@ -255,7 +270,24 @@ def _compare_customer(definition: Definition, references: RunReferences) -> _Com
     stored = find_customer(account_id, definition.resource_id or "")
     saved = merge_customer(content, defined, stored) if stored else defined
     new = _customer_view(without_suppressed_optins(account_id, saved))
-    return _customer_view(stored) if stored else None, new
+    return _content(definition, stored) if stored else None, new
+
+
+def _content(definition: Definition, stored: Any) -> dict[str, Any]:
+    """Return the content of the stored resource of a definition, as a definition."""
+    match definition.kind:
+        case Kind.BRAND | Kind.STORE:
+            return place_definition(definition.kind, stored)
+        case Kind.CUSTOMER:
+            return _customer_view(stored)
+        case Kind.WORKFLOW:
+            return workflow_definition(definition.account_id, stored)
+    return form_definition(definition.account_id, stored)
+
+
+def _without_colours(content: dict[str, Any] | None) -> dict[str, Any] | None:
+    tags = [tag["tag"] for tag in (content or {}).get("tags", ())]
+    return content and content | {"tags": tags}
 
 
 def _customer_view(customer: Customer) -> dict[str, Any]:

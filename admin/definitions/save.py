@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Lock
 from typing import Any, Final
 
@@ -17,21 +18,28 @@ from chalicelib.services.purchases.record import record_purchase
 
 MAX_WRITERS: Final = 8
 
-_WRITE: Final[dict[Kind, Callable[[str, Any, str | None], object]]] = {
+Check = Callable[[Any], object]
+
+_WRITE: Final[dict[Kind, Callable[[str, Any, str | None, Check], object]]] = {
     Kind.BRAND: save_brand,
     Kind.STORE: save_store,
-    Kind.CUSTOMER: lambda account_id, content, _: save_customer(account_id, content),
+    Kind.CUSTOMER: lambda account_id, content, _, check: save_customer(account_id, content, check),
     Kind.CONTACT_FORM: save_contact_form,
     Kind.SURVEY: save_survey,
     Kind.WORKFLOW: save_workflow,
-    Kind.PURCHASE: lambda account_id, content, _: record_purchase(account_id, content),
+    Kind.PURCHASE: lambda account_id, content, *_: record_purchase(account_id, content),
 }
+
+
+class ChangedMeanwhile(Exception):
+    """The stored resource is not the one with which the definition was compared."""
 
 
 def write(
     definitions: Iterable[Definition],
     written: Callable[[Definition], None],
     operator: str | None = None,
+    check: Callable[[Definition, Any], object] = lambda _definition, _stored: None,
 ) -> list[Problem]:
     """Save the definitions and return the problems. Call ``written`` for each saved definition.
 
@@ -41,6 +49,8 @@ def write(
     Args:
         operator: the identity of the operator, for the history. None for data of the
             service itself, such as demo data.
+        check: called with a definition and the stored resource that it replaces, or None. If it
+            raises `ChangedMeanwhile`, the definition is not saved. It is not called for purchases.
 
     Raises:
         Unavailable: the database throttles or does not respond. The remaining definitions are not
@@ -51,7 +61,10 @@ def write(
 
     def write_lane(lane: Sequence[Definition]) -> None:
         for definition in lane:
-            errors = _save_errors(definition, operator)
+            try:
+                errors = _save_errors(definition, operator, partial(check, definition))
+            except ChangedMeanwhile:
+                continue
             with lock:
                 problems.extend(Problem(definition.origin, input_error) for input_error in errors)
                 if not errors:
@@ -73,9 +86,9 @@ def write(
     return problems
 
 
-def _save_errors(definition: Definition, operator: str | None) -> list[InputError]:
+def _save_errors(definition: Definition, operator: str | None, check: Check) -> list[InputError]:
     try:
-        _WRITE[definition.kind](definition.account_id, definition.content, operator)
+        _WRITE[definition.kind](definition.account_id, definition.content, operator, check)
     except InvalidInput as error:
         return error.errors
     except (RecordTooLarge, Conflict, NotFound) as error:

@@ -309,19 +309,22 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
     return retry_on_contention(attempt)
 
 
-def replace(account_id: str, customer: Customer, merge: Callable[[Customer], Customer]) -> Created:
-    """Merge the customer into the customer with the same id, or add a new customer.
+def replace(
+    account_id: str, customer_id: str, merge: Callable[[Customer | None], Customer]
+) -> Created:
+    """Replace the customer with this id, or add a new customer.
 
     The counts and the position do not change.
 
     Args:
-        merge: returns the customer that replaces the stored customer.
+        merge: returns the customer that replaces the stored customer, or the new customer if it is
+            called with None.
     """
 
     def attempt() -> Created:
-        earlier_row = read_together((CustomerRow, account_key(account_id, customer.id)))[0]
+        earlier_row = read_together((CustomerRow, account_key(account_id, customer_id)))[0]
         if earlier_row is None:
-            return create(account_id, customer)
+            return create(account_id, merge(None))
         earlier = build_customer(earlier_row)
         replacing = merge(earlier)
         merged = replacing.model_copy(

@@ -1,5 +1,6 @@
 """Create or replace an account's brands and stores from definitions."""
 
+from collections.abc import Callable
 from typing import Any
 
 from admin.domain.places import BrandDefinition, parse_store_definition
@@ -12,28 +13,39 @@ from chalicelib.domain.input_errors import InputError
 from chalicelib.storage import places
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
+Check = Callable[[Place | None], object]
 
-def save_brand(account_id: str, definition: Any, operator: str | None = None) -> Place:
+
+def save_brand(
+    account_id: str, definition: Any, operator: str | None = None, check: Check = lambda _: None
+) -> Place:
     """Create the brand, or replace the existing brand with the same id; see `_save`."""
-    return _save(
-        account_id, PlaceKind.BRAND, parse_definition(definition, BrandDefinition), operator
-    )
+    brand = parse_definition(definition, BrandDefinition)
+    return _save(account_id, PlaceKind.BRAND, brand, operator, check)
 
 
-def save_store(account_id: str, definition: Any, operator: str | None = None) -> Place:
+def save_store(
+    account_id: str, definition: Any, operator: str | None = None, check: Check = lambda _: None
+) -> Place:
     """Create the store, or replace the existing store with the same id; see `_save`."""
     store = parse_store_definition(definition, places.load_directory(account_id))
-    return _save(account_id, PlaceKind.STORE, store, operator)
+    return _save(account_id, PlaceKind.STORE, store, operator, check)
 
 
 def _save(
-    account_id: str, kind: PlaceKind, definition: BrandDefinition, operator: str | None
+    account_id: str,
+    kind: PlaceKind,
+    definition: BrandDefinition,
+    operator: str | None,
+    check: Check,
 ) -> Place:
     """Save a brand or a store and add the change to the account's history.
 
     Args:
         operator: the identity of the operator, for the history. None for data of the
             service itself, such as demo data.
+        check: called with the stored place before it is replaced, or with None. If it raises an
+            exception, nothing is saved.
 
     Raises:
         InvalidInput: a place of the other kind has the same id.
@@ -47,6 +59,7 @@ def _save(
             raise InvalidInput([InputError("/id", "duplicate", detail)])
         if place == earlier:
             return place
+        check(earlier)
         changes = []
         if operator:
             subject = f"{place.kind.lower()} {place.id}"

@@ -1,6 +1,6 @@
 """Create a customer from a definition, merge the definition into it, and change its tags."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
@@ -19,20 +19,28 @@ from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.solicitation.channel import optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels
-from chalicelib.services.customers.read import read_customer, with_tags
+from chalicelib.services.customers.read import find_customer, read_customer, with_tags
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import optin_keys
 from chalicelib.storage import contacts, customer_creation, customers, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 
 
-def save_customer(account_id: str, definition: Any) -> Customer:
+def save_customer(
+    account_id: str,
+    definition: Any,
+    check: Callable[[Customer | None], object] = lambda _: None,
+) -> Customer:
     """Create the customer, or merge the definition into the customer with the same id.
 
     See `merge_customer`. The opt-in of a suppressed address is off, whatever the definition
     contains. Tags belong to the account: new tags of the definition are created, and
     the colours in the definition apply to all customers with these tags. Loading a customer does
     not change its position in the list, its feedback and purchase counts or its creation time.
+
+    Args:
+        check: called with the stored customer before it is changed, or with None. If it raises an
+            exception, the customer is not saved.
 
     Raises:
         InvalidInput: the definition is invalid, or the account would have too many tags.
@@ -42,19 +50,21 @@ def save_customer(account_id: str, definition: Any) -> Customer:
     tag_ids = {tag_id(account_id, tag.tag) for tag in parsed.tags}
 
     def attempt() -> customer_creation.Created:
+        if tag_ids:  # tags are saved before the customer
+            check(find_customer(account_id, parsed.id))
         existing = places.find_tags(account_id, tag_ids)
         now = clock.now()
         tags = merge_tags(account_id, parsed.tags, existing, now)
         customer = build_customer(parsed, tags, now)
         save_tags(account_id, tags, existing)
-        return customer_creation.replace(
-            account_id,
-            without_suppressed_optins(account_id, customer),
-            lambda stored: without_suppressed_optins(
-                account_id,
-                merge_customer(definition, customer, with_tags(account_id, [stored])[0]),
-            ),
-        )
+
+        def merge(stored: Customer | None) -> Customer:
+            tagged = with_tags(account_id, [stored])[0] if stored else None
+            check(tagged)
+            merged = merge_customer(definition, customer, tagged) if tagged else customer
+            return without_suppressed_optins(account_id, merged)
+
+        return customer_creation.replace(account_id, customer.id, merge)
 
     saved = retry_on_contention(attempt)
     if not saved.is_listed:

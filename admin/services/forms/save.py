@@ -21,13 +21,18 @@ Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
 
 def save_contact_form(
-    account_id: str, definition: Any, operator: str | None = None
+    account_id: str,
+    definition: Any,
+    operator: str | None = None,
+    check: Callable[[SavedContactForm | None], object] = lambda _: None,
 ) -> SavedContactForm:
     """Create the contact form, or replace the existing contact form with the same id.
 
     Args:
         operator: the identity of the operator, for the history. None for data of the
             service itself, such as demo data.
+        check: called with the stored contact form before it is replaced, or with None. If it raises
+            an exception, nothing is saved.
 
     Raises:
         InvalidInput: the definition is invalid.
@@ -42,15 +47,23 @@ def save_contact_form(
         definition,
         operator,
         define_contact_form,
+        check,
     )
 
 
-def save_survey(account_id: str, definition: Any, operator: str | None = None) -> SavedSurvey:
+def save_survey(
+    account_id: str,
+    definition: Any,
+    operator: str | None = None,
+    check: Callable[[SavedSurvey | None], object] = lambda _: None,
+) -> SavedSurvey:
     """Create the survey, or replace the existing survey with the same id.
 
     The arguments and the errors are those of `save_contact_form`.
     """
-    return _save(surveys, SavedSurvey, "survey", account_id, definition, operator, define_survey)
+    return _save(
+        surveys, SavedSurvey, "survey", account_id, definition, operator, define_survey, check
+    )
 
 
 def _save(
@@ -61,6 +74,7 @@ def _save(
     definition: Any,
     operator: str | None,
     build: Callable[[Any, Directory, datetime, Saved | None], Saved],
+    check: Callable[[Saved | None], object],
 ) -> Saved:
     """Build the form from the definition and the stored form, and save it if it has changed.
 
@@ -79,6 +93,7 @@ def _save(
         form = build(definition, directory, now, earlier)
         if form == earlier:
             return form
+        check(earlier)
         change = operator and AccountChange(
             now,
             f"{kind} {form.id}",

@@ -1,6 +1,6 @@
 """Create, replace, enable, disable and list workflows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,12 @@ from chalicelib.storage import places, workflows
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 
-def save_workflow(account_id: str, definition: Any, operator: str | None = None) -> Workflow:
+def save_workflow(
+    account_id: str,
+    definition: Any,
+    operator: str | None = None,
+    check: Callable[[Workflow | None], object] = lambda _: None,
+) -> Workflow:
     """Create the workflow, or replace the existing workflow with the same id.
 
     Without `enabled` in the definition, an existing workflow stays enabled or disabled.
@@ -24,6 +29,8 @@ def save_workflow(account_id: str, definition: Any, operator: str | None = None)
     Args:
         operator: the identity of the operator, for the history. None for data of the
             service itself, such as demo data.
+        check: called with the stored workflow before it is replaced, or with None. If it raises an
+            exception, nothing is saved.
 
     Raises:
         InvalidInput: the definition is invalid.
@@ -41,6 +48,7 @@ def save_workflow(account_id: str, definition: Any, operator: str | None = None)
         workflow = build_workflow(parsed, now, earlier)
         if workflow == earlier:
             return workflow
+        check(earlier)
         changes = []
         if operator:
             old = {"name": earlier.name} if earlier else None

@@ -1,11 +1,13 @@
 """Tests of ``definition load`` and ``definition revert``: no stored data is lost silently."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from admin.commands import definition as definition_command
 from admin.services.customers.save import save_customer
 from admin.services.forms.manage import change_form, require_form, set_form_enabled
 from chalicelib.domain.feedback.feedback import FormKind
@@ -13,10 +15,13 @@ from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.customers.read import read_customer
+from chalicelib.services.customers.read import find_customer, read_customer
 from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import workflows
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
 from tests.admin.command import run
+from tests.services.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.webhooks.delivering import add_workflow
@@ -246,3 +251,124 @@ def test_history_contains_numbers_of_customers(seeded: SeededAccount, file: Path
         {"customer": {"new": 1}},
     )
     assert "x@example.com" not in json.dumps(changes)
+
+
+def definitions_of(seeded: SeededAccount) -> dict[str, dict[str, Any]]:
+    """Return a definition of each kind of resource that the account has."""
+    workflow = add_workflow(seeded.account_id, ACTION)
+    return {
+        "brand": {"kind": "brand", "id": seeded.brand_id, "name": "Maison Lumen"},
+        "store": {"kind": "store", "id": seeded.store_id, "brandId": seeded.brand_id}
+        | {"name": "Lyon Bellecour", "timeZone": "Europe/Paris"},
+        "customer": {"kind": "customer", "id": seeded.customer_id, "company": "Lumen"},
+        "contactForm": exported("form", seeded.contact_form_id),
+        "survey": exported("survey", seeded.survey_id),
+        "workflow": exported("workflow", seeded.account_id, workflow.id),
+    }
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """Run these actions, one after each confirmation, as another operator would."""
+    actions: list[Callable[[], object]] = []
+
+    def confirm(_question: object, *, is_confirmed: bool) -> None:
+        if actions:
+            actions.pop(0)()
+
+    monkeypatch.setattr(definition_command, "confirm", confirm)
+    return actions
+
+
+WORDS = {"contactForm": "contact form"}
+KINDS = ["brand", "store", "customer", "contactForm", "survey", "workflow"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_definition_that_changed_after_the_confirmation_is_not_saved(
+    seeded: SeededAccount, file: Path, meanwhile: list[Callable[[], object]], kind: str
+) -> None:
+    loaded = definitions_of(seeded)[kind]
+    load(file, loaded, seeded, "--yes")
+    name = "company" if kind == "customer" else "name"
+    other = file.with_name("other.json")
+    meanwhile.append(lambda: load(other, loaded | {name: "Theirs"}, seeded, "--yes"))
+    result = load(file, loaded | {name: "Ours"}, seeded, "--yes")
+    assert result.exit_code == 1
+    assert "1 definition not loaded, because the stored resource has changed" in result.stderr
+    assert f"  -{name}: Theirs" in result.stderr.splitlines()
+    shown = load(file, loaded | {name: "Theirs"}, seeded, "--dry-run")
+    assert f"Unchanged: 1 {WORDS.get(kind, kind)}" in shown.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_definition_that_changed_is_saved_after_another_confirmation(
+    seeded: SeededAccount, file: Path, meanwhile: list[Callable[[], object]], kind: str
+) -> None:
+    loaded = definitions_of(seeded)[kind]
+    load(file, loaded, seeded, "--yes")
+    name = "company" if kind == "customer" else "name"
+    other = file.with_name("other.json")
+    meanwhile.append(lambda: load(other, loaded | {name: "Theirs"}, seeded, "--yes"))
+    result = load(file, loaded | {name: "Ours"}, seeded)
+    assert (result.exit_code, result.stdout.strip()) == (0, f"Loaded: 1 {WORDS.get(kind, kind)}")
+    assert f"  -{name}: Theirs" in result.stderr.splitlines()
+    again = load(file, loaded | {name: "Ours"}, seeded, "--yes")
+    assert "The definitions are loaded already." in again.stderr
+
+
+def test_other_definitions_of_the_load_are_saved(
+    seeded: SeededAccount, file: Path, meanwhile: list[Callable[[], object]]
+) -> None:
+    found = definitions_of(seeded)
+    file.write_text(json.dumps([found[kind] | {"name": "Ours"} for kind in ("survey", "brand")]))
+    other = file.with_name("other.json")
+    meanwhile.append(lambda: load(other, found["survey"] | {"name": "Theirs"}, seeded, "--yes"))
+    result = run("definition", "load", file, "--account", seeded.account_id, "--yes")
+    assert (result.exit_code, result.stdout) == (1, "Loaded: 1 brand\n")
+    assert stored_survey(seeded).name == "Theirs"
+
+
+def test_definition_that_another_operator_created_or_erased_meanwhile_is_not_saved(
+    seeded: SeededAccount, file: Path, meanwhile: list[Callable[[], object]]
+) -> None:
+    new = {"kind": "customer", "id": new_id(), "company": "Ours"}
+    other = file.with_name("other.json")
+    meanwhile.append(lambda: load(other, new | {"company": "Theirs"}, seeded, "--yes"))
+    assert load(file, new, seeded, "--yes").exit_code == 1
+    assert read_customer(seeded.account_id, new["id"]).company == "Theirs"
+    meanwhile.append(lambda: run("customer", "erase", seeded.account_id, new["id"], "--yes"))
+    assert load(file, new, seeded, "--yes").exit_code == 1
+    assert find_customer(seeded.account_id, new["id"]) is None
+
+
+def test_changed_counts_and_tag_colours_do_not_prevent_a_load(
+    seeded: SeededAccount, file: Path, meanwhile: list[Callable[[], object]]
+) -> None:
+    first, second = (
+        {"kind": "customer", "id": new_id(), "company": "Before", "tags": [{"tag": "VIP"}]}
+        for _ in range(2)
+    )
+    file.write_text(json.dumps([first, second]))
+    arguments = ("definition", "load", file, "--account", seeded.account_id, "--yes")
+    assert run(*arguments).exit_code == 0
+    red = {"tags": [{"tag": "VIP", "color": "#ff0000"}], "company": "After"}
+    file.write_text(json.dumps([first | red, second | red]))
+    row = CustomerRow.get(account_key(seeded.account_id, first["id"]))
+    meanwhile.append(lambda: row.update([CustomerRow.purchase_count.set(3)]))
+    assert run(*arguments).exit_code == 0
+    assert read_customer(seeded.account_id, second["id"]).company == "After"
+
+
+def test_change_between_reading_and_writing_a_form_is_not_overwritten(
+    seeded: SeededAccount, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = exported("survey", seeded.survey_id)
+
+    def disable() -> None:
+        set_form_enabled(FormKind.SURVEY, seeded.survey_id, is_enabled=False)
+
+    with before_request(monkeypatch, "TransactWriteItems", disable):
+        result = load(file, definition | {"name": "Ours"}, seeded, "--yes")
+    assert (result.exit_code, stored_survey(seeded).name) == (1, definition["name"])
+    assert not stored_survey(seeded).enabled
