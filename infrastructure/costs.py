@@ -162,7 +162,7 @@ SWEEP: Final = Operation(
 )
 """One sweep of an idle stage. The sweeper reads all kinds of work at the same time."""
 
-SWEEP_METRICS: Final = 13
+SWEEP_METRICS: Final = 14
 """The number of metrics that each sweep publishes."""
 
 _METRICS_UNDER_LOAD: Final = 13

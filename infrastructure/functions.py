@@ -154,11 +154,13 @@ MAX_WORK_AGE_S: Final = {
     "webhook": 7200,
     "solicitation": 3600,
     "erasure": 3600,
+    "retention": 86400,
 }
 """By kind of work: the age of the oldest unfinished record at which an alarm fires.
 
 The age counts from the time at which the record could first be processed. The delays between the
 attempts of a webhook, held surveys and the next pass of an erasure are planned and do not count.
+The age of ``retention`` counts from when an account was due, until its old feedback is anonymized.
 """
 
 PUBLIC_SUBMITS: Final = ("/public/contact-form/submit", "/public/survey/submit")
@@ -393,7 +395,8 @@ FUNCTIONS: Final = (
             "solicitations/due": ("Query",),
             "erasures": ("BatchGetItem", "UpdateItem"),
             "erasures/due": ("Query",),
-            "accounts": ("Scan", "UpdateItem"),
+            "accounts": ("BatchGetItem", "UpdateItem"),
+            "accounts/retention": ("Scan",),
             "feedback/by_account": ("Query",),
         },
     ),

@@ -26,24 +26,24 @@ def sweep(event: CloudWatchEvent) -> None:
     """Requeue overdue work of every kind until none is left or the function's time runs out.
 
     The kinds are swept concurrently, so that a failure or a backlog of one kind does not block the
-    others. At the same time, positions for unlisted customers are requested once for each account.
-    Feedback that is older than the retention period of its account is anonymized afterwards, up to
-    a maximum number of records per invocation. If one part fails, the exception is raised after the
+    others. At the same time, positions for unlisted customers are requested once for each account,
+    and feedback that is older than the retention period of its account is anonymized, up to a
+    maximum number of records per invocation. If one part fails, the exception is raised after the
     other parts have run.
     """
     parts: dict[str, Callable[[], Swept]] = {
         work.records.kind: partial(sweep_work, work) for work in ALL_WORK
     }
     parts["listing"] = request_overdue_positions
+    parts["retention"] = anonymize_old_feedback
     with invocation(event.context, retry_s=WORK_RETRY_S, reserve_s=MIN_WORK_S):
         errors = map_concurrently(lambda kind: _run(kind, parts[kind]), list(parts), len(parts))
-        errors.append(_run("retention", anonymize_old_feedback))
     for error in errors:
         if error:
             raise error
 
 
-def _run(kind: str, part: Callable[[], Swept | int]) -> Exception | None:
+def _run(kind: str, part: Callable[[], Swept]) -> Exception | None:
     """Run a part of the sweep, and log its result. Return the exception that it raised."""
     try:
         swept = part()
@@ -51,9 +51,6 @@ def _run(kind: str, part: Callable[[], Swept | int]) -> Exception | None:
         logger.exception("sweep failed", work=kind)
         return error
     event = _EVENTS.get(kind, "overdue work requeued")
-    if isinstance(swept, Swept):
-        metrics = {"swept": swept.records, "oldest": swept.oldest_s}
-    else:
-        metrics = {"swept": swept}
-    logger.info(event, **metric_fields("work", kind, **metrics))
+    metrics = metric_fields("work", kind, swept=swept.records, oldest=swept.oldest_s)
+    logger.info(event, **metrics)
     return None

@@ -7,6 +7,7 @@ from datetime import datetime
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import AccountSettings
@@ -16,7 +17,8 @@ from chalicelib.storage.dynamodb.attributes import (
     JsonAttribute,
     TimestampAttribute,
 )
-from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.indexes import index
+from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
 
@@ -24,8 +26,10 @@ class AccountRow(Table):
     """The table row of an account. ``settings`` omits the name and all default values.
 
     An account with a retention period has ``retention_due_at``, the time in epoch seconds at which
-    the sweeper continues to anonymize feedback. All feedback that was created at
-    ``anonymized_until`` or earlier is anonymized.
+    the sweeper continues to anonymize feedback. The index `retention` contains only these accounts.
+    All feedback that was created at ``anonymized_until`` or earlier is anonymized. If the last pass
+    did not anonymize all old feedback, ``retention_waits_since`` is the time in epoch seconds from
+    which it waits.
 
     ``webhook_secret_from`` is the sort key of the account's newest webhook secret.
     """
@@ -40,7 +44,9 @@ class AccountRow(Table):
     settings = JsonAttribute(null=True)
     retention_due_at = IntegerAttribute(null=True)
     anonymized_until = TimestampAttribute(null=True)
+    retention_waits_since = IntegerAttribute(null=True)
     webhook_secret_from = UnicodeAttribute(null=True)
+    retention = index("account_id", "retention_due_at", sort_type=IntegerAttribute)
 
 
 def save(account: Account) -> None:
@@ -91,8 +97,8 @@ def replace_settings(
     """
     actions = AccountRow.changes(name=changed.name, settings=_stored(changed))
     if changed.retention_days != current.retention_days:
-        due_at = None if changed.retention_days is None else 0
-        actions += AccountRow.changes(retention_due_at=due_at)
+        due = _due_first() if changed.retention_days else dict.fromkeys(_due_first())
+        actions += AccountRow.changes(**due)
     unchanged = AccountRow.has(name=current.name, settings=_stored(current))
     with transaction() as write:
         write.update(AccountRow(account_id), actions, unchanged)
@@ -122,23 +128,33 @@ class DueRetention:
 
     Attributes:
         anonymized_until: all feedback that was created at this time or earlier is anonymized.
+        waits_since: the time in epoch seconds from which the account's old feedback waits.
     """
 
     account_id: str
     retention_days: int
     anonymized_until: datetime | None
+    waits_since: int
 
 
 def list_due_retention(now: datetime) -> list[DueRetention]:
     """Load the accounts whose retention is due, the longest overdue first.
 
-    Reads the whole table, with one request per MB.
+    One request per MB of the index, about 10,000 accounts with a retention period, and one per 100
+    due accounts.
     """
-    rows = AccountRow.scan(AccountRow.retention_due_at <= int(now.timestamp()))
+    entries = AccountRow.retention.scan(AccountRow.retention_due_at <= int(now.timestamp()))
+    in_order = sorted(entries, key=lambda entry: entry.retention_due_at)
+    rows = read_together(*((AccountRow, entry.account_id) for entry in in_order))
     return [
-        DueRetention(row.account_id, days, row.anonymized_until)
-        for row in sorted(rows, key=lambda row: row.retention_due_at)
-        if (days := _settings(row).retention_days)
+        DueRetention(
+            row.account_id,
+            days,
+            row.anonymized_until,
+            row.retention_waits_since or row.retention_due_at or 0,
+        )
+        for row in rows
+        if row and (days := _settings(row).retention_days)
     ]
 
 
@@ -148,14 +164,23 @@ def find_anonymized_until(account_id: str) -> datetime | None:
     return row.anonymized_until if row else None
 
 
-def save_retention(due: DueRetention, anonymized_until: datetime | None, due_at: datetime) -> None:
+def save_retention(
+    due: DueRetention, anonymized_until: datetime | None, due_at: datetime, *, is_done: bool
+) -> None:
     """Store the progress of the retention and the time of its next pass. One request.
 
     Store nothing if the retention was restarted or ended since it was loaded.
+
+    Args:
+        is_done: whether no old feedback waits any more.
     """
     row = AccountRow(due.account_id)
     progress = {"anonymized_until": anonymized_until} if anonymized_until else {}
-    actions = AccountRow.changes(retention_due_at=int(due_at.timestamp()), **progress)
+    actions = AccountRow.changes(
+        retention_due_at=int(due_at.timestamp()),
+        retention_waits_since=None if is_done else due.waits_since,
+        **progress,
+    )
     is_seen = AccountRow.has(anonymized_until=due.anonymized_until)
     condition = AccountRow.retention_due_at.exists() & is_seen
     try_write(lambda: row.update(actions, condition=condition))
@@ -169,8 +194,13 @@ def restart_retention() -> None:
     """
     has_retention = AccountRow.retention_due_at.exists()
     for row in AccountRow.scan(has_retention | AccountRow.anonymized_until.exists()):
-        due = {} if row.retention_due_at is None else {"retention_due_at": 0}
+        due = {} if row.retention_due_at is None else _due_first()
         row.update(AccountRow.changes(anonymized_until=None, **due))
+
+
+def _due_first() -> dict[str, int]:
+    """Return the attributes of an account whose retention is due before that of others."""
+    return {"retention_due_at": 0, "retention_waits_since": int(clock.now().timestamp())}
 
 
 def list_all() -> list[Account]:

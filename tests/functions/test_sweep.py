@@ -233,7 +233,7 @@ def test_sweep_publishes_age_of_oldest_work_of_every_kind(
     sweep_once(10_000)
     ages = published_ages(caplog)
     assert set(ages) == set(MAX_WORK_AGE_S)
-    assert set(ages) == {work.records.kind for work in ALL_WORK} | {"listing"}
+    assert set(ages) == {work.records.kind for work in ALL_WORK} | {"listing", "retention"}
     assert 3600 <= ages["webhook"] < 3700
     assert ages["listing"] >= 7200
 
@@ -285,21 +285,25 @@ def test_failure_of_one_kind_does_not_stop_other_kinds(
     assert attempts == dict.fromkeys((records.kind for records in others), 1)
 
 
-def test_backlog_of_work_does_not_delay_positions(monkeypatch: pytest.MonkeyPatch) -> None:
-    requested = Event()
+@pytest.mark.parametrize("part", ["request_overdue_positions", "anonymize_old_feedback"])
+def test_backlog_of_work_does_not_delay_positions_and_retention(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    started = Event()
 
-    def request_positions() -> Swept:
-        requested.set()
+    def start() -> Swept:
+        started.set()
         return Swept(1)
 
-    monkeypatch.setattr("chalicelib.functions.sweep.request_overdue_positions", request_positions)
-    monkeypatch.setattr("chalicelib.functions.sweep.anonymize_old_feedback", lambda: 0)
+    for name in ("request_overdue_positions", "anonymize_old_feedback"):
+        run = start if name == part else Swept
+        monkeypatch.setattr(f"chalicelib.functions.sweep.{name}", run)
     waited: list[bool] = []
 
-    def sweep_until_requested(*_: object) -> Swept:
-        waited.append(requested.wait(1))
+    def sweep_until_started(*_: object) -> Swept:
+        waited.append(started.wait(1))
         return Swept()
 
-    monkeypatch.setattr("chalicelib.functions.sweep.sweep_work", sweep_until_requested)
+    monkeypatch.setattr("chalicelib.functions.sweep.sweep_work", sweep_until_started)
     sweep_once(10_000)
     assert waited == [True] * len(ALL_WORK)

@@ -179,7 +179,7 @@ def test_every_kind_of_work_has_alarm_on_age_of_oldest_record() -> None:
         if alarm["Properties"].get("MetricName") == "oldest"
     }
     assert thresholds == MAX_WORK_AGE_S
-    assert set(thresholds) == {work.records.kind for work in ALL_WORK} | {"listing"}
+    assert set(thresholds) == {work.records.kind for work in ALL_WORK} | {"listing", "retention"}
     # The longest delay after a failure is within the period, so each record is measured in it.
     period_s = generate.function_resources()["OldImportAlarm"]["Properties"]["Period"]
     assert period_s >= MAX_DELAY.total_seconds()

@@ -27,7 +27,7 @@ def counted_rows(patch: pytest.MonkeyPatch) -> Iterator[RowsRead]:
 
     def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
         response = real(client, operation, arguments)
-        if operation == "Query":
+        if operation in ("Query", "Scan"):
             # moto's ScannedCount is the size of the table.
             read.total += real(client, operation, _without_filter(arguments))["Count"]
         if operation == "BatchGetItem":
@@ -39,15 +39,15 @@ def counted_rows(patch: pytest.MonkeyPatch) -> Iterator[RowsRead]:
         yield read
 
 
-def _without_filter(query: dict[str, Any]) -> dict[str, Any]:
-    query = {name: value for name, value in query.items() if name != "FilterExpression"}
+def _without_filter(arguments: dict[str, Any]) -> dict[str, Any]:
+    omitted = ("FilterExpression", "ProjectionExpression")
+    request = {name: value for name, value in arguments.items() if name not in omitted}
+    condition = request.get("KeyConditionExpression", "")
     for names in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
-        known = query.get(names, {})
-        query[names] = {
-            name: value for name, value in known.items() if name in query["KeyConditionExpression"]
-        }
-    query.pop("ProjectionExpression", None)
-    return query
+        known = request.pop(names, {})
+        if used := {name: value for name, value in known.items() if name in condition}:
+            request[names] = used
+    return request
 
 
 def account_with_same_shards(account_id: str) -> str:

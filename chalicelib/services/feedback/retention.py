@@ -8,6 +8,7 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.paging import in_groups
+from chalicelib.domain.work import Swept
 from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback, feedback_changes
 from chalicelib.storage.accounts import DueRetention
@@ -26,22 +27,25 @@ MAX_COUNTED: Final = 10_000
 _CHECK_INTERVAL: Final = timedelta(hours=1)
 
 
-def anonymize_old_feedback() -> int:
+def anonymize_old_feedback() -> Swept:
     """Anonymize feedback that is older than the retention period of its account.
 
     Only the ratings remain. The feedback stays linked to the customer and stays in the customer's
-    counts. Return the number of anonymized records. A pass handles up to `MAX_PER_PASS` records of
-    each due account, oldest first. If the account has more such records, it is due again in the
-    next pass, otherwise after an hour. A pass serves the longest overdue accounts first, so if the
-    time of a pass ends early, the next pass begins with other accounts.
+    counts. Return the number of anonymized records, and the longest time for which an account has
+    waited for the end of its passes. A pass handles up to `MAX_PER_PASS` records of each due
+    account, oldest first. If the account has more such records, it is due again in the next pass,
+    otherwise after an hour. A pass serves the longest overdue accounts first, so if the time of a
+    pass ends early, the next pass begins with other accounts.
 
-    AWS requests: one, and for each due account up to 17. If an account fails, the exception is
-    raised after the other accounts, and the next pass serves the account after the others.
+    AWS requests: two, and for each due account up to 17; one if no account is due. If an account
+    fails, the exception is raised after the other accounts, and the next pass serves the account
+    after the others.
     """
     now = clock.now()
     anonymized = 0
     errors: list[Exception] = []
-    for due in accounts.list_due_retention(now):
+    overdue = accounts.list_due_retention(now)
+    for due in overdue:
         if not has_time_for_work():
             break
         try:
@@ -50,10 +54,11 @@ def anonymize_old_feedback() -> int:
             logger.exception("retention failed", account_id=due.account_id)
             errors.append(error)
             with suppress(Unavailable):
-                accounts.save_retention(due, None, now)
+                accounts.save_retention(due, None, now, is_done=False)
     if errors:
         raise errors[0]
-    return anonymized
+    now_s = int(now.timestamp())
+    return Swept(anonymized, max((now_s - due.waits_since for due in overdue), default=0))
 
 
 def count_old_feedback(account_id: str, retention_days: int) -> int:
@@ -75,9 +80,9 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     for group in in_groups(ids, PER_TRANSACTION):
         anonymized += retry_on_contention(partial(_anonymize_group, due.account_id, group))
     if len(listed) < MAX_PER_PASS:
-        accounts.save_retention(due, until, now + _CHECK_INTERVAL)
+        accounts.save_retention(due, until, now + _CHECK_INTERVAL, is_done=True)
     else:
-        accounts.save_retention(due, listed[-1][1], now)
+        accounts.save_retention(due, listed[-1][1], now, is_done=False)
     return anonymized
 
 

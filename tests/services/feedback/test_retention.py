@@ -28,6 +28,7 @@ from tests.policies import allowed
 from tests.services.feedback.submitting import answer_contact_form, respondents
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
+from tests.services.rows_read import counted_rows
 from tests.web.seeded_account import SeededAccount
 
 
@@ -69,7 +70,7 @@ def test_old_feedback_is_counted_before_it_is_anonymized(
     monkeypatch.setattr(retention, "MAX_COUNTED", 2)
     assert count_old_feedback(account, 30) == 2
     retain(seeded, 30)
-    assert anonymize_old_feedback() == 3
+    assert anonymize_old_feedback().records == 3
     assert count_old_feedback(account, 30) == 0
 
 
@@ -80,10 +81,10 @@ def test_answers_older_than_retention_period_are_anonymized(
     time.ahead += timedelta(days=20)
     new = submit(seeded)
     retain(seeded, 30)
-    assert anonymize_old_feedback() == 0
+    assert anonymize_old_feedback().records == 0
     time.ahead += timedelta(days=11)
-    assert anonymize_old_feedback() == 1
-    assert anonymize_old_feedback() == 0
+    assert anonymize_old_feedback().records == 1
+    assert anonymize_old_feedback().records == 0
     assert answered(old) == ["nps"]
     assert answered(new) == ["what", "note", "nps"]
     (customer,) = respondents(seeded)
@@ -96,7 +97,7 @@ def test_accounts_without_retention_period_keep_answers(seeded: SeededAccount, t
     retain(seeded, 30)
     retain(seeded, None)
     time.ahead += timedelta(days=400)
-    assert anonymize_old_feedback() == 0
+    assert anonymize_old_feedback().records == 0
     assert answered(submitted) == ["what", "note", "nps"]
 
 
@@ -109,7 +110,7 @@ def test_pass_anonymizes_limited_number_and_next_pass_continues(
         time.ahead += timedelta(seconds=1)
     retain(seeded, 30)
     time.ahead += timedelta(days=31)
-    assert [anonymize_old_feedback() for _ in range(3)] == [2, 1, 0]
+    assert [anonymize_old_feedback().records for _ in range(3)] == [2, 1, 0]
 
 
 def test_accounts_are_due_again_after_an_hour(seeded: SeededAccount, time: Time) -> None:
@@ -120,6 +121,42 @@ def test_accounts_are_due_again_after_an_hour(seeded: SeededAccount, time: Time)
     assert calls.total() == 1
     time.ahead += timedelta(hours=1)
     assert seeded.account_id in {due.account_id for due in accounts.list_due_retention(clock.now())}
+
+
+def test_pass_reads_no_accounts_without_retention_period(
+    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        create_account("Maison Lumen")
+    with counted_rows(monkeypatch) as read:
+        anonymize_old_feedback()
+    assert read.total == 0
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_age_of_retention_grows_until_all_old_feedback_is_anonymized(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    monkeypatch.setattr(retention, "MAX_PER_PASS", 1)
+    submit(seeded)
+    submit(seeded)
+    time.ahead += timedelta(days=31)
+    retain(seeded, 30)
+    ages = []
+    for _ in range(4):
+        time.ahead += timedelta(minutes=1)
+        with monkeypatch.context() as patch, suppress(Unavailable):
+            if fails and not ages:
+                patch.setattr(feedback, "list_created", raise_unavailable)
+                ages.append(0)
+            ages.append(anonymize_old_feedback().oldest_s // 60)
+    assert ages == ([0, 2, 3, 4] if fails else [1, 2, 3, 0])
+    time.ahead += timedelta(hours=1)
+    assert anonymize_old_feedback().oldest_s < 120
+
+
+def raise_unavailable(*_: Any) -> Any:
+    raise Unavailable("The database is busy.")
 
 
 def test_permissions_of_sweeper_allow_anonymizing_feedback(
@@ -147,7 +184,7 @@ def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
     accounts.restart_retention()
     assert days_during_restart or accounts.list_due_retention(clock.now()) == []
     retain(seeded, 1)
-    assert anonymize_old_feedback() == 1
+    assert anonymize_old_feedback().records == 1
     assert answered(submitted) == ["nps"]
 
 
@@ -157,7 +194,7 @@ def test_running_pass_does_not_end_restarted_retention(seeded: SeededAccount, ti
     time.ahead += timedelta(hours=2)
     (due,) = accounts.list_due_retention(clock.now())
     accounts.restart_retention()
-    accounts.save_retention(due, clock.now(), clock.now() + timedelta(hours=1))
+    accounts.save_retention(due, clock.now(), clock.now() + timedelta(hours=1), is_done=True)
     (restarted,) = accounts.list_due_retention(clock.now())
     assert restarted.anonymized_until is None
 
@@ -171,8 +208,9 @@ def test_restart_keeps_retention_that_begins_after_the_account_was_read(
     retain(seeded, None)
     read = [*accounts.AccountRow.scan()]
     retain(seeded, 1)
-    monkeypatch.setattr(accounts.AccountRow, "scan", lambda _: read)
-    accounts.restart_retention()
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts.AccountRow, "scan", lambda _: read)
+        accounts.restart_retention()
     assert len(accounts.list_due_retention(clock.now())) == 1
 
 

@@ -196,7 +196,7 @@ def test_retention_anonymizes_feedback_in_feed(
     cursor = read(partner)["meta"]["cursor"]
     change_account_settings(seeded.account_id, {"retentionDays": 30}, "operator")
     time.ahead += timedelta(days=31)
-    while anonymize_old_feedback():
+    while anonymize_old_feedback().records:
         pass
     (item,) = read(partner, cursor=cursor)["items"]
     assert (item["id"], item["anonymized"]) == (submitted.id, True)
@@ -427,7 +427,7 @@ def not_visible(feedback_id: str, change: Callable[[], object]) -> Iterator[None
 def anonymize_all(seeded: SeededAccount) -> None:
     change_account_settings(seeded.account_id, {"retentionDays": 1}, "operator")
     with clock.fixed_at(clock.now() + timedelta(days=2)):
-        while anonymize_old_feedback():
+        while anonymize_old_feedback().records:
             pass
 
 
