@@ -5,7 +5,7 @@ row. Only `admin/feedback` contains code for specific types.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -171,6 +171,51 @@ _CALENDAR_DATE: Final = AnswerFormat(
     "a date, such as 2026-11-20", _is_date, "invalid_date", "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 )
 
+_OPTIONS_OF_CONTROL: Final[Mapping[Control, Sequence[str]]] = {
+    Control.CHECKBOX: ("true", "false"),
+    Control.SMILEYS: ("1", "2", "3", "4", "5"),
+    Control.BINARY: ("satisfied", "unsatisfied"),
+}
+"""The options for which pages and messages have symbols and words, for controls with such."""
+
+_LABELS_OF_CONTROL: Final = {Control.SCALE: 2, Control.SMILEYS: 5, Control.BINARY: 2}
+"""The number of labels with which a definition can replace the words of a control. Default: 0."""
+
+
+def incomplete_rules(rules: AnswerRules) -> str | None:
+    """Return what is wrong with the rules of a field type, or None if they are complete."""
+    return next((problem for is_wrong, problem in _problems(rules) if is_wrong), None)
+
+
+def _problems(rules: AnswerRules) -> Iterator[tuple[bool, str]]:
+    control, options = rules.display.control, tuple(rules.options)
+    has_options, is_scale = bool(options) or rules.options_from_field, control is Control.SCALE
+    ratings = [rating for rating in rules.options.values() if rating is not None]
+    yield bool(options) and rules.options_from_field, "Its options are fixed and from the field."
+    is_text = control in (Control.INPUT, Control.TEXTAREA)
+    yield is_text is has_options, f"The control {control} needs {'no ' * is_text}options."
+    yield (
+        rules.options_from_field and control is not Control.OPTIONS,
+        f"The control {control} needs fixed options.",
+    )
+    expected = _OPTIONS_OF_CONTROL.get(control, options)
+    yield options != expected, f"The control {control} needs the options {', '.join(expected)}."
+    numbers = tuple(map(str, range(1, len(options) + 1)))
+    yield control is Control.STARS and options != numbers, "Stars need the options 1, 2, 3 …"
+    labels = {_LABELS_OF_CONTROL.get(control, 0)}
+    labels |= {len(options)} if control is Control.OPTIONS else set()
+    yield rules.labels not in labels, f"`labels` must be {' or '.join(map(str, sorted(labels)))}."
+    yield is_scale is not bool(rules.display.ends), "A scale, and nothing else, needs `ends`."
+    yield bool(rules.format) and has_options, "A type with options has no format."
+    yield (
+        rules.accepts_several_values and control is not Control.OPTIONS,
+        f"The control {control} accepts one value.",
+    )
+    yield len(ratings) not in (0, len(options)), "Some options have no rating."
+    yield any(not 0 <= rating <= 10 for rating in ratings), "Ratings are 0 to 10."
+    yield rules.value_error(rules.example) is not None, "The example is invalid."
+
+
 _YES_OR_NO: Final = {"true": None, "false": None}
 _ZERO_TO_TEN: Final = {str(n): n for n in range(11)}
 _ONE_TO_FIVE: Final = {str(n): n * 2 for n in range(1, 6)}
@@ -183,7 +228,14 @@ class FieldType(Choice):
     rules: AnswerRules
 
     def __new__(cls, value: str, rules: AnswerRules) -> Self:
-        """Create the enum member and attach the rules to it."""
+        """Create the enum member and attach the rules to it.
+
+        Raises:
+            ValueError: the rules are incomplete. Then, no module that uses field types can be
+                imported, so `make check` fails.
+        """
+        if problem := incomplete_rules(rules):
+            raise ValueError(f"Incomplete field type {value}: {problem}")
         member = str.__new__(cls, value)
         member._value_ = value
         member.rules = rules

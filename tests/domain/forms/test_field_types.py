@@ -1,14 +1,30 @@
-"""Test that only the table of field types contains code for specific field types."""
+"""Test that only the table of field types branches on types, and that its rows are complete."""
 
 import ast
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import chalicelib
 from chalicelib.domain.forms import field_types
-from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.field_types import (
+    Control,
+    Display,
+    FieldType,
+    incomplete_rules,
+)
+
+COMPLETE = field_types.AnswerRules(
+    example="3",
+    options={str(n): n * 2 for n in range(1, 6)},
+    labels=2,
+    display=Display(Control.SCALE, ends="quality"),
+)
 
 ROOT = Path(chalicelib.__file__).parent
 MODULES = sorted(set(ROOT.rglob("*.py")) - {Path(field_types.__file__)})
@@ -68,3 +84,50 @@ def test_no_other_module_branches_on_field_type() -> None:
 )
 def test_branch_on_field_type_is_detected(source: str) -> None:
     assert lines_that_branch(source)
+
+
+def test_complete_rules_have_no_problem() -> None:
+    assert incomplete_rules(COMPLETE) is None
+    assert [kind for kind in FieldType if incomplete_rules(kind.rules)] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"labels": 0}, "`labels` must be 2."),
+        ({"display": Display(Control.SCALE)}, "A scale, and nothing else, needs `ends`."),
+        ({"labels": 0, "display": Display(Control.STARS, ends="quality")}, "A scale, and"),
+        ({"labels": 0, "display": Display(Control.INPUT)}, "The control input needs no options."),
+        ({"options": {}}, "The control scale needs options."),
+        ({"options": {}, "options_from_field": True}, "The control scale needs fixed options."),
+        ({"options_from_field": True}, "Its options are fixed and from the field."),
+        ({"labels": 0, "options": {"3": 1}, "display": Display(Control.STARS)}, "Stars need"),
+        ({"options": {"3": 1}, "display": Display(Control.SMILEYS)}, "The control smileys needs"),
+        ({"labels": 5, "display": Display(Control.BINARY)}, "The control binary needs the options"),
+        ({"labels": 3, "display": Display(Control.OPTIONS)}, "`labels` must be 0 or 5."),
+        ({"accepts_several_values": True}, "The control scale accepts one value."),
+        ({"format": FieldType.DATE.rules.format}, "A type with options has no format."),
+        ({"options": {"1": 2, "3": None}}, "Some options have no rating."),
+        ({"options": {"1": 2, "3": 11}}, "Ratings are 0 to 10."),
+        ({"example": "6"}, "The example is invalid."),
+    ],
+)
+def test_incomplete_rules_are_found(changes: dict[str, Any], problem: str) -> None:
+    found = incomplete_rules(replace(COMPLETE, **changes))
+    assert found
+    assert found.startswith(problem)
+
+
+def test_module_with_incomplete_field_type_cannot_be_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = Path(field_types.__file__).read_text()
+    row = """
+    MOOD = "MOOD", AnswerRules(
+        example="3", options=_ONE_TO_FIVE, display=Display(Control.SCALE, ends="quality")
+    )
+"""
+    module = ModuleType("incomplete_field_types")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    with pytest.raises(ValueError, match="MOOD: `labels` must be 2"):
+        exec(compile(source + row, module.__name__, "exec"), vars(module))  # noqa: S102
