@@ -22,7 +22,6 @@ MAX_READ: Final = 10_000
 
 OptionNames = Mapping[FieldType, Mapping[str, str]]
 _COMMENTS: Final = 4
-_MIN_COMMENT: Final = 15
 
 BANDS: Final = {"low": range(7), "middle": range(7, 9), "high": range(9, 11)}
 """The bands of the Net Promoter Score: detractors, passives and promoters."""
@@ -149,5 +148,5 @@ def _options(question: Question, language: Language, names: OptionNames) -> dict
 
 def _comments(record: Feedback) -> Iterator[str]:
     for answer in record.answers:
-        if answer.type is FieldType.LONG_TEXT and len(answer.values[0]) >= _MIN_COMMENT:
+        if answer.type is FieldType.LONG_TEXT:
             yield answer.values[0]

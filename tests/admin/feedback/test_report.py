@@ -158,11 +158,11 @@ def test_filters_select_numbers_and_responses(wanted: FeedbackFilter, expected: 
 
 
 def test_newest_comments_of_each_band_are_kept() -> None:
-    records = [rated(9, why=f"A comment of enough length, number {n}") for n in range(6)]
-    found = details(*records, rated(3, why="Too short"), rated(3, why="Long enough to be one"))
+    records = [rated(9, why=f"Good, number {n}") for n in range(6)]
+    found = details(*records, rated(3, why="Non."), rated(3, why="スープが冷めていました。"))
     high, low = found.comments.values()
     assert [text[-1] for text, _ in high] == ["0", "1", "2", "3"]
-    assert [text for text, _ in low] == ["Long enough to be one"]
+    assert [text for text, _ in low] == ["Non.", "スープが冷めていました。"]
 
 
 def test_responses_marked_as_test_have_no_details() -> None:
