@@ -167,7 +167,7 @@ def _load(
     if problems:
         _reject(problems)
     _show_warnings(definitions)
-    found = effects(definitions, known)
+    found = _compare(definitions, known)
     if refused := _refused(found, retypes=retypes):
         _reject(refused)
     if dry_run:
@@ -212,7 +212,7 @@ def _ask_and_save(found: Sequence[Effect], *, retypes: bool, yes: bool) -> None:
                 f"{_number_of(len(changed), 'definition')} not loaded, because the stored resource"
                 " has changed in the meantime:"
             )
-        found = effects(changed, StoredResources())
+        found = _compare(changed, StoredResources())
         rejected += _refused(found, retypes=retypes)
         found = [effect for effect in found if retypes or not effect.refusals]
         is_repeated = True
@@ -225,6 +225,11 @@ def _ask_and_save(found: Sequence[Effect], *, retypes: bool, yes: bool) -> None:
     show_record({"loaded": written, "rejected": not_loaded}, "\n".join(loaded) or "Loaded: nothing")
     if not_loaded:
         raise typer.Exit(1)
+
+
+def _compare(definitions: Sequence[Definition], known: StoredResources) -> list[Effect]:
+    with progress("Reading responses") as advance:
+        return effects(definitions, known, advance)
 
 
 def _changing(found: Sequence[Effect]) -> list[Effect]:

@@ -21,7 +21,7 @@ from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.customers.save import without_suppressed_optins
-from admin.services.feedback.selection import MAX_READ, count_answers
+from admin.services.feedback.selection import find_answered
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.stored import is_stored
 from admin.services.workflows.manage import find_workflow
@@ -76,18 +76,26 @@ class Effect:
         return not self.is_compared or _without_colours(content) == _without_colours(self.saved)
 
 
-def effects(definitions: Sequence[Definition], known: StoredResources) -> list[Effect]:
+def effects(
+    definitions: Sequence[Definition],
+    known: StoredResources,
+    on_read: Callable[[int], None] = lambda _: None,
+) -> list[Effect]:
     """Return the effect of each definition, in the order of the definitions.
 
     AWS requests: one per contact form, survey, workflow and customer, one more per customer with an
-    opt-in, one per 100 purchases, and those of `count_answers` for fields whose type changes.
+    opt-in, one per 100 purchases, and those of `find_answered` for forms with fields whose type
+    changes.
+
+    Args:
+        on_read: called with the number of responses that were read.
     """
     references = RunReferences(definitions, known)
     purchases = _purchase_outcomes(definitions)
     return [
         Effect(definition, purchases[number])
         if definition.kind is Kind.PURCHASE
-        else _effect(definition, references)
+        else _effect(definition, references, on_read)
         for number, definition in enumerate(definitions)
     ]
 
@@ -117,7 +125,9 @@ def differences(
             )
 
 
-def _effect(definition: Definition, references: RunReferences) -> Effect:
+def _effect(
+    definition: Definition, references: RunReferences, on_read: Callable[[int], None]
+) -> Effect:
     try:
         saved, new = _COMPARE[definition.kind](definition, references)
     except (Conflict, RecordTooLarge):
@@ -128,7 +138,7 @@ def _effect(definition: Definition, references: RunReferences) -> Effect:
         return Effect(definition, Outcome.NEW, None, True, name)
     if saved == new:
         return Effect(definition, Outcome.UNCHANGED, saved, True, name)
-    warnings, refusals = _field_problems(definition, references)
+    warnings, refusals = _field_problems(definition, references, on_read)
     return Effect(
         definition,
         Outcome.CHANGED,
@@ -175,16 +185,16 @@ def _without_secrets(content: dict[str, Any], saved: dict[str, Any]) -> dict[str
 
 
 def _field_problems(
-    definition: Definition, references: RunReferences
+    definition: Definition, references: RunReferences, on_read: Callable[[int], None]
 ) -> tuple[list[Problem], list[Problem]]:
-    """Return warnings about removed fields and options, and the changed types with responses."""
+    """Return warnings about removed fields and options, and the changed types with answers."""
     form = _own_form(definition) if definition.kind in FORM_KINDS else None
     if form is None:
         return [], []
     new = _define(definition, references, form)
     by_key = {field.key: field for field in new.fields}
     by_id = {field.id: field for field in new.fields}
-    warnings, refusals = [], []
+    warnings, retyped = [], {}
     for field in form.saved.fields:
         replacing = by_id.get(field.id) or by_key.get(field.key)
         if replacing is None:
@@ -194,15 +204,17 @@ def _field_problems(
             detail = f"Removes the option {option!r} of the field {field.key}."
             warnings.append(_problem(definition, "removed", detail))
         if replacing.type is not field.type:
-            count, is_exact = count_answers(form, field.id)
-            if count or not is_exact:
-                of_newest = "" if is_exact else f" of the newest {MAX_READ:,}"
-                detail = (
-                    f"Changes the type of the field {field.key} from {field.type} to"
-                    f" {replacing.type}, but responses{of_newest} answer it: {count:,}. Use another"
-                    " key for the new question, or add --retype-answered-fields."
-                )
-                refusals.append(_problem(definition, "answered_field", detail))
+            retyped[field.id] = (
+                f"Changes the type of the field {field.key} from {field.type} to"
+                f" {replacing.type}, but responses answer it. Use another key for the new question,"
+                " or add --retype-answered-fields."
+            )
+    answered = find_answered(form, retyped, on_read) if retyped else ()
+    refusals = [
+        _problem(definition, "answered_field", detail)
+        for field_id, detail in retyped.items()
+        if field_id in answered
+    ]
     return warnings, refusals
 
 

@@ -1,6 +1,6 @@
-"""Select feedback for operators: check filters, list that of a customer, and count answers."""
+"""Select feedback for operators: check filters, list that of a customer, find answers."""
 
-from typing import Final
+from collections.abc import Callable, Collection
 
 from admin.services.forms.manage import AccountForm, require_form
 from chalicelib.domain.accounts.places import Directory
@@ -10,8 +10,6 @@ from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.feedback.find import find_feedback
 from chalicelib.storage import feedback
-
-MAX_READ: Final = 10_000
 
 
 def require_selection(
@@ -43,20 +41,27 @@ def list_feedback(account_id: str, customer_id: str) -> list[Feedback]:
     return sorted(found, key=lambda record: record.created_at, reverse=True)
 
 
-def count_answers(form: AccountForm, field_id: str) -> tuple[int, bool]:
-    """Return the number of responses that answer the field, and whether the number is exact.
+def find_answered(
+    form: AccountForm,
+    field_ids: Collection[str],
+    on_read: Callable[[int], None] = lambda _: None,
+) -> set[str]:
+    """Return the ids of the fields that responses answer.
 
-    Reads at most `MAX_READ` responses of the account, newest first: one AWS request per 100. No
-    request if the form has no responses.
+    Reads the account's responses, newest first, until each field has an answer: one AWS request per
+    100. No request if the form has no responses.
+
+    Args:
+        on_read: called after each group of responses that was read, with their number.
     """
+    answered: set[str] = set()
     if not form.submission_count:
-        return 0, True
-    newest = list(
-        find_feedback(form.account_id, FeedbackFilter(), newest_first=True, at_most=MAX_READ)
-    )
-    answers = sum(
-        any(answer.field_id == field_id for answer in found.feedback.answers)
-        for found in newest
-        if found.feedback.form_id == form.saved.id
-    )
-    return answers, len(newest) < MAX_READ
+        return answered
+    form_id = form.saved.id
+    is_survey = form.kind is FormKind.SURVEY
+    wanted = FeedbackFilter(survey_id=form_id) if is_survey else FeedbackFilter(form_id=form_id)
+    for found in find_feedback(form.account_id, wanted, newest_first=True, on_read=on_read):
+        answered |= {answer.field_id for answer in found.feedback.answers} & {*field_ids}
+        if len(answered) == len(field_ids):
+            break
+    return answered

@@ -9,20 +9,22 @@ import pytest
 
 from admin.commands import definition as definition_command
 from admin.services.customers.save import save_customer
-from admin.services.forms.manage import change_form, require_form, set_form_enabled
+from admin.services.feedback.selection import find_answered
+from admin.services.forms.manage import change_form, find_form, require_form, set_form_enabled
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import find_customer, read_customer
+from chalicelib.services.feedback import find
 from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import workflows
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.admin.command import run
 from tests.services.faults import before_request
-from tests.services.feedback.submitting import answer_contact_form
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.webhooks.delivering import add_workflow
 from tests.web.definitions import customer_definition
@@ -145,10 +147,35 @@ def test_changed_type_of_answered_field_is_rejected(seeded: SeededAccount, file:
     FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     refused = load(file, changed, seeded, "--yes")
     assert refused.exit_code == 1
-    assert "from LONG_TEXT to TEXT, but responses answer it: 1." in refused.stderr
+    assert "from LONG_TEXT to TEXT, but responses answer it. Use another" in refused.stderr
     assert exported("form", seeded.contact_form_id) == definition
     assert load(file, changed, seeded, "--yes", "--retype-answered-fields").exit_code == 0
     assert exported("form", seeded.contact_form_id) == changed
+
+
+def test_changed_type_of_field_without_answers_is_loaded_after_reading_all_responses(
+    seeded: SeededAccount, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find, "_READ_AT_ONCE", 1)
+    for answers in ({"note": "Fine"}, {}, {}):
+        answer_contact_form(seeded, nps="9", **answers)
+    answer_survey(seeded, note="Fine")
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    form = find_form(FormKind.CONTACT_FORM, seeded.contact_form_id)
+    assert form
+    fields, read = {field.key: field.id for field in form.saved.fields}, list[int]()
+    wanted = {fields["note"], fields["phone"]}
+    assert find_answered(form, wanted, read.append) == {fields["note"]}
+    assert sum(read) == 4
+    read.clear()
+    assert find_answered(form, {fields["nps"]}, read.append) == {fields["nps"]}
+    assert sum(read) < 4
+    definition = exported("form", seeded.contact_form_id)
+    (phone,) = (field for field in definition["fields"] if field["key"] == "phone")
+    phone["type"] = "TEXT"
+    loaded = load(file, definition, seeded, "--yes")
+    assert loaded.exit_code == 0, loaded.stderr
+    assert exported("form", seeded.contact_form_id) == definition
 
 
 def test_removed_field_and_option_are_warnings(seeded: SeededAccount, file: Path) -> None:
