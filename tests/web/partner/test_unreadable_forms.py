@@ -131,7 +131,7 @@ def test_commands_work_with_unreadable_survey(
 
 
 def test_unreadable_survey_is_named_in_one_line_unless_command_can_do_without_it(
-    own: Reporter, unreadable: str
+    own: Reporter, unreadable: str, tmp_path: Path
 ) -> None:
     for verb in ("export", "enable", "link"):
         result = run("survey", verb, unreadable)
@@ -139,6 +139,13 @@ def test_unreadable_survey_is_named_in_one_line_unless_command_can_do_without_it
             1,
             f"Error: This version of the service cannot read the form {unreadable}.\n",
         )
+    definition = tmp_path / "survey.yaml"
+    exported = run("survey", "export", own.shop.survey_id).stdout
+    definition.write_text(exported.replace(own.shop.survey_id, unreadable))
+    for command in (("definition", "load", "--yes"), ("survey", "diff")):
+        result = run(*command, definition)
+        assert result.exit_code == 1
+        assert unreadable in result.stdout + result.stderr
     assert run("survey", "disable", unreadable).exit_code == 0
     archived = run("survey", "archive", unreadable)
     assert archived.exit_code == 0
