@@ -50,7 +50,7 @@ The work of a valid message is done, deferred or parked after fewer receives.
 IMPORTS: Final = Queue("imports.fifo", batch_size=5, max_concurrency=20, records="imports")
 LISTING: Final = Queue("listing.fifo", batch_size=10, max_concurrency=20)
 FEEDBACK: Final = Queue(
-    "feedback", batch_size=19, max_concurrency=5, batch_window_s=1, records="feedback"
+    "feedback", batch_size=16, max_concurrency=5, batch_window_s=1, records="feedback"
 )
 WEBHOOKS: Final = Queue("webhooks", batch_size=10, max_concurrency=50, records="executions")
 PURCHASES: Final = Queue("purchases", batch_size=10, max_concurrency=20)

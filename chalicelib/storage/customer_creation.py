@@ -19,6 +19,7 @@ from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import (
     CustomerPairRow,
     CustomerRow,
+    PairHolder,
     attributes_of,
     build_customer,
     in_order,
@@ -116,8 +117,8 @@ def create(
 
 def find_or_create(
     new: Mapping[tuple[str, str], Customer],
-) -> tuple[dict[tuple[str, str], str], set[str]]:
-    """Return the ids of the oldest customers with these pairs, and accounts of unlisted customers.
+) -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
+    """Return the oldest customers with these pairs, and the accounts of unlisted customers.
 
     Add the customers whose pair is unknown, as `create` does, in one transaction for all accounts.
     A repeated call adds no second customer. If all pairs exist, one request is sent, and no account
@@ -137,7 +138,7 @@ def find_or_create(
         for digest in (key[1], *_earlier_digests(customer))
     }
 
-    def attempt() -> tuple[dict[tuple[str, str], str], set[str]]:
+    def attempt() -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
         accounts = list(dict.fromkeys(account_id for account_id, _ in new))
         rows = read_together(
             *((CounterRow, account_id, Listed.CUSTOMERS.value) for account_id in accounts),
@@ -148,10 +149,13 @@ def find_or_create(
         for key, row in zip(stored_as.values(), rows[len(accounts) :], strict=False):
             known[key] = known[key] or row
         existing = dict(zip(new, rows[len(accounts) + len(stored_as) :], strict=True))
-        ids = {
-            key: known[key].customer_id if known[key] else customer.id
-            for key, customer in new.items()
-        }
+        holders: dict[tuple[str, str], PairHolder] = {}
+        for key, customer in new.items():
+            if row := known[key]:
+                holders[key] = PairHolder(row.customer_id, row.key)
+            else:
+                row_key = None if existing[key] else account_key(*key)
+                holders[key] = PairHolder(customer.id, row_key)
         unknown = [key for key in new if not known[key]]
         unlisted = {key[0] for key in unknown if existing[key] and not existing[key].position}
         added: dict[tuple[str, str | None], Customer]
@@ -164,7 +168,7 @@ def find_or_create(
                 if (total := counters.usable_total(counter, now)) is not None
             }
             unlisted |= _add_all(added, totals)
-        return ids, unlisted
+        return holders, unlisted
 
     return retry_on_contention(attempt)
 

@@ -6,7 +6,7 @@ oldest customer with this pair.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
@@ -101,6 +101,26 @@ class CustomerPairRow(Table):
 
     key = UnicodeAttribute(hash_key=True)
     customer_id = UnicodeAttribute()
+
+
+class PairHolder(NamedTuple):
+    """The customer that was found for a pair.
+
+    Attributes:
+        row_key: the key of the row that names the customer as the oldest one with the pair. None if
+            there is no such row: the customer was created for the same work, and has another pair
+            now.
+    """
+
+    customer_id: str
+    row_key: str | None
+
+
+def confirm_holder(write: TransactWrite, holder: PairHolder) -> None:
+    """Check in this transaction that the row of a pair still names the same customer."""
+    if holder.row_key:
+        is_same = CustomerPairRow.customer_id == holder.customer_id
+        write.condition_check(CustomerPairRow, holder.row_key, condition=is_same)
 
 
 def find(account_id: str, customer_id: str) -> Customer | None:

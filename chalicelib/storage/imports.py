@@ -31,7 +31,13 @@ from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.work import PARKED_SHARD, PENDING, WorkState, open_shards, shards_of_account
 from chalicelib.storage.contacts import ContactRow, build_contact
 from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
-from chalicelib.storage.customers import CustomerPairRow, CustomerRow, build_customer, find_holders
+from chalicelib.storage.customers import (
+    CustomerPairRow,
+    CustomerRow,
+    PairHolder,
+    build_customer,
+    find_holders,
+)
 from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
@@ -119,7 +125,7 @@ class LoadedChunk:
         header: the header of the import, or None if the import is not accepted yet.
         groups: the customer rows to import, grouped by pair.
         total: the number of the account's customers.
-        known: the ids of existing customers, by the digest of the pair in the group of rows.
+        known: the existing customers, by the digest of the pair in the group of rows.
         erasures: the account's erasure counter, as read with the chunk; see `increment_total`.
         last_erased_at: the time of the account's last erasure.
     """
@@ -128,7 +134,7 @@ class LoadedChunk:
     header: ImportHeader | None
     groups: tuple[RowGroup, ...]
     total: int
-    known: dict[str, str]
+    known: dict[str, PairHolder]
     erasures: int = 0
     last_erased_at: datetime | None = None
 
@@ -251,7 +257,7 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
         groups=groups,
         total=total_of(counter),
         known={
-            group.digest: holders[found[0]]
+            group.digest: PairHolder(holders[found[0]], account_key(pointer.account_id, found[0]))
             for group in groups
             if group.digest and (found := [d for d in group.digests if d in holders])
         },
@@ -268,7 +274,7 @@ def load_persons(
     One request per 100 customers and contacts.
     """
     account_id = chunk.row.account_id
-    ids = sorted(set(chunk.known.values()))
+    ids = sorted({holder.customer_id for holder in chunk.known.values()})
     rows = read_together(
         *((ContactRow, key) for key in contact_keys),
         *((CustomerRow, account_key(account_id, customer_id)) for customer_id in ids),

@@ -22,7 +22,7 @@ from chalicelib.storage import (
 )
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customers import CustomerRow, pair_row_keys
+from chalicelib.storage.customers import CustomerRow, PairHolder, pair_row_keys
 from chalicelib.storage.dynamodb.table import account_key, read_with_response, time_of
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.erasures import ErasureRow
@@ -41,7 +41,7 @@ class Known:
         customer_id: the existing customer of the purchase: the customer with the purchase's pair
             or, if there is none, the customer with the customer id in the purchase. None if neither
             exists.
-        is_pair_known: whether a customer has the purchase's pair.
+        holder: the oldest customer with the purchase's pair; None if no customer has the pair.
         total: the number of listed customers; None if the counter is reserved.
         suppressed: the channels that are suppressed for the addresses of the purchase.
         second: the time at which the data was read, in full seconds of DynamoDB.
@@ -53,7 +53,7 @@ class Known:
     version: Version | None
     solicitation: Solicitation | None
     customer_id: str | None
-    is_pair_known: bool
+    holder: PairHolder | None
     total: int | None
     suppressed: frozenset[Channel]
     second: datetime
@@ -93,14 +93,14 @@ def load_known(
     found, response = read_with_response(*keys.values(), *pair_keys)
     rows = dict(zip(keys, found, strict=False))
     purchase, solicitation = rows["purchase"], rows["solicitation"]
-    known_pair = next(filter(None, found[len(keys) :]), None)
+    pair_row = next(filter(None, found[len(keys) :]), None)
     erased_at = {key: rows[key].erased_at if rows[key] else None for key in erasures}
     existing_id = customer_id if rows.get("customer") else None
     return Known(
         version=build_version(purchase) if purchase else None,
         solicitation=solicitations.build_solicitation(solicitation) if solicitation else None,
-        customer_id=known_pair.customer_id if known_pair else existing_id,
-        is_pair_known=known_pair is not None,
+        customer_id=pair_row.customer_id if pair_row else existing_id,
+        holder=PairHolder(pair_row.customer_id, pair_row.key) if pair_row else None,
         total=counters.usable_total(rows.get("counter"), now),
         suppressed=suppressed_channels(
             contact_keys,
@@ -162,6 +162,8 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
         if known.customer_id and (is_moved or new.optins):
             number, sources = ({"purchase_count": 1}, [source]) if is_moved else ({}, [])
             customers.count(write, account_id, known.customer_id, number, sources, at, new.optins)
+            if known.holder:
+                customers.confirm_holder(write, known.holder)
         if before and has_left:
             customers.count(write, account_id, before, {"purchase_count": -1}, (), at)
         _check_erasures(write, known)

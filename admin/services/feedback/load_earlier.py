@@ -35,11 +35,14 @@ class EarlierSubmission:
 
 
 def load_earlier_submissions(submissions: Sequence[EarlierSubmission]) -> int:
-    """Validate, store and process up to 19 submissions. Return the number of new records.
+    """Validate, store and process submissions. Return the number of new records.
 
     The rules are those of the submit endpoints. A submission that is already stored is not stored
     again. No message is queued, because this function also processes the records: it updates counts
     and customers, and creates the executions of workflows.
+
+    Args:
+        submissions: up to `MAX_BATCH_SIZE` submissions.
 
     AWS requests: two, one more for each tracker, and the requests of `process_feedback`.
 

@@ -179,7 +179,7 @@ def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
     chunk: list[RowGroup] = []
     actions = size = 0
     for group in groups:
-        # A group writes the customer and, if it has a pair, also the record of the pair.
+        # A group writes the customer and, if it has a pair, writes or checks the row of the pair.
         group_actions, group_size = 2 if group.digest else 1, len(groups_to_json([group]))
         if chunk and (
             actions + group_actions > MAX_CHUNK_ACTIONS or size + group_size > MAX_CHUNK_BYTES

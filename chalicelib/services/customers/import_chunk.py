@@ -130,6 +130,7 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
             elif plan.effect.fields:
                 fields = plan.effect.fields
                 customers.fill(write, pointer.account_id, plan.customer.id, fields, now)
+                customers.confirm_holder(write, chunk.known[plan.group.digest or ""])
         imports.finish_chunk(write, chunk, _progress(plans, erased_rows, now), now)
     return ChunkOutcome.DONE
 
@@ -182,9 +183,9 @@ def _plan(
     customers_by_id: dict[str, Customer],
     now: datetime,
 ) -> _Plan:
-    existing_id = chunk.known.get(group.digest) if group.digest else None
+    holder = chunk.known.get(group.digest) if group.digest else None
     # If the customer was erased after the pair was read, the customer is missing.
-    existing = customers_by_id.get(existing_id) if existing_id else None
+    existing = customers_by_id.get(holder.customer_id) if holder else None
     base = existing or Customer(
         # An idempotency key can be used for another batch after 90 days. The edition is different.
         id=derived_id(chunk.row.import_id, chunk.row.edition, str(group.first_index)),

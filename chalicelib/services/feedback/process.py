@@ -46,15 +46,16 @@ from chalicelib.storage import (
     statistics,
 )
 from chalicelib.storage.counters import Counted
+from chalicelib.storage.customers import PairHolder
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.feedback_changes import Head
 from chalicelib.storage.forms import TABLES
 from chalicelib.time_limits import reserve
 
-MAX_BATCH_SIZE: Final = 19
+MAX_BATCH_SIZE: Final = 16
 """Maximum number of feedback records that are processed together.
 
-A DynamoDB transaction allows 100 writes, and each feedback record needs up to five.
+A DynamoDB transaction allows 100 writes, and each feedback record needs up to six.
 """
 
 
@@ -164,7 +165,7 @@ def _attempt(
     if not pending:
         return
     _create_executions([record for record in pending if record.id not in created], created)
-    identified = _with_customers(pending)
+    identified, holders = _with_customers(pending)
     by_account: dict[str, list[Feedback]] = defaultdict(list)
     for record in identified:
         by_account[record.account_id].append(record)
@@ -176,7 +177,7 @@ def _attempt(
     )
 
     def finish(account_id: str) -> None:
-        _count(by_account[account_id], heads[account_id], existing, surveys)
+        _count(by_account[account_id], heads[account_id], existing, holders, surveys)
         done.update(dict.fromkeys(record.id for record in by_account[account_id]))
 
     map_concurrently(finish, list(by_account), _MAX_CONCURRENCY)
@@ -200,12 +201,14 @@ def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Exec
     created.update(new)
 
 
-def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
+def _with_customers(
+    pending: Sequence[Feedback],
+) -> tuple[list[Feedback], dict[str, PairHolder]]:
     """Return the feedback records with the ids of the respondents' customers.
 
-    If a record has no customer yet, find or create the customer by e-mail and phone number. A
-    record stays unchanged if it has neither of them, or if the account does not identify
-    respondents.
+    If a record has no customer yet, find or create the customer by e-mail and phone number, and
+    return this customer too, by id of the record. A record stays unchanged if it has neither of
+    them, or if the account does not identify respondents.
     """
     pairs = {record.id: pair for record in pending if (pair := _pair_to_identify(record))}
     new: dict[tuple[str, str], Customer] = {}
@@ -213,16 +216,22 @@ def _with_customers(pending: Sequence[Feedback]) -> list[Feedback]:
         if pair := pairs.get(record.id):
             new.setdefault((record.account_id, pair.digest), _respondent(record))
     if not new:
-        return list(pending)
+        return list(pending), {}
     found, unlisted = customer_creation.find_or_create(new)
     if unlisted:
         request_positions(*unlisted)
-    return [
-        record.model_copy(update={"customer_id": found[record.account_id, pair.digest]})
+    holders = {
+        record.id: found[record.account_id, pair.digest]
+        for record in pending
         if (pair := pairs.get(record.id))
+    }
+    identified = [
+        record.model_copy(update={"customer_id": holder.customer_id})
+        if (holder := holders.get(record.id))
         else record
         for record in pending
     ]
+    return identified, holders
 
 
 def _respondent(record: Feedback) -> Customer:
@@ -250,9 +259,13 @@ def _count(
     identified: Sequence[Feedback],
     head: Head,
     existing: Collection[tuple[str, str]],
+    holders: Mapping[str, PairHolder],
     surveys: Mapping[str, str],
 ) -> None:
-    """Count the feedback records of an account, and mark them as done, in one transaction."""
+    """Count the feedback records of an account, and mark them as done, in one transaction.
+
+    The transaction fails if the pair of a respondent no longer names the same customer.
+    """
     now = clock.now()
     account_id = identified[0].account_id
     time_zone = account_settings(account_id).time_zone
@@ -291,6 +304,10 @@ def _count(
                 {record.source for record in records},
                 now,
             )
+        found = {holders[each.id] for each in identified if each.id in holders}
+        for holder in found:
+            if holder.customer_id in by_customer:
+                customers.confirm_holder(write, holder)
         for stored in counted:
             customer = stored.feedback.customer_id
             known = customer if customer in by_customer else None

@@ -240,7 +240,10 @@ def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) 
         solicitation=new,
         customer=customer,
         pair_digest=request.pair.digest if request.pair else None,
-        optins=tuple(OPTINS[each] for each in request.optins if each not in known.suppressed),
+        # A customer without the pair has other addresses than those of the opt-ins.
+        optins=tuple(
+            OPTINS[each] for each in request.optins if known.holder and each not in known.suppressed
+        ),
     )
     is_listed = recordings.save(account_id, known, recording)
     solicitation = known.solicitation or new

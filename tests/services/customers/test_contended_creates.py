@@ -29,7 +29,7 @@ from chalicelib.services.customers.request_positions import request_overdue_posi
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.customers import CustomerRow, PairHolder
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.time_limits import MIN_WORK_S, invocation
 from tests.policies import allowed
@@ -194,7 +194,8 @@ def test_find_or_create_returns_customer_that_another_process_created(
 
     with before_request(monkeypatch, 1, other):
         found = customer_creation.find_or_create({(account, pair.digest): new})
-    assert found == ({(account, pair.digest): older[0].id}, set())
+    holder = PairHolder(older[0].id, f"{account}#{pair.digest}")
+    assert found == ({(account, pair.digest): holder}, set())
     assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
 
 
@@ -208,16 +209,20 @@ def respondents(account: str, *emails: str) -> dict[tuple[str, str], Customer]:
     }
 
 
+def ids_of(holders: dict[tuple[str, str], PairHolder]) -> list[str]:
+    return [holder.customer_id for holder in holders.values()]
+
+
 def test_find_or_create_adds_only_customers_with_unknown_pairs(account: str, time: Time) -> None:
     older = create(account, email="b@example.test")
     new = respondents(account, "a@example.test", "b@example.test", "c@example.test")
     first, _, third = new.values()
     with counted_calls() as calls:
-        ids, unlisted = customer_creation.find_or_create(new)
+        holders, unlisted = customer_creation.find_or_create(new)
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
-    assert (list(ids.values()), unlisted) == ([first.id, older.id, third.id], set())
+    assert (ids_of(holders), unlisted) == ([first.id, older.id, third.id], set())
     with counted_calls() as calls:
-        assert customer_creation.find_or_create(new) == (ids, set())
+        assert customer_creation.find_or_create(new) == (holders, set())
     assert calls == {"dynamodb.BatchGetItem": 1}
     assert [c.id for c in sweep_and_list(account, time)] == [older.id, first.id, third.id]
 
@@ -227,10 +232,10 @@ def test_find_or_create_during_contention_adds_customers_without_position(
 ) -> None:
     reserve(account)
     new = respondents(account, "a@example.test", "b@example.test")
-    ids, unlisted = customer_creation.find_or_create(new)
+    holders, unlisted = customer_creation.find_or_create(new)
     assert unlisted == {account}
-    assert customer_creation.find_or_create(new) == (ids, set())
-    assert {c.id for c in sweep_and_list(account, time)} == set(ids.values())
+    assert customer_creation.find_or_create(new) == (holders, set())
+    assert {c.id for c in sweep_and_list(account, time)} == set(ids_of(holders))
 
 
 def test_find_or_create_adds_customers_of_all_accounts_in_one_transaction(
@@ -240,13 +245,13 @@ def test_find_or_create_adds_customers_of_all_accounts_in_one_transaction(
     addresses = ("a@example.test", "b@example.test")
     new = {k: v for each in accounts for k, v in respondents(each, *addresses).items()}
     with counted_calls() as calls:
-        ids, unlisted = customer_creation.find_or_create(new)
+        holders, unlisted = customer_creation.find_or_create(new)
     assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
     assert unlisted == set()
     for each in accounts:
         wanted = [customer.id for key, customer in new.items() if key[0] == each]
         assert [c.id for c in sweep_and_list(each, time)] == wanted
-    assert list(ids.values()) == [customer.id for customer in new.values()]
+    assert ids_of(holders) == [customer.id for customer in new.values()]
 
 
 @pytest.mark.parametrize("also_later", [False, True])

@@ -31,7 +31,8 @@ from chalicelib.services.solicitation.suppressions import (
     unsubscribe,
 )
 from chalicelib.storage import customer_creation
-from chalicelib.storage.customers import CustomerPairRow
+from chalicelib.storage.customers import CustomerPairRow, confirm_holder
+from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR, erase
@@ -197,7 +198,10 @@ def test_respondent_is_customer_of_earlier_version(shop: Shop, first: str, secon
     pair = pair_of(second, None)
     assert pair
     key = (shop.account_id, pair.digest)
-    assert customer_creation.find_or_create({key: respondent}) == ({key: customer_id}, set())
+    found, unlisted = customer_creation.find_or_create({key: respondent})
+    assert (found[key].customer_id, unlisted) == (customer_id, set())
+    with transaction() as write:  # The row of the pair has the digest of the earlier version.
+        confirm_holder(write, found[key])
 
 
 def create_respondent(email: str) -> Customer:

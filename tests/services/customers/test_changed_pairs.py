@@ -1,0 +1,144 @@
+"""Test work for a customer whose pair changes while the work runs.
+
+A partner changes the customer Ann, with her pair, into the customer Bob. Work that found Ann by her
+pair must not continue with Bob.
+"""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.patch import CustomerPatch
+from chalicelib.domain.ids import derived_id
+from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.services.customers.change import change_customer
+from chalicelib.services.customers.read import read_customer
+from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.purchases.record import record_purchase
+from chalicelib.storage import customers, feedback
+from tests.services.customers.importing import (
+    accept_batch,
+    all_customers,
+    outcome_counts,
+    run_import,
+)
+from tests.services.faults import before_request, inject_fault
+from tests.services.feedback.submitting import answer_contact_form, respondents
+from tests.services.moved_time import Time
+from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.web.seeded_account import SeededAccount
+
+ANN = "ann@example.test"
+BOB = "bob@example.test"
+
+
+@pytest.fixture
+def shop(account: str, time: Time) -> Shop:
+    return open_shop()
+
+
+def change_to_bob(account_id: str, customer_id: str | None) -> None:
+    patch = CustomerPatch.model_validate({"email": BOB})
+    assert customer_id
+    change_customer(account_id, customer_id, patch)
+
+
+def with_email(account_id: str, email: str) -> list[Customer]:
+    return customers.find_by_email(account_id, email)
+
+
+def purchase_of_ann(shop: Shop, optin: bool = False, **fields: Any) -> Purchase:
+    definition = shop.definition(customer={"email": ANN, "emailOptin": optin}, **fields)
+    return record_purchase(shop.account_id, definition, solicit=True)
+
+
+def test_purchase_does_not_turn_optin_of_changed_customer_on(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = purchase_of_ann(shop)
+    change = lambda: change_to_bob(shop.account_id, first.customer_id)  # noqa: E731
+    with before_request(monkeypatch, "TransactWriteItems", change):
+        second = purchase_of_ann(shop, optin=True)
+    (bob,), (ann,) = with_email(shop.account_id, BOB), with_email(shop.account_id, ANN)
+    assert (bob.id, bob.email_optin, bob.purchase_count) == (first.customer_id, False, 1)
+    assert (ann.id, ann.email_optin, ann.purchase_count) == (second.customer_id, True, 1)
+
+
+def test_updated_purchase_stays_with_changed_customer_without_optin(shop: Shop) -> None:
+    first = purchase_of_ann(shop, externalId="1")
+    change_to_bob(shop.account_id, first.customer_id)
+    second = purchase_of_ann(shop, optin=True, externalId="1")
+    assert second.customer_id == first.customer_id
+    bob = read_customer(shop.account_id, second.customer_id or "")
+    assert (bob.email, bob.email_optin, bob.purchase_count) == (BOB, False, 1)
+
+
+def test_import_does_not_fill_changed_customer(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = accept_batch(account, {"batch": [{"email": ANN}]})
+    run_import(account, accepted.id)
+    (existing,) = all_customers(account)
+    row = {"email": ANN, "firstName": "Ann", "description": "Prefers quiet tables"}
+    accepted = accept_batch(account, {"batch": [row, {"email": "cy@example.test"}]})
+    change = lambda: change_to_bob(account, existing.id)  # noqa: E731
+    with before_request(monkeypatch, "TransactWriteItems", change):
+        progress = run_import(account, accepted.id)
+    assert outcome_counts(progress) == {"created": 2}
+    (bob,), (ann,) = with_email(account, BOB), with_email(account, ANN)
+    assert (bob.id, bob.first_name, bob.description) == (existing.id, None, None)
+    assert (ann.first_name, ann.description) == ("Ann", "Prefers quiet tables")
+
+
+def test_filling_existing_customers_takes_three_requests(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_import(account, accept_batch(account, {"batch": [{"email": ANN}, {"email": BOB}]}).id)
+    rows = [{"email": email, "firstName": "Zoé"} for email in (ANN, BOB)]
+    accepted = accept_batch(account, {"batch": rows})
+    with inject_fault(monkeypatch) as requests:
+        progress = run_import(account, accepted.id)
+    assert outcome_counts(progress) == {"filled": 2}
+    assert requests.operations.count("TransactWriteItems") == 1
+
+
+def test_feedback_is_not_counted_for_changed_customer(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = answer_contact_form(seeded, mail=ANN)
+    process_feedback([first.id])
+    (ann,) = respondents(seeded)
+    second = answer_contact_form(seeded, mail=ANN)
+    change = lambda: change_to_bob(seeded.account_id, ann.id)  # noqa: E731
+    with before_request(monkeypatch, "TransactWriteItems", change):
+        process_feedback([second.id])
+    (bob,), (new,) = with_email(seeded.account_id, BOB), with_email(seeded.account_id, ANN)
+    assert (bob.id, bob.feedback_count, new.feedback_count) == (ann.id, 1, 1)
+    stored = feedback.find(second.id)
+    assert stored
+    assert stored.feedback.customer_id == new.id
+
+
+def test_feedback_stays_with_customer_that_was_created_for_it(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = answer_contact_form(seeded, mail=ANN)
+    customer_id = derived_id(record.id, "customer")
+    change = lambda: change_to_bob(seeded.account_id, customer_id)  # noqa: E731
+    # The first transaction creates the customer, the second one counts the feedback.
+    transactions = 0
+    real = customers.count_feedback
+
+    def count(*arguments: Any, **options: Any) -> None:
+        nonlocal transactions
+        transactions += 1
+        if transactions == 1:
+            change()
+        real(*arguments, **options)
+
+    monkeypatch.setattr(customers, "count_feedback", count)
+    assert record.id in process_feedback([record.id])
+    assert transactions == 2
+    (bob,) = respondents(seeded)
+    assert (bob.id, bob.email, bob.feedback_count) == (customer_id, BOB, 1)
