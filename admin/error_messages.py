@@ -86,7 +86,7 @@ def one_line_message(error: BaseException) -> str:
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, NoCredentialsError | PartialCredentialsError):
-            return "No AWS credentials found. Set AWS_PROFILE, or log in to AWS."
+            return f"No AWS credentials found. {_credentials_advice()}"
         if isinstance(cause, NoConnection | HTTPClientError):
             return f"{_endpoint()} does not respond: {_first_line(cause)}"
         if isinstance(cause, ClientError):
@@ -96,6 +96,12 @@ def one_line_message(error: BaseException) -> str:
             f"{input_error.pointer or '/'}: {input_error.detail}" for input_error in error.errors
         )
     return _first_line(next((c for c in causes if isinstance(c, BotoCoreError)), error))
+
+
+def _credentials_advice() -> str:
+    if settings().is_emulated:
+        return 'For the local cloud, run: eval "$(make env)"'
+    return "Set AWS_PROFILE, or log in to AWS."
 
 
 def _aws_error(error: ClientError) -> str:

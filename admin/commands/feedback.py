@@ -11,7 +11,7 @@ import typer
 from admin.commands.account import report_language
 from admin.feedback.description import show_description, show_list, summary_of
 from admin.feedback.export.export import export_feedback
-from admin.feedback.export.writers import Format
+from admin.feedback.export.writers import Format, Separator
 from admin.feedback.report.figures import Period
 from admin.identity import operator_identity
 from admin.options import (
@@ -246,6 +246,13 @@ def export(
         Format | None,
         typer.Option("--format", help="The format.  [default: the extension of the file]"),
     ] = None,
+    separator: Annotated[
+        Separator | None,
+        typer.Option(
+            help="The separator of a CSV file. Excel expects the one of its language: semicolon in"
+            " most of Europe.  [default: comma]"
+        ),
+    ] = None,
 ) -> None:
     """Export an account's feedback to a file, oldest first, with one column per field.
 
@@ -270,8 +277,12 @@ def export(
         text=contains,
     )
     chosen = file_format or _format_of(output)
+    if separator and chosen is not Format.CSV:
+        raise typer.BadParameter("Only a CSV file has a separator.", param_hint="--separator")
     with progress("Exporting feedback") as advance:
-        rows = export_feedback(account, wanted, chosen, zone, output, advance)
+        rows = export_feedback(
+            account, wanted, chosen, zone, output, advance, separator or Separator.COMMA
+        )
     notices().print(f"Exported {rows} feedback record(s) to {output}.")
     show_record({"rows": rows, "output": str(output), "format": chosen.value})
 

@@ -2,7 +2,7 @@
 
 import codecs
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from admin.commands.customer import show_purchases
-from admin.definitions.csv_format import WINDOWS_ENCODING, DateOrder
+from admin.definitions.csv_format import WINDOWS_ENCODING, DateOrder, cell_error
 from admin.definitions.purchase_lines import (
     PurchaseFile,
     PurchaseLine,
@@ -21,7 +21,6 @@ from admin.definitions.purchase_lines import (
     UnreadableFile,
     open_purchases,
 )
-from admin.error_messages import one_line_message
 from admin.options import AccountArgument, WideOption, example, id_option, limit_option
 from admin.services.accounts.manage import require_open_account
 from admin.services.purchases.stored import is_stored, last_purchases, list_purchases
@@ -32,9 +31,11 @@ from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput, RecordTooLarge
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.definition import PurchaseDefinition, parse_purchase_definition
 from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.suggestions import pointer_steps
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.customers.read import find_customer, read_customer
@@ -263,6 +264,15 @@ def _error_of(line: PurchaseLine, process: Callable[[], object]) -> str:
         return line.error
     try:
         process()
-    except (InvalidInput, RecordTooLarge) as error:
-        return one_line_message(error)
+    except InvalidInput as error:
+        return "; ".join(map(partial(_error_text, line.cells), error.errors))
+    except RecordTooLarge as error:
+        return str(error)
     return ""
+
+
+def _error_text(cells: Mapping[str, str], error: InputError) -> str:
+    column = ".".join(pointer_steps(error.pointer))
+    if cell := cells.get(column, "").strip():
+        return cell_error(column, cell, error)
+    return f"{error.pointer or '/'}: {error.detail}"

@@ -1,5 +1,6 @@
 """Compare definitions with the stored resources: what a load creates, changes and removes."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -21,7 +22,7 @@ from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.customers.save import without_suppressed_optins
-from admin.services.feedback.selection import find_answered
+from admin.services.feedback.selection import count_answers, find_answered
 from admin.services.forms.manage import AccountForm, SavedForm, find_form
 from admin.services.purchases.stored import is_stored
 from admin.services.workflows.manage import find_workflow
@@ -84,8 +85,8 @@ def effects(
     """Return the effect of each definition, in the order of the definitions.
 
     AWS requests: one per contact form, survey, workflow and customer, one more per customer with an
-    opt-in, one per 100 purchases, and those of `find_answered` for forms with fields whose type
-    changes.
+    opt-in, one per 100 purchases, those of `find_answered` for forms with fields whose type
+    changes, and those of `count_answers` for forms with fields that are removed.
 
     Args:
         on_read: called with the number of responses that were read.
@@ -194,11 +195,11 @@ def _field_problems(
     new = _define(definition, references, form)
     by_key = {field.key: field for field in new.fields}
     by_id = {field.id: field for field in new.fields}
-    warnings, retyped = [], {}
+    warnings, removed, retyped = [], {}, {}
     for field in form.saved.fields:
         replacing = by_id.get(field.id) or by_key.get(field.key)
         if replacing is None:
-            warnings.append(_problem(definition, "removed", f"Removes the field {field.key}."))
+            removed[field.id] = field.key
             continue
         for option in (value for value in field.values if value not in replacing.values):
             detail = f"Removes the option {option!r} of the field {field.key}."
@@ -209,6 +210,10 @@ def _field_problems(
                 f" {replacing.type}, but responses answer it. Use another key for the new question,"
                 " or add --retype-answered-fields."
             )
+    counts = count_answers(form, removed, on_read) if removed else Counter[str]()
+    for field_id, key in removed.items():
+        detail = f"Removes the field {key}. Responses that answer it: {counts[field_id]:,}."
+        warnings.append(_problem(definition, "removed", detail))
     answered = find_answered(form, retyped, on_read) if retyped else ()
     refusals = [
         _problem(definition, "answered_field", detail)

@@ -3,13 +3,20 @@ separator, dates, words for yes and no.
 """
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from admin.definitions.definition import Kind
+from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.purchases.definition import PurchaseDefinition
+from chalicelib.domain.suggestions import with_suggestions
 
 _BYTE_ORDER_MARKS: Final = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -33,6 +40,7 @@ _NO: Final = (
 )
 _BOOLEANS: Final = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
 _BOOLEAN_COLUMNS: Final = frozenset({"customer.emailOptin", "customer.smsOptin"})
+_REQUIRED: Final = ("source", "externalId", "storeId", "date")
 _OBJECTS: Final = frozenset({"customer", "metadata"})
 
 
@@ -56,6 +64,62 @@ def encoding_of(start: bytes) -> str:
 def separator_of(first_line: str) -> str:
     """Return the separator of the column names: the most frequent of comma, semicolon and tab."""
     return max(_SEPARATORS, key=first_line.count)
+
+
+def column_errors(columns: Sequence[str], *others: str) -> list[str]:
+    """Return the errors in the column names of a file of purchases.
+
+    Columns without a name are allowed, because Excel writes them; their cells must be empty.
+
+    Args:
+        others: the allowed columns that are not fields of a purchase.
+    """
+    named = [column for column in columns if column and column not in others]
+    errors = [f"The column {column} occurs twice." for column in _repeated(named)]
+    unknown = (
+        InputError(json_pointer(*_path(column)), "unknown_key", f"Unknown column {column}.")
+        for column in named
+        if not _is_known(column)
+    )
+    return errors + [error.detail for error in with_suggestions(unknown, PurchaseDefinition)]
+
+
+def missing_columns(columns: Sequence[str]) -> list[str]:
+    """Return the errors of columns without which every row is invalid."""
+    known = {*columns, "storeId"} if "store" in columns else {*columns}
+    return [f"The column {name} is missing." for name in _REQUIRED if name not in known]
+
+
+def _repeated(columns: Sequence[str]) -> list[str]:
+    return [column for column, count in Counter(columns).items() if count > 1]
+
+
+def _path(column: str) -> list[str]:
+    object_name, dot, name = column.partition(".")
+    return [object_name, name] if dot and object_name in _OBJECTS else [column]
+
+
+def _is_known(column: str) -> bool:
+    object_name, *names = _path(column)
+    if not names:
+        return object_name in _field_names(PurchaseDefinition)
+    return object_name == "metadata" or names[0] in _field_names(CustomerBody)
+
+
+def _field_names(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+def cell_error(column: str, cell: str, error: InputError) -> str:
+    """Describe an error of a cell, with the value in the file and advice that fits a CSV file."""
+    detail = error.detail
+    if column in _BOOLEAN_COLUMNS:
+        detail = "Must be a word for yes or no, such as yes, no, oui, non, 1 or 0."
+    elif error.code == "invalid_timestamp" and _DATE.fullmatch(cell):
+        detail = "There is no such date or time."
+    elif error.code == "invalid_timestamp":
+        detail = "Must be a date, such as 20/11/2026, 20/11/2026 14:30 or 2026-11-20."
+    return f"{column} {cell!r}: {detail}"
 
 
 def purchase_of_row(row: Mapping[str, str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from admin.definitions.csv_format import purchase_of_row
+from admin.definitions.csv_format import column_errors, purchase_of_row
 from admin.definitions.definition import Problem, RawDefinition
 from admin.definitions.plain_yaml import PlainLoader, read_yaml
 from chalicelib.domain.input_errors import InputError
@@ -39,6 +39,10 @@ def read_files(paths: Iterable[Path]) -> tuple[list[RawDefinition], list[Problem
         except _NotReadable as error:
             origin = f"{path}, after definition {number}" if number else str(path)
             problems.append(Problem(origin, InputError("", "not_readable", str(error))))
+        else:
+            if not number:
+                detail = "Contains no definition."
+                problems.append(Problem(str(path), InputError("", "empty", detail)))
     return definitions, problems
 
 
@@ -135,6 +139,8 @@ def _csv(text: str) -> Iterator[Any]:
     try:
         if not rows.fieldnames:
             raise _NotReadable("The first line must contain the column names.")
+        if errors := column_errors(rows.fieldnames, "account", "kind"):
+            raise _NotReadable(" ".join(errors))
         for row in rows:
             if None in row or None in row.values():
                 raise _NotReadable(

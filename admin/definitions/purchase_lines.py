@@ -21,8 +21,10 @@ from admin.definitions.csv_format import (
     AmbiguousDates,
     DateOrder,
     DateOrders,
+    column_errors,
     encoding_of,
     iso_date,
+    missing_columns,
     purchase_of_row,
     separator_of,
 )
@@ -41,11 +43,13 @@ class PurchaseLine:
         number: the number of the line, from 1. For a CSV row with line breaks, the number of the
             first line of the row.
         error: why the line cannot be read; ``""`` if the line is readable.
+        cells: the cells of a CSV row by column, as they are in the file.
     """
 
     number: int
     definition: Any = None
     error: str = ""
+    cells: Mapping[str, str] = field(default_factory=dict)
 
 
 class UnreadableFile(Exception):
@@ -93,8 +97,8 @@ def open_purchases(path: Path, reading: Reading = Reading()) -> Iterator[Purchas
     that is not UTF-8 is read as `WINDOWS_ENCODING`.
 
     Raises:
-        UnreadableFile: the file type is unknown, the file is not in the encoding, or the order of
-            day and month is not clear.
+        UnreadableFile: the file type is unknown, the file is not in the encoding, contains no
+            purchase or an unknown column, or the order of day and month is not clear.
     """
     is_csv = path.suffix.lower() == ".csv"
     if path != STANDARD_INPUT and not is_csv and path.suffix.lower() not in _JSON_LINES:
@@ -114,6 +118,8 @@ def open_purchases(path: Path, reading: Reading = Reading()) -> Iterator[Purchas
             except _WrongEncoding:
                 text.detach()
                 continue
+            if not purchases.total:
+                raise UnreadableFile("Contains no purchase.")
             yield purchases
             return
         raise UnreadableFile(f"Not in the encoding {encodings[0]}. Add --encoding.")
@@ -171,6 +177,8 @@ def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Ite
     reader = csv.reader(text, delimiter=separator_of(first_line), strict=True)
     try:
         columns = next(reader, [])
+        if errors := column_errors(columns, "store", "kind") or missing_columns(columns):
+            raise UnreadableFile(" ".join(errors))
         last = reader.line_num
         for cells in reader:
             number, last = last + 1 + skipped, reader.line_num
@@ -181,12 +189,13 @@ def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Ite
                     number, error=f"Must have {len(columns)} cells, has {len(cells)}."
                 )
                 continue
-            row = purchase_of_row(dict(zip(columns, cells, strict=True)))
+            by_column = dict(zip(columns, cells, strict=True))
+            row = purchase_of_row(by_column)
             for column, order in orders.items():
                 if isinstance(cell := row.get(column), str):
                     row[column] = iso_date(cell, order, reading.zone)
             error = _find_store(row, reading)
-            yield PurchaseLine(number, _definition_of(row, reading), error)
+            yield PurchaseLine(number, _definition_of(row, reading), error, by_column)
     except csv.Error as error:
         yield PurchaseLine(
             reader.line_num + skipped,

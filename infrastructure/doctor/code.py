@@ -35,6 +35,10 @@ def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
             **_reserved_concurrency(deployed, name),
             "Tracing": configuration.get("TracingConfig", {}).get("Mode", "PassThrough"),
         }
+        if actual.get("ReservedConcurrentExecutions") == 0:
+            detail = "The reserved concurrency is 0, so the function does not run."
+            yield Problem(name, detail, deployed.start_fix)
+            del expected["ReservedConcurrentExecutions"]
         yield from differences(name, expected, actual, deployed.deploy_fix)
 
 
@@ -61,6 +65,10 @@ def check_event_sources(deployed: DeployedStage) -> Iterator[Problem]:
             **mapping,
             **mapping.get("ScalingConfig", {}),
         }
+        if mapping["State"] == "Disabled":
+            detail = f"The event source is disabled, so the queue does not invoke {name}."
+            yield Problem(resource, detail, deployed.start_fix)
+            del expected["State"]
         yield from differences(resource, expected, actual, deployed.deploy_fix)
 
 

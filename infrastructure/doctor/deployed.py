@@ -34,6 +34,12 @@ class DeployedStage:
         self._clients: dict[str, Any] = {}
 
     @property
+    def start_fix(self) -> str:
+        """How to start a stage that an operator has stopped."""
+        command = f"python -m admin --stage {self.stage.name} stage start"
+        return f"If the stage was stopped, run: {command}."
+
+    @property
     def deploy_fix(self) -> str:
         """How to deploy a missing or changed resource of the stage."""
         is_local = self.stage.name == code_stack.STAGE

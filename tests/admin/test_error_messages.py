@@ -23,6 +23,22 @@ def fresh_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("stage", "advice"),
+    [("local", 'For the local cloud, run: eval "$(make env)"'), ("prod", "Set AWS_PROFILE, or ")],
+)
+def test_advice_about_missing_credentials_depends_on_the_stage(
+    monkeypatch: pytest.MonkeyPatch, stage: str, advice: str
+) -> None:
+    monkeypatch.setenv("STAGE", stage)
+    settings.cache_clear()
+    try:
+        message = one_line_message(ScanError("Failed", NoCredentialsError()))
+    finally:
+        settings.cache_clear()
+    assert message.startswith(f"No AWS credentials found. {advice}")
+
+
 def rejected_by_aws(code: str) -> ScanError:
     return ScanError("Failed", ClientError({"Error": {"Code": code, "Message": "No."}}, "Scan"))
 

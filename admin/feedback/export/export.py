@@ -1,11 +1,12 @@
 """Export an account's feedback to a file."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from admin.feedback.export.columns import build_columns
-from admin.feedback.export.writers import WRITERS, Format
+from admin.feedback.export.writers import WRITERS, Format, Separator, csv_writer
 from admin.feedback.output_file import replaced_file
 from admin.services.feedback.selection import require_selection
 from admin.services.forms.manage import list_forms
@@ -22,6 +23,7 @@ def export_feedback(
     zone: ZoneInfo,
     output: Path,
     on_read: Callable[[int, int | None], None],
+    separator: Separator = Separator.COMMA,
 ) -> int:
     """Write the feedback that the filter selects to a file. Return the number of rows.
 
@@ -30,6 +32,7 @@ def export_feedback(
     Args:
         on_read: called after each group of records that was read, with the number of records in the
             group and, if known, the expected total.
+        separator: the separator of the cells of a CSV file.
 
     Raises:
         NotFound: the account does not have the selected form, store or brand.
@@ -41,10 +44,12 @@ def export_feedback(
     columns = build_columns(forms, directory, zone, lambda record: wordings_of([record])[0])
     is_total_known = wanted.since is None and wanted.until is None
     total = sum(form.submission_count for form in forms) if is_total_known else None
+    is_csv = file_format is Format.CSV
+    writer = partial(csv_writer, separator=separator) if is_csv else WRITERS[file_format]
     rows = 0
     with (
         replaced_file(output) as file,
-        WRITERS[file_format](file, [column.title for column in columns]) as write,
+        writer(file, [column.title for column in columns]) as write,
     ):
         for stored in find_feedback(
             account_id, wanted, on_read=lambda count: on_read(count, total)

@@ -58,11 +58,26 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
+class Separator(StrEnum):
+    """The separator of the cells of a CSV file."""
+
+    COMMA = "comma"
+    SEMICOLON = "semicolon"
+    TAB = "tab"
+
+    @property
+    def character(self) -> str:
+        """The character that separates two cells."""
+        return {"comma": ",", "semicolon": ";", "tab": "\t"}[self]
+
+
 @contextmanager
-def csv_writer(file: BinaryIO, titles: Sequence[str]) -> Iterator[WriteRow]:
+def csv_writer(
+    file: BinaryIO, titles: Sequence[str], separator: Separator = Separator.COMMA
+) -> Iterator[WriteRow]:
     """Write a CSV file in UTF-8. Excel needs the byte order mark at the start of the file."""
     text = TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    rows = csv.writer(text)
+    rows = csv.writer(text, delimiter=separator.character)
     rows.writerow(map(encode_cell, titles))
     yield lambda row: rows.writerow([encode_cell(plain_text(cell)) for cell in row])
     text.flush()

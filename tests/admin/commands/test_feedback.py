@@ -311,6 +311,22 @@ def test_export_writes_selected_feedback(
         assert row["rating"] == "2"
 
 
+@pytest.mark.parametrize(("separator", "character"), [("semicolon", ";"), ("tab", "\t")])
+def test_export_writes_the_separator_that_excel_expects(
+    seeded: SeededAccount, tmp_path: Path, separator: str, character: str
+) -> None:
+    submit(seeded)
+    output = tmp_path / "answers.csv"
+    arguments = ("feedback", "export", seeded.account_id, "--separator", separator, "--output")
+    assert run(*arguments, output).exit_code == 0
+    with output.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file, delimiter=character)
+    assert header[:2] == ["id", "createdAt"]
+    assert {len(row) for row in rows} == {len(header)}
+    rejected = run(*arguments, tmp_path / "answers.xlsx")
+    assert (rejected.exit_code, "Only a CSV file has a separator." in rejected.stderr) == (2, True)
+
+
 def test_export_of_one_form_has_only_columns_of_this_form(
     seeded: SeededAccount, tmp_path: Path
 ) -> None:

@@ -186,7 +186,12 @@ def test_removed_field_and_option_are_warnings(seeded: SeededAccount, file: Path
     result = load(file, fewer | {"fieldDependencies": []}, seeded, "--dry-run")
     assert "Removes the option 'Blue' of the field colour. (removed)" in result.stderr
     first = definition["fields"][0]["key"]
-    assert f"Removes the field {first}. (removed)" in result.stderr
+    assert f"Removes the field {first}. Responses that answer it: 0. (removed)" in result.stderr
+    answer_contact_form(seeded, note="Fine")
+    FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
+    fields = [field for field in definition["fields"] if field["key"] != "note"]
+    result = load(file, fewer | {"fields": fields, "fieldDependencies": []}, seeded, "--dry-run")
+    assert "Removes the field note. Responses that answer it: 1. (removed)" in result.stderr
 
 
 def test_dry_run_changes_nothing_and_load_asks(

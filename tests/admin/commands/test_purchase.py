@@ -96,17 +96,60 @@ def test_invalid_lines_are_reported_with_their_numbers(shop: Shop, tmp_path: Pat
     result = run("purchase", "import", path, "--account", shop.account_id)
     assert result.exit_code == 1
     assert result.stdout.strip() == "New: 1. Updated: 0. Unchanged: 0. Invalid: 3."
-    assert f"{path}, line 3: /storeId: " in result.stderr
-    assert f"{path}, line 4: /customer/email: " in result.stderr
+    assert f"{path}, line 3: storeId 'nowhere': " in result.stderr
+    assert f"{path}, line 4: customer.email 'broken': " in result.stderr
     assert f"{path}, line 5: Must have 7 cells, has 2." in result.stderr
     assert purchase_count(shop) == 1
+
+
+def test_errors_of_cells_show_the_value_and_advice_for_the_file(shop: Shop, tmp_path: Path) -> None:
+    path = tmp_path / "purchases.csv"
+    path.write_text(
+        "source,externalId,storeId,date,customer.emailOptin\n"
+        f"Site,1,{shop.store_id},31/02/2026,oui\nSite,2,{shop.store_id},tomorrow,peut-être\n"
+    )
+    result = run("purchase", "import", path, "--account", shop.account_id, "--dates", "day-first")
+    assert result.exit_code == 1
+    advice = "Must be a word for yes or no, such as yes, no, oui, non, 1 or 0."
+    assert "line 2: date '31/02/2026': There is no such date or time." in result.stderr
+    assert (
+        "line 3: date 'tomorrow': Must be a date, such as 20/11/2026, 20/11/2026 14:30"
+        in result.stderr
+    )
+    assert f"customer.emailOptin 'peut-être': {advice}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("header", "error"),
+    [
+        ("source,externalID,storeId,date", "Unknown column externalID. Did you mean externalId?"),
+        ("source,externalId,storeId,dates", "Unknown column dates. Did you mean date?"),
+        (
+            "source,externalId,store,date,customer.emial",
+            "Unknown column customer.emial. Did you mean email?",
+        ),
+        ("source,externalId,store", "The column date is missing."),
+    ],
+)
+def test_wrong_header_is_one_error(shop: Shop, tmp_path: Path, header: str, error: str) -> None:
+    path = tmp_path / "purchases.csv"
+    path.write_text(f"{header}\n" + "x,y,z\n" * 3)
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert (result.exit_code, result.stderr) == (1, f"{path}: {error}\n")
+
+
+@pytest.mark.parametrize("text", ["", "source,externalId,storeId,date\n", "\n\n"])
+def test_file_without_purchases_is_an_error(shop: Shop, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "purchases.csv"
+    path.write_text(text)
+    assert run("purchase", "import", path, "--account", shop.account_id).exit_code == 1
 
 
 def test_line_number_counts_line_breaks_inside_cells(shop: Shop, tmp_path: Path) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test", "2|nowhere|b@example.test")
     path.write_text(path.read_text().replace("true,4\n", 'true,"4\n5"\n', 1))
     result = run("purchase", "import", path, "--account", shop.account_id)
-    assert "line 4: /storeId" in result.stderr
+    assert "line 4: storeId 'nowhere'" in result.stderr
 
 
 def excel_file(folder: Path, encoding: str, separator: str, *rows: str) -> Path:
@@ -197,7 +240,7 @@ def test_dry_run_counts_and_records_nothing(shop: Shop, tmp_path: Path) -> None:
     assert dry_run.stdout.strip() == (
         "Nothing was recorded. New: 0. Updated: 1. Unchanged: 2. Invalid: 1."
     )
-    assert "line 4: /source: Must be 'Email', 'Sms', " in dry_run.stderr
+    assert "line 4: source 'Sites': Must be 'Email', 'Sms', " in dry_run.stderr
     assert json.loads(run(*command, "--json").stdout) == {
         "new": 0,
         "updated": 1,

@@ -8,6 +8,7 @@ import pytest
 from admin.definitions.purchase_lines import UnreadableFile, open_purchases
 
 LINES = 20_000
+HEADER = "source,externalId,storeId,date"
 COLUMNS = "source,externalId,storeId,date,customer.email,metadata.note"
 
 
@@ -30,7 +31,7 @@ def test_lines_are_read_with_any_line_break_and_byte_order_mark(
     tmp_path: Path, line_break: str, mark: str
 ) -> None:
     path = tmp_path / "purchases.csv"
-    path.write_bytes((mark + line_break.join(["externalId", "1", "", "2", ""])).encode())
+    path.write_bytes((mark + line_break.join([HEADER, ",1,,", "", ",2,,", ""])).encode())
     with open_purchases(path) as purchases:
         lines = list(purchases.lines)
     assert purchases.total == 2
@@ -55,7 +56,7 @@ def test_carriage_return_does_not_end_json_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", ["customer,customer.email", "customer.email,customer"])
 def test_invalid_object_column_does_not_stop_later_lines(tmp_path: Path, columns: str) -> None:
     path = tmp_path / "purchases.csv"
-    path.write_text(f"{columns},externalId\na,b,1\n,,2\n")
+    path.write_text(f"{columns},{HEADER}\na,b,,1,,\n,,,2,,\n")
     with open_purchases(path) as purchases:
         first, second = purchases.lines
     assert isinstance(first.definition["customer"], str)  # a validation error of this line

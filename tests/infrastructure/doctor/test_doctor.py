@@ -1,6 +1,7 @@
 """Tests of the command ``doctor`` on a healthy, a broken and an empty stage."""
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -37,6 +38,7 @@ from infrastructure.doctor.senders import (
 )
 from infrastructure.doctor.support_addresses import address_problems, check_support_addresses
 from infrastructure.functions import FUNCTIONS, stage_named
+from infrastructure.restore import start_writers, stop_writers
 from tests.admin.command import run
 from tests.domain.forms.factories import saved_survey
 from tests.infrastructure.doctor.healthy_stage import MESSAGE_EVENTS, STAGE, TOPIC, create_stage
@@ -245,6 +247,22 @@ def test_fix_contains_command_that_deploys_stage(stage: str, command: str) -> No
     fix = DeployedStage(stage_named(stage)).deploy_fix
     assert command in fix
     assert ("make deploy" in fix) == (stage != "local")
+
+
+@pytest.mark.usefixtures("_aws")
+def test_fix_of_stopped_stage_is_to_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    create_stage()
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    stop_writers(STAGE.name)
+    report = examine(STAGE)
+    found = [*report.problems["event sources"], *report.problems["functions"]]
+    queues = sum(function.queue is not None for function in FUNCTIONS)
+    assert len(found) == queues + 2, "each queue, the API and the sweeper"
+    assert {problem.fix for problem in found} == {
+        "If the stage was stopped, run: python -m admin --stage dev stage start."
+    }
+    start_writers(STAGE.name)
+    assert examine(STAGE).problem_count == 0
 
 
 @pytest.mark.usefixtures("_aws")
