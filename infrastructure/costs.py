@@ -100,7 +100,7 @@ PURCHASE: Final = {
         },
         read_units=6,
         write_units={
-            "customers": 4,
+            "customers": 5,
             "customer-pairs": 2,
             "purchases": 3,
             "solicitations": 5,

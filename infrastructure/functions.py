@@ -190,6 +190,7 @@ FUNCTIONS: Final = (
             "account-changes": ("PutItem",),
             "customers/by_block": ("Query",),
             "customers/by_email": ("Query",),
+            "customers/by_pair": ("Query",),
             "customers/by_phone": ("Query",),
             "customer-pairs": (
                 "BatchGetItem",
@@ -364,6 +365,7 @@ FUNCTIONS: Final = (
             ),
             "customers/by_block": ("Query",),
             "customers/by_email": ("Query",),
+            "customers/by_pair": ("Query",),
             "customers/by_phone": ("Query",),
             "customer-pairs": ("BatchGetItem", "UpdateItem", "DeleteItem"),
             "counters": ("UpdateItem",),

@@ -61,7 +61,8 @@ class Erasure:
         contacts: the contact key of the customer's address, by channel.
         others: the ids of other customers with one of the addresses; empty after the erasure has
             ended.
-        other_count: the number of other customers with one of the addresses. None for erasures of
+        other_count: the number of other customers with one of the addresses; up to 1,000 of each
+            address are counted. None for erasures of
             earlier versions of the service.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
@@ -97,8 +98,9 @@ def build_receipt(erasure: Erasure) -> dict[str, Any]:
     The retention periods start at the end of the erasure. While the erasure is pending, the times
     of expiry are None.
 
-    ``otherCustomers`` are customers with the same e-mail address or phone number. They are separate
-    records, which this erasure keeps. Their ids are listed until the erasure ends.
+    ``otherCustomers`` are customers with the same e-mail address or phone number, of which up to
+    1,000 are counted for each address. They are separate records, which this erasure keeps. Their
+    ids are listed until the erasure ends.
     """
     ended = erasure.ended_at
     return {

@@ -10,7 +10,7 @@ from typing import Any
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.pair import pair_of
 from chalicelib.storage import customers
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -72,23 +72,7 @@ def plan_release(account_id: str, customer: Any) -> Release:
         customer.id,
         owned,
         next((holder for holder in holders.values() if holder != customer.id), None),
-        _next_holder(account_id, customer, pair) if pair and owned else None,
-    )
-
-
-def _next_holder(account_id: str, customer: Any, pair: CustomerPair) -> Customer | None:
-    with_address = (
-        customers.find_by_email(account_id, customer.email)
-        if customer.email
-        else customers.find_by_phone_numbers(account_id, {customer.phone_number, pair.phone_number})
-    )
-    return next(
-        (
-            other
-            for other in with_address
-            if other.id != customer.id and pair_of(other.email, other.phone_number) == pair
-        ),
-        None,
+        customers.find_other_with_pair(account_id, customer.id, pair) if pair and owned else None,
     )
 
 

@@ -62,13 +62,15 @@ def turn_optins_off(
     )
 
 
-def find_keys_with_contact(channel: Channel, contact_hash: str) -> list[str]:
+def find_keys_with_contact(
+    channel: Channel, contact_hash: str, at_most: int | None = None
+) -> list[str]:
     """Return the keys of the customers with this e-mail address or phone number.
 
     One request per MB of index entries. The index is eventually consistent.
     """
     index = CustomerRow.by_email if channel is Channel.EMAIL else CustomerRow.by_phone
-    return [row.key for row in index.query(contact_hash)]
+    return [row.key for row in index.query(contact_hash, limit=at_most)]
 
 
 def change_with_address(

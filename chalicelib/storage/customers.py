@@ -14,6 +14,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, phone_hash
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import counters, lists
@@ -27,6 +28,11 @@ from chalicelib.storage.dynamodb.indexes import ALL, including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import due_index
+
+_PAIR_CANDIDATES: Final = 10
+"""The number of customers with a pair that are read to find the oldest one. The index can still
+contain customers that were erased or got another pair.
+"""
 
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
@@ -44,7 +50,8 @@ class CustomerRow(Table):
 
     ``input_hash`` and ``refused_optins`` describe the request with an idempotency key that created
     the customer: the hash of its input, and its opt-ins that are stored as off, because the address
-    is suppressed. ``email_hash`` and ``phone_hash`` are the contact hashes of the addresses.
+    is suppressed. ``email_hash`` and ``phone_hash`` are the contact hashes of the addresses, and
+    ``pair_key`` is the key of the row of the pair.
     """
 
     class Meta:
@@ -87,8 +94,10 @@ class CustomerRow(Table):
     email_hash = UnicodeAttribute(null=True)
     phone_hash = UnicodeAttribute(null=True)
     by_block = index("list_block", "position", ALL, sort_type=IntegerAttribute)
-    by_email = index("email_hash")
-    by_phone = index("phone_hash")
+    pair_key = UnicodeAttribute(null=True)
+    by_email = index("email_hash", "key", including("email_optin email_bounced"))
+    by_phone = index("phone_hash", "key", including("sms_optin"))
+    by_pair = index("pair_key", "created_at")
     due = due_index()
     unlisted = index("work_shard", "account_id", including("due_at"))
 
@@ -188,6 +197,24 @@ def find_by_phone_numbers(
     """
     hashes = {phone_hash(account_id, phone_number) for phone_number in phone_numbers}
     return _load_indexed(CustomerRow.by_phone, hashes, at_most)
+
+
+def find_other_with_pair(account_id: str, customer_id: str, pair: CustomerPair) -> Customer | None:
+    """Load the account's oldest other customer with this pair.
+
+    Two requests; one more per further spelling of an international domain. The index is eventually
+    consistent.
+    """
+    pair_keys = [account_key(account_id, digest) for digest in pair.digests]
+    keys = [
+        row.key
+        for pair_key in pair_keys
+        for row in CustomerRow.by_pair.query(pair_key, limit=_PAIR_CANDIDATES)
+        if row.key != account_key(account_id, customer_id)
+    ]
+    rows = read_together(*((CustomerRow, key) for key in keys))
+    found = [build_customer(row) for row in rows if row and row.pair_key in pair_keys]
+    return min(found, key=lambda customer: (customer.created_at, customer.id), default=None)
 
 
 def _load_indexed(
@@ -348,6 +375,8 @@ def attributes_of(account_id: str, customer: Customer) -> dict[str, Any]:
         **{name: getattr(customer, name) for name in _COPIED},
     }
     attributes |= _contact_hashes(account_id, attributes)
+    if pair := pair_of(customer.email, customer.phone_number):
+        attributes["pair_key"] = account_key(account_id, pair.digest)
     return {name: value for name, value in attributes.items() if value}
 
 

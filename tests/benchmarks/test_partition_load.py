@@ -28,6 +28,7 @@ def test_transaction_consumes_two_units_per_table_and_one_per_index() -> None:
         "customers": 2,
         "customers/by_block": 1,
         "customers/by_email": 1,
+        "customers/by_pair": 1,
         "customer-pairs": 2,
     }
     assert hottest(load.reads) == {"counters": 1, "customers": 1, "customer-pairs": 1}

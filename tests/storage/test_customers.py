@@ -77,7 +77,7 @@ def test_replacing_customer_does_not_change_position_and_total() -> None:
     first = customer_creation.create(account, build_customer(email="a@example.test"))[0]
     customer_creation.create(account, build_customer())
     replaced = build_customer(id=first.id, email="b@example.test")
-    customer_creation.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced.id, lambda _: replaced)
     page, total = customers.page(account, PageRequest())
     assert (total, page[0].id, page[0].email) == (2, first.id, "b@example.test")
     old, new = pair_of("a@example.test", None), pair_of("b@example.test", None)
@@ -94,7 +94,7 @@ def test_pair_of_replaced_customer_passes_to_newer_customer() -> None:
         for _ in range(2)
     )
     replaced = build_customer(id=first.id, email="b@example.test")
-    customer_creation.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced.id, lambda _: replaced)
     pair = pair_of("a@example.test", None)
     assert pair
     assert customers.find_by_pair(account, pair.digests) == second.id
@@ -156,7 +156,7 @@ def test_replaced_customer_is_found_only_by_new_email_and_phone_number() -> None
     customer = build_customer(email="old@example.test", phone_number="123456")
     customer_creation.create(account, customer)
     replaced = customer.model_copy(update={"email": "new@example.test", "phone_number": None})
-    customer_creation.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced.id, lambda _: replaced)
     assert [c.id for c in customers.find_by_email(account, "new@example.test")] == [customer.id]
     assert customers.find_by_email(account, "old@example.test") == []
     assert customers.find_by_phone_numbers(account, ["123456"]) == []

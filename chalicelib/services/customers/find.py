@@ -15,7 +15,7 @@ from chalicelib.services.customers.read import with_tags
 from chalicelib.storage import customer_consent, customers
 
 MAX_READ: Final = 1_000
-"""Maximum number of customers that a partner's request reads."""
+"""Maximum number of customers with one address that a request reads."""
 
 
 def find_by_email(account_id: str, email: str) -> list[Customer]:
@@ -57,17 +57,20 @@ def find_by_address(account_id: str, wanted: CustomerAddress) -> FoundCustomers:
 def find_with_same_address(account_id: str, customer: Customer) -> list[str]:
     """Return the ids of the other customers with the e-mail address or the phone number.
 
+    At most `MAX_READ` customers are read for each spelling of the address and each notation of the
+    number, so an address that many customers have does not make an erasure slow.
+
     One AWS request per spelling of the address and notation of the number. The indexes are
     eventually consistent.
     """
     keys: list[str] = []
     for contact_hash in email_hashes(account_id, customer.email):
-        keys += customer_consent.find_keys_with_contact(Channel.EMAIL, contact_hash)
+        keys += customer_consent.find_keys_with_contact(Channel.EMAIL, contact_hash, MAX_READ)
     if customer.phone_number:
         region = account_settings(account_id).default_region
         hashes = {phone_hash(account_id, n) for n in notations(customer.phone_number, region)}
         for phone in sorted(filter(None, hashes)):
-            keys += customer_consent.find_keys_with_contact(Channel.SMS, phone)
+            keys += customer_consent.find_keys_with_contact(Channel.SMS, phone, MAX_READ)
     ids = {key.partition("#")[2] for key in keys}
     return sorted(ids - {customer.id})
 

@@ -156,7 +156,7 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     start_erasure(account, customer.id, OPERATOR)
     changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
     replaced = customer.model_copy(update=changed)
-    customer_creation.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced.id, lambda _: replaced)
     finish(account, customer.id, time)
     keys = [
         current_keys(account, "new@example.test", None)[Channel.EMAIL],
@@ -172,7 +172,7 @@ def test_receipt_names_channel_that_customer_gets_after_request(account: str, ti
     customer = create(account, email="zoe@example.test")
     start_erasure(account, customer.id, OPERATOR)
     replaced = customer.model_copy(update={"phone_number": "+33612345678"})
-    customer_creation.replace(account, replaced, lambda _: replaced)
+    customer_creation.replace(account, replaced.id, lambda _: replaced)
     ended = finish(account, customer.id, time)
     assert build_receipt(ended)["suppressedChannels"] == ["EMAIL", "SMS"]
 

@@ -52,8 +52,7 @@ REQUESTS = [
     "UpdateItem",  # reserve the counter
     "Query",  # the last customer of the list
     "BatchGetItem",  # the pair
-    "Query",  # the next customer with the address
-    "BatchGetItem",
+    "Query",  # the next customer with the pair
     "TransactWriteItems",
     "UpdateItem",  # schedule the next pass
     "BatchGetItem",

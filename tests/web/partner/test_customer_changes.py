@@ -9,6 +9,7 @@ from chalice.test import Client
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
@@ -20,10 +21,12 @@ from chalicelib.storage import (
     contacts,
     customer_changes,
     customer_consent,
+    customer_creation,
     customers,
     suppressions,
 )
 from chalicelib.storage.stage_values import stage_secret
+from tests.services.erasure.erasing import erase
 from tests.services.solicitation.soliciting import open_shop, outcome
 from tests.web.partner_client import Partner, Response, new_partner, with_permissions
 
@@ -202,6 +205,28 @@ def test_changed_pair_belongs_to_oldest_customer_with_it(partner: Partner) -> No
     assert holder_of(partner, new) == second
     patch(partner, first, email="third@example.test")
     assert holder_of(partner, "third@example.test") == first
+
+
+def test_many_customers_with_same_address_take_no_further_requests(partner: Partner) -> None:
+    holders = [created(partner, email=email)["id"] for email in (EMAIL, EMAIL, "new@example.test")]
+    stage_secret()  # a warm function has it
+    costs = []
+    for number in range(3):
+        with counted_calls() as calls:
+            patch(partner, holders[0], email=f"{number}@example.test")
+        assert holder_of(partner, EMAIL) == holders[1]
+        patch(partner, holders[0], email=EMAIL)
+        erasable = created(partner, email=EMAIL)["id"]
+        with counted_calls() as erased:
+            erase(partner.account_id, erasable)
+        costs.append((dict(calls), dict(erased)))
+        for phone in range(130 if number == 1 else 0):
+            phone_number = f"+336120{phone:05}"
+            customer = Customer(id=new_id(), created_at=clock.now(), updated_at=clock.now())
+            person = {"email": EMAIL, "phone_number": phone_number}
+            customer_creation.create(partner.account_id, customer.model_copy(update=person))
+    assert costs[1] == costs[2]  # the first round fills caches
+    assert sum(costs[1][0].values()) <= 8
 
 
 def test_pair_taken_concurrently_stays_with_older_customer(
