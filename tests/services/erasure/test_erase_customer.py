@@ -38,6 +38,12 @@ def create(account: str, **fields: str) -> Customer:
     return create_customer(account, parse(fields or {"firstName": "Zoé"}, CustomerBody))
 
 
+def create_at(account: str, seconds: int) -> Customer:
+    """Create a customer with the pair at this time from now."""
+    with clock.fixed_at(clock.now() + timedelta(seconds=seconds)):
+        return create(account, **PAIR)
+
+
 def ids(found: list[Customer]) -> list[str]:
     return [customer.id for customer in found]
 
@@ -75,7 +81,7 @@ def test_erasing_unlisted_customer_changes_no_position(account: str) -> None:
 
 
 def test_pair_passes_to_next_oldest_customer(account: str) -> None:
-    first, second, third = (create(account, **PAIR) for _ in range(3))
+    first, second, third = (create_at(account, seconds) for seconds in (-3, -2, -1))
     create(account, email=PAIR["email"])
     pair = pair_of(PAIR["email"], PAIR["phoneNumber"])
     assert pair
