@@ -198,3 +198,11 @@ def test_retry_does_not_make_version_newer(
     with before_request(monkeypatch, "TransactWriteItems", report_newer_version):
         report(shop, version(definition, 2))
     assert stored_version(shop, definition) == 3
+
+
+def test_clock_that_is_ahead_does_not_block_later_versions(shop: Shop) -> None:
+    definition = shop.definition()
+    ahead = clock.now() + timedelta(hours=1)
+    record_purchase(shop.account_id, version(definition, 1), sent_at=ahead)
+    report(shop, version(definition, 2))
+    assert stored_version(shop, definition) == 2

@@ -150,17 +150,36 @@ def test_survey_is_not_sent_if_update_becomes_visible_row_by_row(
     definition = own.shop.definition()
     purchase = own.post("purchase", **definition).json
     send_at = format_timestamp(clock.now() + timedelta(days=2))
-    real = solicitations.find_with_purchase
-
-    def read_old_purchase(pointer: SolicitationPointer) -> Any:
-        monkeypatch.setattr(solicitations, "find_with_purchase", real)
-        _, old, customer = real(pointer)
-        own.post("purchase", **definition, sendAt=send_at)
-        return real(pointer)[0], old, customer
-
-    monkeypatch.setattr(solicitations, "find_with_purchase", read_old_purchase)
+    read_old_purchase_during(
+        monkeypatch, lambda: own.post("purchase", **definition, sendAt=send_at)
+    )
     own.shop.solicit()
     assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+
+
+def test_survey_is_not_skipped_if_update_becomes_visible_row_by_row(
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.shop.survey(solicitationThreshold=3600)
+    definition = own.shop.definition()
+    earlier = format_timestamp(clock.now() - timedelta(hours=2))
+    purchase = own.post("purchase", **{**definition, "date": earlier}).json
+    read_old_purchase_during(monkeypatch, lambda: own.post("purchase", **definition))
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SENT", None)
+
+
+def read_old_purchase_during(monkeypatch: pytest.MonkeyPatch, update: Callable[[], object]) -> None:
+    """Let the next read of a solicitation return the purchase as it was before this update."""
+    real = solicitations.find_with_purchase
+
+    def read(pointer: SolicitationPointer) -> Any:
+        monkeypatch.setattr(solicitations, "find_with_purchase", real)
+        _, old, customer = real(pointer)
+        update()
+        return real(pointer)[0], old, customer
+
+    monkeypatch.setattr(solicitations, "find_with_purchase", read)
 
 
 def test_update_is_decided_again_if_claim_ends_during_it(
