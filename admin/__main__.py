@@ -1,4 +1,4 @@
-"""Entry point of ``python -m admin``."""
+"""Entry point of ``python -m admin``, which ``bin/feedback-admin`` runs."""
 
 import signal
 import sys
@@ -19,7 +19,7 @@ def main() -> None:
     logger.registered_handler.setStream(sys.stderr)  # type: ignore[attr-defined]
     signal.signal(signal.SIGINT, handler)
     completion_init()
-    app(prog_name="python -m admin", complete_var=COMPLETION_VARIABLE)
+    app(prog_name="bin/feedback-admin", complete_var=COMPLETION_VARIABLE)
 
 
 main()

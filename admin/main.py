@@ -1,4 +1,4 @@
-"""The commands of ``python -m admin`` and their common options."""
+"""The commands of ``bin/feedback-admin`` and their common options."""
 
 import os
 import re

@@ -17,7 +17,7 @@ _YEARS: Final = range(1900, 3000)
 def example(*commands: str) -> str:
     """Return the help text with one or more examples of a command."""
     title = "Example:" if len(commands) == 1 else "Examples:"
-    return "\n".join(["\b", title, *(f"  python -m admin {command}" for command in commands)])
+    return "\n".join(["\b", title, *(f"  bin/feedback-admin {command}" for command in commands)])
 
 
 def parse_id_argument(text: str) -> str:

@@ -36,7 +36,7 @@ class DeployedStage:
     @property
     def start_fix(self) -> str:
         """How to start a stage that an operator has stopped."""
-        command = f"python -m admin --stage {self.stage.name} stage start"
+        command = f"bin/feedback-admin --stage {self.stage.name} stage start"
         return f"If the stage was stopped, run: {command}."
 
     @property

@@ -35,6 +35,6 @@ def check_forms(deployed: DeployedStage) -> Iterator[Problem]:
                     detail = f"This version cannot read the {noun} of the account {account_id}."
                     fix = (
                         "Deploy the version of the service that saved it, or archive it:"
-                        f" python -m admin {noun} archive {form_id}"
+                        f" bin/feedback-admin {noun} archive {form_id}"
                     )
                     yield Problem(form_id, detail, fix)

@@ -27,8 +27,8 @@ _RAW: Final = (
     " --attribute-value true --subscription-arn {arn}"
 )
 _REGISTER: Final = (
-    "Run: python -m admin mail-sender create ADDRESS (for a support address: support-email create)."
-    " If the identity is an address, set its topics in Amazon SES."
+    "Run: bin/feedback-admin mail-sender create ADDRESS (for a support address: support-email"
+    " create). If the identity is an address, set its topics in Amazon SES."
 )
 
 

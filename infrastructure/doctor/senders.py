@@ -25,8 +25,8 @@ complaints."""
 _PERIOD: Final = timedelta(days=1)
 
 _PUBLISH: Final = (
-    "Publish the DNS records of: python -m admin mail-sender create ADDRESS (for a support address:"
-    " support-email create)."
+    "Publish the DNS records of: bin/feedback-admin mail-sender create ADDRESS (for a support"
+    " address: support-email create)."
 )
 _PUBLISH_DMARC: Final = (
     'Publish the record _dmarc.{domain} TXT "v=DMARC1; p=none; rua=mailto:dmarc@{domain}".'

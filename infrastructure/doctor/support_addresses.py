@@ -13,8 +13,8 @@ from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem
 
 _CHECK: Final = (
-    "Run: python -m admin support-email check ACCOUNT ADDRESS, first for the account that owns the"
-    " domain. The command then stops other accounts from sending from the domain."
+    "Run: bin/feedback-admin support-email check ACCOUNT ADDRESS, first for the account that owns"
+    " the domain. The command then stops other accounts from sending from the domain."
 )
 
 

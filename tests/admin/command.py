@@ -17,7 +17,7 @@ typer.testing._get_command = cache(get_command)
 
 
 def run(*arguments: str | Path) -> Any:
-    """Run ``python -m admin`` with these arguments and return its exit code and output.
+    """Run ``bin/feedback-admin`` with these arguments and return its exit code and output.
 
     An unhandled exception propagates to the test.
     """

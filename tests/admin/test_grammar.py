@@ -39,7 +39,7 @@ COMMANDS = list(commands(typer.main.get_command(app)))
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_help_shows_example_and_json_option(command: tuple[str, ...]) -> None:
     shown = run(*command, "--help").stdout
-    example = rf"python -m admin (--stage prod )?{' '.join(command)}"
+    example = rf"bin/feedback-admin (--stage prod )?{' '.join(command)}"
     assert re.search(example, " ".join(shown.split()))
     assert "--json" in shown
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 ROOT = Path(__file__).parents[2]
 
 _NOT_EXECUTED = re.compile(r"<!-- Not executed by tests: (.+)\. -->")
-_ADMIN = "python -m admin "
+_ADMIN = "bin/feedback-admin "
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Block:
 
     @property
     def admin_commands(self) -> list[str]:
-        """The operator commands of the block, without ``python -m admin``."""
+        """The operator commands of the block, without ``bin/feedback-admin``."""
         lines = self.text.splitlines()
         return [line.removeprefix(_ADMIN) for line in lines if line.startswith(_ADMIN)]
 

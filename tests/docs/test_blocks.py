@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+import typer.main
 
+from admin.main import app
 from tests.docs.blocks import ROOT, Block, blocks
 
 EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
@@ -81,6 +83,7 @@ PAGES = (
     "docs/operating.md",
     "docs/webhooks.md",
 )
+NOUNS = typer.main.get_command(app).commands.keys()  # type: ignore[attr-defined]
 ALL_PAGES = ("README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")))
 
 
@@ -101,6 +104,18 @@ def executions(found: Block) -> list[str]:
 def test_exactly_one_test_executes_each_block_unless_page_gives_reason(page: str) -> None:
     wrong = [b for b in blocks(page) if len(executions(b)) != 1 and not b.not_executed]
     assert wrong == []
+
+
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_commands_of_operators_are_written_as_they_run(page: str) -> None:
+    assert "python -m admin" not in (ROOT / page).read_text()
+    unknown = [
+        command
+        for found in blocks(page)
+        for command in found.admin_commands
+        if re.sub(r"^--stage \w+ ", "", command).split()[0] not in NOUNS
+    ]
+    assert unknown == []
 
 
 @pytest.mark.parametrize("file", EXECUTED_BY)

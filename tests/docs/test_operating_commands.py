@@ -145,7 +145,7 @@ def send_purchase(message: str, account_id: str) -> None:
 
 
 def commands() -> list[list[str]]:
-    """Return the commands of the page, each as a list of words after ``python -m admin``."""
+    """Return the commands of the page, each as a list of words after ``bin/feedback-admin``."""
     lines = [line.removeprefix("--stage prod ") for b in blocks(PAGE) for line in b.admin_commands]
     return [
         shlex.split(line, comments=True)

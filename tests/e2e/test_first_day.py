@@ -3,14 +3,13 @@
 import json
 import re
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.docs.blocks import block, blocks
+from tests.docs.blocks import ROOT, block, blocks
 from tests.e2e.admin import admin
 from tests.e2e.cloud import Cloud
 from tests.e2e.public_forms import wait_until
@@ -22,8 +21,8 @@ def run(cloud: Cloud, folder: Path, part: str, ids: dict[str, str]) -> str:
     """Run the commands of a block of the guide in the folder. Return the output."""
     (found,) = (b for b in blocks(PAGE) if part in b.text)
     text = re.sub(r"\b[A-Z_]{4,}\b", lambda word: ids.get(word[0], word[0]), found.text)
-    command = text.replace("python -m admin", f"{sys.executable} -m admin")
-    environment = cloud.environment() | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = text.replace("bin/feedback-admin", f"{ROOT}/bin/feedback-admin")
+    environment = cloud.environment()
     result = subprocess.run(
         ["bash", "-ec", command], cwd=folder, env=environment, capture_output=True, text=True
     )

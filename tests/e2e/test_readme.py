@@ -36,7 +36,7 @@ def run(cloud: Cloud, part: str) -> str:
 
 def test_command_in_readme_sets_variables_of_running_cloud(cloud: Cloud) -> None:
     exports = block(PAGE, "make env").text.replace("make ", MAKE)
-    command = f"{exports}\n.venv/bin/python -m admin account list --json\n"
+    command = f"{exports}\nbin/feedback-admin account list --json\n"
     result = subprocess.run(
         ["bash", "-c", f'{command}echo "$BASE_URL ${{AWS_PROFILE-none}}"'],
         env=os.environ | {"STATE_DIR": str(cloud.folder), "AWS_PROFILE": "other"},

@@ -259,7 +259,7 @@ def test_fix_of_stopped_stage_is_to_start_it(monkeypatch: pytest.MonkeyPatch) ->
     queues = sum(function.queue is not None for function in FUNCTIONS)
     assert len(found) == queues + 2, "each queue, the API and the sweeper"
     assert {problem.fix for problem in found} == {
-        "If the stage was stopped, run: python -m admin --stage dev stage start."
+        "If the stage was stopped, run: bin/feedback-admin --stage dev stage start."
     }
     start_writers(STAGE.name)
     assert examine(STAGE).problem_count == 0
@@ -463,7 +463,7 @@ def test_doctor_names_forms_that_cannot_be_read() -> None:
     (problem,) = check_forms(DeployedStage(STAGE))
     assert problem.resource == "b"
     assert problem.detail == "This version cannot read the survey of the account account."
-    assert problem.fix.endswith("python -m admin survey archive b")
+    assert problem.fix.endswith("bin/feedback-admin survey archive b")
     assert not list(check_support_addresses(DeployedStage(STAGE)))
 
 
