@@ -1,12 +1,13 @@
 """The partner view of an erasure, and the request to erase a customer."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Final
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from chalicelib.domain.erasure import Erasure, build_receipt
 from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import WorkState
 
 _BY_KEY: Final = "API key "
@@ -25,6 +26,50 @@ class PartnerErasureState(StrEnum):
     DONE = "DONE"
 
 
+class OtherCustomers(Resource):
+    """Customers with the same e-mail address or phone number, which the erasure keeps."""
+
+    count: int | None = Field(
+        description="Number of these customers; null until the addresses were searched."
+    )
+    ids: list[UuidText] = Field(
+        description="Identifiers of these customers, until the erasure ends."
+    )
+
+
+class RemainingCopy(Resource):
+    """A copy of the erased data that remains until it expires."""
+
+    copy_name: str = Field(
+        alias="copy", description="What contains the data.", examples=["backups of the tables"]
+    )
+    retention_days: int = Field(
+        description="Number of days after the end of the erasure until the copy expires."
+    )
+    expires_at: Timestamp | None = Field(
+        description="Time at which the copy expires; null until the erasure ends."
+    )
+
+
+class ErasureReceipt(Resource):
+    """The receipt of an erasure."""
+
+    erasure_id: str = Field(description="Identifier of the erasure, which is not a UUID.")
+    account_id: UuidText = Field(description="Identifier of the account.")
+    state: PartnerErasureState = Field(description="The state of the erasure.")
+    erased_at: Timestamp = Field(description="Time of the request.")
+    requested_by: str = Field(description="The API key that requested the erasure, or `operator`.")
+    ended_at: Timestamp | None = Field(description="Time at which all data was erased.")
+    erased: dict[str, int] = Field(description="Numbers of erased records by kind.")
+    other_customers: OtherCustomers
+    suppressed_channels: list[Channel] = Field(
+        description="The channels through which the person receives no more messages."
+    )
+    remaining_copies: list[RemainingCopy] = Field(
+        description="The copies that remain until they expire."
+    )
+
+
 class PartnerErasure(Resource):
     """The erasure of a customer."""
 
@@ -32,11 +77,7 @@ class PartnerErasure(Resource):
     state: PartnerErasureState = Field(description="`PENDING`, or `DONE` when all data is erased.")
     requested_at: Timestamp = Field(description="Time of the request.")
     completed_at: Timestamp | None = Field(description="Time at which all data was erased.")
-    receipt: Annotated[dict[str, Any], WithJsonSchema({"type": "object"})] = Field(
-        description="The receipt: the numbers of erased records by kind (`erased`), other customers"
-        " with the same address (`otherCustomers`), the suppressed channels, and the copies that"
-        " remain until they expire (`remainingCopies`)."
-    )
+    receipt: ErasureReceipt = Field(description="What was erased, and what remains until when.")
 
 
 def requested_by(api_key: str) -> str:
@@ -59,5 +100,5 @@ def partner_erasure(customer_id: str, erasure: Erasure) -> PartnerErasure:
         state=state,
         requested_at=erasure.erased_at,
         completed_at=erasure.ended_at,
-        receipt={**receipt, "state": state.value},
+        receipt=ErasureReceipt.model_validate({**receipt, "state": state}),
     )

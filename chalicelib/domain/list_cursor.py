@@ -4,9 +4,9 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from chalicelib.domain.errors import InvalidCursor
 from chalicelib.domain.idempotency import hash_of_input
@@ -21,6 +21,11 @@ Position = tuple[datetime, str]
 _MAX_CURSOR: Final = 500
 _HASH_LENGTH: Final = 16
 
+CursorText = Annotated[
+    str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": _MAX_CURSOR})
+]
+"""A cursor. An empty one is rejected like every cursor that is not from this service."""
+
 
 class CursorRequest(Input):
     """The requested page of a list with a cursor."""
@@ -34,7 +39,7 @@ class CursorRequest(Input):
         le=MAX_LIMIT,
         description="Maximum number of records. The default is 10.",
     )
-    cursor: str | None = Field(
+    cursor: CursorText | None = Field(
         default=None,
         max_length=_MAX_CURSOR,
         description="The `cursor` of the preceding page, with the same filters. Absent at the"
@@ -130,7 +135,7 @@ class CursorMeta(Resource):
     item_count: int = Field(
         description="Number of records on this page. It can be 0 before the end."
     )
-    cursor: str | None = Field(
+    cursor: CursorText | None = Field(
         description="Send it to get the next page; `null` at the end of the list."
     )
     has_more: bool = Field(description="Whether the list continues after this page.")

@@ -8,7 +8,7 @@ from chalicelib.domain.customers.import_batch import MAX_ROWS
 from chalicelib.domain.paging import MAX_LIMIT
 from chalicelib.domain.parsing import MAX_BODY_BYTES
 from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES
-from chalicelib.domain.schema import Resource
+from chalicelib.domain.schema import Resource, UuidText
 
 
 class PartnerLimits(Resource):
@@ -34,7 +34,7 @@ class PartnerLimits(Resource):
 class PartnerAccount(Resource):
     """The account of the request's API key, and what the key may do."""
 
-    id: str = Field(description="Unique identifier.")
+    id: UuidText = Field(description="Unique identifier.")
     name: str = Field(description="Name of the account.")
     time_zone: str = Field(
         description="Time zone of the account and of stores without a time zone, as IANA name.",

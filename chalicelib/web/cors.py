@@ -16,7 +16,7 @@ _PREFLIGHT_MAX_AGE_S: Final = 86_400
 
 _CORS_HEADERS: Final = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Retry-After",
+    "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
 }
 _ALLOWED_HEADERS: Final = ("Content-Type", IDEMPOTENCY_HEADER, "If-None-Match")
 

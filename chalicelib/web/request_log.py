@@ -21,6 +21,9 @@ _REQUEST_FIELDS: Final = ("account_id", "source", "form_id", "feedback_id", "api
 The source address is logged only for submissions and for requests with rejected credentials.
 """
 
+REQUEST_ID_HEADER: Final = "X-Request-Id"
+"""The response header with the id of the request, which the log and problems contain too."""
+
 _DETAILS: Final = {
     405: "This path does not support this method.",
     415: "This path does not support the media type of the body.",
@@ -30,12 +33,14 @@ _DETAILS: Final = {
 def observe(request: Request, get_response: Callable[[Request], Response]) -> Response:
     """Convert the framework's errors to problem responses, and log the request.
 
-    Also add the header that forbids browsers to guess the media type, and the CORS headers.
+    Also add the id of the request, the header that forbids browsers to guess the media type, and
+    the CORS headers.
     """
     started = time.perf_counter()
     logger.append_keys(request_id=request_id_of(request))
     with counted_calls() as calls, invocation(request.lambda_context):
         response = _as_problem(request, get_response(request))
+    response.headers[REQUEST_ID_HEADER] = request_id_of(request)
     response.headers["X-Content-Type-Options"] = "nosniff"
     add_cors_headers(request, response)
     duration_ms = (time.perf_counter() - started) * 1000

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
@@ -137,6 +137,11 @@ class DocsPage:
             inner = self._object_within(value)
             if inner and (depth < deepest or "properties" in value):
                 yield from self.rows(inner, depth + 1, deepest)
+
+    def choices(self, schema: Schema) -> Sequence[Schema]:
+        """Return the schemas of a body, of which a request has one."""
+        choices: Sequence[Schema] = self.resolve(schema).get("oneOf", [schema])
+        return choices
 
     def resolve(self, node: Schema) -> Schema:
         """Return the component that the node refers to, or the node if it is not a reference."""

@@ -29,6 +29,8 @@ from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS, Operation, model_named, permissions_of
 from chalicelib.web.pages.assets import SCRIPTS, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+from chalicelib.web.request_log import REQUEST_ID_HEADER
+from infrastructure.openapi.alternatives import split_alternatives
 from infrastructure.openapi.examples import (
     EXAMPLE_KEY,
     QUERIES,
@@ -37,6 +39,7 @@ from infrastructure.openapi.examples import (
     Example,
     Recorder,
 )
+from infrastructure.openapi.limits import limit_arrays
 from infrastructure.openapi.schemas import Mode, Schema, component_schemas, reference
 
 _STATUSES: Final = {
@@ -51,6 +54,7 @@ _STATUSES: Final = {
     " `Content-Encoding`.",
     422: "The `Idempotency-Key` was used with different input.",
     429: "Too many requests. The request was not processed.",
+    500: "The service failed.",
     503: "The service is temporarily unavailable.",
 }
 _UNKNOWN_OUTCOME: Final = (
@@ -70,9 +74,10 @@ _HTML: Final = {
     "content": {"text/html": {"schema": {"type": "string"}, "example": "<!doctype html>…"}}
 }
 """The content of an error that is a page."""
+_REQUEST_ID: Final = {REQUEST_ID_HEADER: {"$ref": "#/components/headers/RequestId"}}
 THANKS: Final = {
     "description": "The thank-you page, for clients that prefer HTML to JSON.",
-    "headers": {"Cache-Control": {"$ref": "#/components/headers/NoStore"}},
+    "headers": {**_REQUEST_ID, "Cache-Control": {"$ref": "#/components/headers/NoStore"}},
     **_HTML,
 }
 _UUID: Final = {"type": "string", "format": "uuid"}
@@ -117,6 +122,8 @@ class DocumentBuilder:
             _describe_codes(schemas[name]["properties"]["code"], input_errors.CODES)
         for name, added in document["components"]["schemas"].items():
             _merge(schemas.setdefault(name, {}), added)
+        limit_arrays(schemas)
+        split_alternatives(schemas)
         document["components"]["schemas"] = dict(sorted(schemas.items()))
         return document
 
@@ -125,7 +132,7 @@ class DocumentBuilder:
         is_partner = path.startswith("/partners/")
         parameters = declared.get("parameters", {})
         creates = IDEMPOTENCY_HEADER in parameters
-        statuses = {*declared.get("errors", ()), 429, 503}
+        statuses = {*declared.get("errors", ()), 429, 500, 503}
         statuses |= {404} if parameters.keys() & {"id", "purchase", "survey"} else set()
         statuses |= {401, 403} if is_partner else set()
         statuses |= {413, 415} if "body" in declared else set()
@@ -133,7 +140,7 @@ class DocumentBuilder:
         example = Example(QUERIES.get(name, {}))
         if "body" in declared or "response" in declared:
             statuses |= {400} if "body" in declared or parameters else set()
-            recorded = statuses - set(_ERRORS) - ({403} if is_partner else set())
+            recorded = statuses - set(_ERRORS) - {500} - ({403} if is_partner else set())
             example = self._recorder.record(name, method, path, recorded)
         operation: Schema = {
             "operationId": name,
@@ -188,6 +195,7 @@ class DocumentBuilder:
         if "If-None-Match" in declared.get("parameters", {}):
             cacheable = "CacheableView" if "response" in declared else "Cacheable"
             headers = _header("ETag", "ETag") | _header("Cache-Control", cacheable)
+        headers = _REQUEST_ID | headers
         success: Schema = {"description": declared["returns"], "headers": headers}
         if "response" in declared:
             schema = self._model(declared["response"], "serialization")
@@ -247,11 +255,13 @@ def _error(status: int, example: Example, missing: str, creates: bool) -> Schema
     generated = _ERRORS | (
         {} if body else {403: MissingPermission("write"), 404: NotFound(missing)}
     )
-    if error := generated.get(status):
-        body = json.loads(problems.problem(error, REQUEST_ID).body)
+    if status in generated or status == 500:
+        body = json.loads(problems.problem(generated.get(status), REQUEST_ID).body)
+    is_unknown = creates and status in (500, 503)
     return {
-        "description": _STATUSES[status] + (_UNKNOWN_OUTCOME if creates and status == 503 else ""),
-        "headers": _header("Retry-After", "RetryAfter") if status in (429, 503) else {},
+        "description": _STATUSES[status] + (_UNKNOWN_OUTCOME if is_unknown else ""),
+        "headers": _REQUEST_ID
+        | (_header("Retry-After", "RetryAfter") if status in (429, 503) else {}),
         "content": {problems.MEDIA_TYPE: {"schema": reference("Problem"), "example": body}},
     }
 

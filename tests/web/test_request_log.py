@@ -40,6 +40,17 @@ def test_request_writes_one_log_line(partner: Partner, log: StringIO) -> None:
     assert line["request_id"]
 
 
+@pytest.mark.parametrize("path", ["/partners/customer", "/partners/survey/list", "/docs"])
+def test_response_has_request_id_of_log_and_body(
+    partner: Partner, log: StringIO, path: str
+) -> None:
+    response = partner.get(path)
+    (line,) = lines_of(log)
+    assert response.headers["x-request-id"] == line["request_id"]
+    if response.status >= 400:
+        assert response.json["requestId"] == line["request_id"]
+
+
 def test_duration_is_only_metric_of_log_line(partner: Partner, log: StringIO) -> None:
     partner.get("/partners/customer")
     (line,) = lines_of(log)

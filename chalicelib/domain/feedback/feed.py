@@ -15,11 +15,12 @@ from chalicelib.domain.input_errors import InputError, invalid_combination, out_
 from chalicelib.domain.language import Language
 from chalicelib.domain.list_cursor import (
     CursorRequest,
+    CursorText,
     period_errors,
     read_cursor,
 )
 from chalicelib.domain.paging import WholeNumber
-from chalicelib.domain.schema import Identifier, Resource, Timestamp
+from chalicelib.domain.schema import Identifier, Resource, Timestamp, UuidText
 from chalicelib.domain.work import WorkState
 
 _MAX_IDS: Final = 100
@@ -106,7 +107,7 @@ class RemovalReason(StrEnum):
 class RemovedFeedback(Resource):
     """Feedback that the partner must remove from its copy, if the copy contains it."""
 
-    id: str
+    id: UuidText
     at: Timestamp = Field(description="Time of the change.")
     reason: RemovalReason = Field(
         description="`DELETED`: an operator deleted it. `TEST`: it is marked as a test. `ERASED`:"
@@ -119,7 +120,7 @@ class FeedMeta(Resource):
 
     item_count: int = Field(description="Number of items on this page.")
     removed_count: int = Field(description="Number of removed feedback on this page.")
-    cursor: str = Field(
+    cursor: CursorText = Field(
         description="Position after this page. Keep it, and send it with the next request."
     )
     has_more: bool = Field(

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
@@ -40,7 +41,7 @@ class PartnerAnswer(Resource):
 class PartnerFeedback(Resource):
     """A submission to a contact form or a survey, with its answers."""
 
-    id: str
+    id: UuidText
     created_at: Timestamp
     updated_at: Timestamp
     kind: FormKind = Field(description="Kind of the form.")
@@ -55,7 +56,7 @@ class PartnerFeedback(Resource):
         " feedback has. Webhooks contain the same id."
     )
     language: Language = Field(description="Language in which the respondent saw the form.")
-    source: str = Field(description="Data source of the feedback.", examples=["Survey"])
+    source: DataSource = Field(description="Data source of the feedback.", examples=["Survey"])
     rating: int | None = Field(
         description="First rating in display order, from 0 to 10; null if there is none."
     )
@@ -96,7 +97,7 @@ def partner_view(
         tracker_id=record.tracker_id,
         context_id=record.context_id,
         language=record.language,
-        source=record.source.value,
+        source=record.source,
         rating=record.rating,
         answers=[_answer(record, answer, wording) for answer in answers],
         redirect_to=record.redirect_to,

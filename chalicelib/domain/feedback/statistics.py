@@ -100,7 +100,9 @@ class StatisticsRequest(Input):
         " period. Weeks start on Monday.",
     )
     group_by: Annotated[list[GroupBy], Field(max_length=2)] | None = Field(
-        default=None, description="Up to two properties to group by."
+        default=None,
+        description="Up to two properties to group by.",
+        json_schema_extra={"uniqueItems": True},
     )
     form_ids: _Ids | None = Field(default=None, description="Only these forms.")
     brand_ids: _Ids | None = Field(default=None, description="Only these brands.")

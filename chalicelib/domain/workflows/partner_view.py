@@ -3,13 +3,13 @@
 from pydantic import Field
 
 from chalicelib.domain.paging import PageMeta
-from chalicelib.domain.schema import Resource, TimestampText
+from chalicelib.domain.schema import Resource, TimestampText, UuidText
 
 
 class PartnerAction(Resource):
     """A webhook of a workflow."""
 
-    id: str
+    id: UuidText
     key: str = Field(description="Unique key of the action, as in the webhook.")
     description: str = Field(description="Description of the action, as in the webhook.")
     host: str = Field(
@@ -21,7 +21,7 @@ class PartnerAction(Resource):
 class PartnerWorkflow(Resource):
     """A workflow: it sends webhooks about feedback."""
 
-    id: str
+    id: UuidText
     created_at: TimestampText
     updated_at: TimestampText
     name: str = Field(description="Name of the workflow, as in the webhook.")

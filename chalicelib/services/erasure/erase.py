@@ -49,7 +49,7 @@ from chalicelib.storage.dynamodb.transactions import retry_on_contention, transa
 RECORDS_PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""
 
-_MAX_LISTED: Final = 100
+MAX_LISTED: Final = 100
 """Maximum number of other customers with the same address that the receipt lists."""
 
 
@@ -135,7 +135,7 @@ def _new_erasure(
         pair_contacts=pair_contacts,
         contacts=keys,
         operator=operator,
-        others=tuple(others[:_MAX_LISTED]),
+        others=tuple(others[:MAX_LISTED]),
         other_count=len(others),
     )
 

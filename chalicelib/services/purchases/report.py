@@ -12,7 +12,7 @@ from chalicelib.services.purchases.read import with_details
 from chalicelib.services.purchases.record import record_purchase
 
 MAX_WRITERS: Final = 8
-_MAX_ROW_ERRORS: Final = 100
+MAX_ROW_ERRORS: Final = 100
 
 
 def report_purchase(
@@ -63,7 +63,7 @@ def _record_row(account_id: str, index: int, row: Any, *, solicit: bool) -> Reco
     try:
         purchase = record_purchase(account_id, row, solicit=solicit)
     except InvalidInput as error:
-        return _invalid(index, error.errors[:_MAX_ROW_ERRORS])
+        return _invalid(index, error.errors[:MAX_ROW_ERRORS])
     except RecordTooLarge as error:
         return _invalid(index, [InputError("", "record_too_large", str(error))])
     except Unavailable:

@@ -31,6 +31,7 @@ from chalicelib.web.openapi.operation import OPERATIONS as DECLARED
 from chalicelib.web.openapi.routes import DOCUMENT as FILE
 from chalicelib.web.public.submission_body import HONEYPOT
 from infrastructure.deployment.gateway_responses import RESPONSES
+from infrastructure.openapi import limits
 from tests.web.partner_client import ROOT, Partner
 
 Json = dict[str, Any]
@@ -42,6 +43,7 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
+UUID_TEXT = "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"
 PARTNER_OPERATIONS = {name: op for name, op in OPERATIONS.items() if "/partners/" in name}
 
 
@@ -159,6 +161,90 @@ def test_every_request_and_response_body_has_example(name: str) -> None:
     for status, response in operation["responses"].items():
         if "/partners/" in name or status >= "400":
             assert all("example" in content for content in response["content"].values())
+
+
+def _properties() -> Iterator[tuple[str, Json]]:
+    """Yield the place and the schema of each property of each component."""
+    for name, schema in SCHEMAS.items():
+        for field, described in schema.get("properties", {}).items():
+            yield f"{name}.{field}", described
+
+
+def _without_null(described: Json) -> Json:
+    choices = described.get("anyOf", [described])
+    return next(choice for choice in choices if choice != {"type": "null"})
+
+
+def test_ids_have_format_uuid() -> None:
+    external = {"externalId", "requestId", "erasureId", *IDENTIFIERS}
+    ids = {
+        place: described
+        for place, described in _properties()
+        if re.search(r"(^id|Id|^ids|Ids)$", name := place.split(".")[1]) and name not in external
+    }
+    assert len(ids) > 60
+    for place, described in ids.items():
+        described = _without_null(described)
+        described = described.get("items", described)
+        assert described.get("format") == "uuid", place
+
+
+def test_sources_have_enum() -> None:
+    sources = [described for place, described in _properties() if place.endswith(".source")]
+    assert len(sources) > 4
+    for described in sources:
+        assert _without_null(described)["$ref"] == "#/components/schemas/DataSource"
+
+
+def test_arrays_have_maximum_number_of_items() -> None:
+    unlimited = {
+        place
+        for place, described in _properties()
+        if "array" in _without_null(described).get("type", ()) and "maxItems" not in described
+    }
+    assert unlimited == limits.UNLIMITED
+    assert SCHEMAS["StatisticsRequest"]["properties"]["groupBy"]["uniqueItems"]
+
+
+def test_cursors_are_not_empty() -> None:
+    cursors = [described for place, described in _properties() if place.endswith(".cursor")]
+    assert len(cursors) > 4
+    assert {described["minLength"] for described in cursors} == {1}
+
+
+@pytest.mark.parametrize(
+    ("name", "valid", "invalid"),
+    [
+        ("PurchaseReference", {"id": UUID_TEXT}, {"id": UUID_TEXT, "externalId": "1"}),
+        ("PurchaseReference", {"source": "Site", "externalId": "1"}, {"source": "Site"}),
+        ("OptOut", {"email": "a@example.com", "channels": ["EMAIL"]}, {"channels": ["EMAIL"]}),
+        ("OptOut", {"phoneNumber": "1"}, {"phoneNumber": "1", "email": "a@example.com"}),
+        ("DeliveryReplayRequest", {"ids": [UUID_TEXT]}, {"ids": [UUID_TEXT], "state": "FAILED"}),
+        (
+            "DeliveryReplayRequest",
+            {"state": "FAILED", "createdSince": "2026-11-20T10:00:00Z", "limit": 1},
+            {"state": "FAILED"},
+        ),
+    ],
+)
+def test_body_has_either_some_fields_or_others(name: str, valid: Json, invalid: Json) -> None:
+    validator = _validator(DOCUMENT["components"]).evolve(schema=SCHEMAS[name])
+    assert validator.is_valid(valid)
+    assert not validator.is_valid(invalid)
+
+
+def test_every_response_has_request_id_and_500_is_documented() -> None:
+    for operation in OPERATIONS.values():
+        assert operation["responses"]["500"]
+        for response in operation["responses"].values():
+            assert response["headers"]["X-Request-Id"]
+
+
+def test_webhook_is_tagged_reference() -> None:
+    # Clients that openapi-generator makes of a webhook that is not a reference do not compile.
+    assert DOCUMENT["webhooks"]["workflowAction"].keys() == {"$ref"}
+    (item,) = DOCUMENT["components"]["pathItems"].values()
+    assert item["post"]["tags"] == ["Webhooks"]
 
 
 def test_partner_operations_require_both_headers() -> None:

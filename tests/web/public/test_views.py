@@ -220,7 +220,7 @@ def test_response_500_allows_any_origin_and_reveals_no_details(
 def test_cors_headers_allow_any_origin_without_credentials(seeded: SeededAccount) -> None:
     headers = CLIENT.get(f"{CONTACT}?id={seeded.contact_form_id}").headers
     assert headers["access-control-allow-origin"] == "*"
-    assert headers["access-control-expose-headers"] == "ETag, Retry-After"
+    assert headers["access-control-expose-headers"] == "ETag, Retry-After, X-Request-Id"
     assert "access-control-allow-credentials" not in headers
 
 
