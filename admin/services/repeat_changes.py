@@ -7,7 +7,7 @@ workflows return to their earlier state, in which a revoked key or a closed acco
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from admin.services.accounts.manage import ISSUED, KEY, REVOKED
+from admin.services.accounts.manage import KEY, REVOKED
 from admin.services.close_account import CLOSED, disable, subject_of
 from admin.services.webhooks import secret
 from chalicelib.domain.accounts.changes import AccountChange
@@ -17,6 +17,8 @@ from chalicelib.storage import account_changes, accounts, credentials
 @dataclass
 class RepeatedChanges:
     """The changes that were repeated, and those that an operator must repeat.
+
+    An operator repeats no changes of closed accounts, and issues no revoked keys again.
 
     Attributes:
         revoked_keys: API keys that are revoked again.
@@ -44,25 +46,28 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
         operator: the identity of the operator who restores.
     """
     repeated = RepeatedChanges()
+    closed: set[str] = set()
+    rotated: dict[str, None] = {}
     for account_id, change in account_changes.scan():
         kind, _, name = change.subject.partition(" ")
         is_lost = change.changed_at > restored_to
         if kind == KEY:
             credential = credentials.find(name)
-            if credential is None and is_lost and str(change.new).startswith(ISSUED):
+            if change.new == REVOKED:
+                repeated.lost_keys.pop(name, None)
+                if credential and credential.revoked_at is None:
+                    credentials.revoke(credential, change.changed_at, [])
+                    repeated.revoked_keys.append(name)
+            elif credential is None and is_lost:
                 repeated.lost_keys[name] = account_id
-            elif credential and change.new == REVOKED and credential.revoked_at is None:
-                credentials.revoke(credential, change.changed_at, [])
-                repeated.revoked_keys.append(name)
         elif change.subject == subject_of(account_id) and change.new == CLOSED:
+            closed.add(account_id)
             if _close(account_id, change, operator):
                 repeated.closed_accounts.append(account_id)
-        elif (
-            change.subject.startswith(secret.SUBJECT)
-            and is_lost
-            and account_id not in repeated.rotated_secrets
-        ):
-            repeated.rotated_secrets.append(account_id)
+        elif change.subject.startswith(secret.SUBJECT) and is_lost:
+            rotated[account_id] = None
+    repeated.lost_keys = {k: each for k, each in repeated.lost_keys.items() if each not in closed}
+    repeated.rotated_secrets = [each for each in rotated if each not in closed]
     return repeated
 
 

@@ -212,7 +212,10 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
 
     revoke_key(keys["revoked"], "operator")
     keys["lost"] = key_of(shop.account_id)
+    revoke_key(key_of(shop.account_id), "operator")
     rotate_webhook_secret(shop.account_id, "operator")
+    rotate_webhook_secret(closed, "operator")
+    key_of(closed)
     close_account(closed, "operator", lambda _: None)
 
     start_functions()
