@@ -13,6 +13,7 @@ from schemathesis.openapi.checks import RejectedPositiveData
 
 _RULES = (
     ("", "invalid_combination"),
+    ("/endDate", "out_of_range"),
     ("/sendAt", "out_of_range"),
     ("/updatedSince", "invalid_combination"),
     ("/createdUntil", "out_of_range"),
