@@ -15,6 +15,7 @@ _RULES = (
     ("", "invalid_combination"),
     ("/endDate", "out_of_range"),
     ("/sendAt", "out_of_range"),
+    ("/endDate", "out_of_range"),
     ("/updatedSince", "invalid_combination"),
     ("/createdUntil", "out_of_range"),
     ("/maxRating", "out_of_range"),

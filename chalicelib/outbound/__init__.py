@@ -1,1 +1,1 @@
-"""Send requests to other systems: SQS queues and webhook receivers."""
+"""Send requests to systems that do not store records, such as queues and webhook receivers."""

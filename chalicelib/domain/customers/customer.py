@@ -81,7 +81,7 @@ else:
 
 
 class CustomerType(StrEnum):
-    """Type of a customer, derived from the customer's purchases and feedback."""
+    """Type of a customer: declared, or derived from the customer's purchases and feedback."""
 
     UNKNOWN = "Unknown"
     PURCHASER = "Purchaser"

@@ -1,4 +1,4 @@
-"""The pair of e-mail and phone number that identifies a customer in imports.
+"""The pair of e-mail and phone number that identifies a customer without an id.
 
 E-mail addresses are compared in lower case, with the domain in ASCII (UTS 46). Earlier versions of
 the service stored digests and hashes of addresses with international domains in the spelling of the

@@ -1,7 +1,7 @@
 """Table of field types. Each row defines the valid answers of a type and the use of these answers.
 
 To add a type, add a row. Validation, pages and the OpenAPI description use the properties of the
-row. Only `admin/feedback` contains code for specific types.
+row. No other deployed module branches on a type.
 """
 
 import re

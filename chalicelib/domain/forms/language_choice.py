@@ -71,7 +71,7 @@ def accepted_ranges(accept_language: str) -> list[str]:
 
 
 def _lookup(language_range: str) -> Iterator[Language]:
-    """Yield the languages that match a range, most specific first: ``fr-CA``, then ``fr``."""
+    """Yield the languages that match a range, most specific first: ``zh-TW``, then ``zh``."""
     subtags = language_range.lower().replace("_", "-").split("-")[:8]
     for length in range(len(subtags), 0, -1):
         tag = "-".join(subtags[:length])

@@ -183,7 +183,10 @@ class Facts:
 
     @property
     def is_text_limit_reached(self) -> bool:
-        """Whether the account can send no further text message on this day."""
+        """Whether the limit of the day prevents the text message of this solicitation.
+
+        A solicitation that has reserved its text message is not prevented.
+        """
         has_limit = self.text_limit is not None and not self.has_reserved_text
         return has_limit and self.text_count >= (self.text_limit or 0)
 

@@ -110,10 +110,10 @@ class WebhookDelivery(Resource):
     workflow: DeliveryWorkflow
     action: DeliveryAction
     state: ExecutionState = Field(
-        description="`PENDING`: an attempt is due, waits, or is being made. `SUCCEEDED`: the"
-        " receiver responded with 2xx. `FAILED`: all attempts failed. `STOPPED`: the receiver"
-        " responded with 410, or the action was removed or disabled. `PARKED`: the service could"
-        " not store the result of several attempts."
+        description="`PENDING`: the next attempt is due later or now, or is being made."
+        " `SUCCEEDED`: the receiver responded with 2xx. `FAILED`: all attempts failed. `STOPPED`:"
+        " the receiver responded with 410, the action was removed, or its workflow was disabled."
+        " `PARKED`: the service could not store the result of several attempts."
     )
     reason: str = Field(
         description="Why the last attempt failed or the delivery ended; empty after a success."

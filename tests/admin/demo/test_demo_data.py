@@ -107,6 +107,12 @@ def test_demo_dependencies_use_every_comparison_operator() -> None:
     assert len(used) == 10
 
 
+def test_nine_in_mail_about_visit_leads_to_offer_as_readme_says() -> None:
+    (visit,) = (form for form in forms() if form["id"] == demo_id("survey visit"))
+    assert (visit["preRedirect"], visit["preRedirectConfig"]["type"]) == (True, "NPS")
+    assert visit["preRedirectConfig"]["threshold"] <= 9
+
+
 PLAIN_FORMS = {demo_id("contact-form events"), demo_id("contact-form closed")}
 
 

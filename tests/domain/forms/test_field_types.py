@@ -1,4 +1,4 @@
-"""Test that only the table of field types branches on types, and that its rows are complete."""
+"""Test that no other deployed module branches on field types, and that all rows are complete."""
 
 import ast
 import sys
