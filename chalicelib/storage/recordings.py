@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pynamodb.transactions import TransactWrite
 
@@ -29,7 +29,13 @@ from chalicelib.storage.erasures import ErasureRow
 from chalicelib.storage.purchases import PurchaseRow, Version, build_version
 from chalicelib.storage.solicitations import SolicitationRow
 
-_ErasedKey: TypeAlias = tuple[type[ContactRow] | type[ErasureRow], str]
+_PersonKey: TypeAlias = tuple[type[ContactRow] | type[ErasureRow], str]
+
+_CHECKED: Final = {
+    ContactRow: ("erased_at", "suppressed_email", "suppressed_sms"),
+    ErasureRow: ("erased_at",),
+}
+"""The attributes that must not change between reading the records and writing the purchase."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,8 @@ class Known:
         second: the time at which the data was read, in full seconds of DynamoDB.
         erased_at: the time of the last erasure of this customer, or of a customer with one of the
             addresses.
-        erasures: the time of the erasure, or None, of each contact and erasure that was read.
+        persons: the erasure and the suppressions of each contact and erasure that was read: the
+            attributes of `_CHECKED`, by row.
     """
 
     version: Version | None
@@ -58,7 +65,7 @@ class Known:
     suppressed: frozenset[Channel]
     second: datetime
     erased_at: datetime | None = None
-    erasures: Mapping[_ErasedKey, str | None] = field(default_factory=dict)
+    persons: Mapping[_PersonKey, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def load_known(
@@ -85,16 +92,21 @@ def load_known(
     if customer_id:
         keys["counter"] = (CounterRow, account_id, Listed.CUSTOMERS.value)
         keys["customer"] = (CustomerRow, account_key(account_id, customer_id))
-    erasures: list[_ErasedKey] = [(ContactRow, k) for each in contact_keys.values() for k in each]
+    person_keys: list[_PersonKey] = [
+        (ContactRow, key) for each in contact_keys.values() for key in each
+    ]
     if erasure_id:
-        erasures.append((ErasureRow, erasure_id))
-    keys |= {key: key for key in erasures}
+        person_keys.append((ErasureRow, erasure_id))
+    keys |= {key: key for key in person_keys}
     pair_keys = pair_row_keys(account_id, pair.digests if pair else ())
     found, response = read_with_response(*keys.values(), *pair_keys)
     rows = dict(zip(keys, found, strict=False))
     purchase, solicitation = rows["purchase"], rows["solicitation"]
     pair_row = next(filter(None, found[len(keys) :]), None)
-    erased_at = {key: rows[key].erased_at if rows[key] else None for key in erasures}
+    persons = {
+        key: {name: getattr(rows[key], name, None) for name in _CHECKED[key[0]]}
+        for key in person_keys
+    }
     existing_id = customer_id if rows.get("customer") else None
     return Known(
         version=build_version(purchase) if purchase else None,
@@ -111,8 +123,8 @@ def load_known(
             },
         ),
         second=time_of(response),
-        erased_at=max(filter(None, erased_at.values()), default=None),
-        erasures=erased_at,
+        erased_at=max(filter(None, (seen["erased_at"] for seen in persons.values())), default=None),
+        persons=persons,
     )
 
 
@@ -166,7 +178,7 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
                 customers.confirm_holder(write, known.holder)
         if before and has_left:
             customers.count(write, account_id, before, {"purchase_count": -1}, (), at)
-        _check_erasures(write, known)
+        _confirm_persons(write, known)
 
     if new.customer:
         return customer_creation.insert(
@@ -177,11 +189,11 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
     return True
 
 
-def _check_erasures(write: TransactWrite, known: Known) -> None:
-    """Check in this transaction that no further erasure of the customer has started.
+def _confirm_persons(write: TransactWrite, known: Known) -> None:
+    """Check in this transaction that nobody was erased and no address was suppressed meanwhile.
 
-    The transaction fails if a customer with one of the addresses was erased after the records were
-    loaded.
+    The transaction fails if a contact of the addresses, or the erasure of the customer, differs
+    from the loaded one. The opt-in of a suppressed address must not be turned on.
     """
-    for (row, key), erased_at in known.erasures.items():
-        write.condition_check(row, key, condition=row.has(erased_at=erased_at))
+    for (row, key), seen in known.persons.items():
+        write.condition_check(row, key, condition=row.has(**seen))

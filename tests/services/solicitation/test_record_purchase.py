@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import boto3
@@ -16,6 +17,7 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
@@ -73,6 +75,22 @@ def test_purchase_without_request_takes_two_requests_and_is_skipped(
     assert requests.operations == ["BatchGetItem", "TransactWriteItems"]
     assert outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")
     assert stored(purchase).due_at is None
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_purchase_does_not_turn_on_optin_of_address_that_is_suppressed_meanwhile(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    email = "zoe@example.test"
+    if not is_new:
+        shop.record(customer={"email": email})
+    suppress = partial(shop.suppress, email, SuppressionReason.OPTED_OUT)
+    with before_request(monkeypatch, "TransactWriteItems", suppress):
+        purchase = record_purchase(
+            shop.account_id, shop.definition(customer={"email": email, "emailOptin": True})
+        )
+    customer = customer_of(shop, purchase)
+    assert (customer.email_optin, customer.purchase_count) == (False, 1 if is_new else 2)
 
 
 def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop: Shop) -> None:
