@@ -9,7 +9,7 @@ consistent. Therefore passes are repeated until a pass that starts at least 15 m
 request finds no records.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,6 +22,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
@@ -184,14 +185,13 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
     Args:
         is_deleted: whether an earlier pass deleted the customer.
     """
-    only_earlier = is_deleted and _is_created_again(
-        erasure, customers.find(erasure.account_id, customer_id)
-    )
+    customer = customers.find(erasure.account_id, customer_id) if is_deleted else None
+    created_again = customer if _is_created_again(erasure, customer) else None
     steps: list[Callable[[Erasure, str], None]] = [
-        partial(_erase_feedback, only_earlier=only_earlier),
-        partial(_erase_purchases, only_earlier=only_earlier),
+        partial(_erase_feedback, created_again=created_again),
+        partial(_erase_purchases, only_earlier=created_again is not None),
     ]
-    if not only_earlier:
+    if not created_again:
         steps += [_erase_solicitations, _delete_trackers, _delete_customer]
     for step in steps:
         retry_on_contention(partial(step, erasure, customer_id))
@@ -211,13 +211,15 @@ def _erase_import_rows(erasure: Erasure) -> None:
             erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
 
 
-def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool) -> None:
+def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Customer | None) -> None:
     """Anonymize the customer's feedback, and earlier feedback whose answers contain the pair.
 
     Feedback of another customer stays linked to this customer, whose counts include it.
 
     Args:
-        only_earlier: whether to keep the customer's feedback from after the request.
+        created_again: the customer with the same id that was created after the request, and whose
+            own feedback is kept. Earlier feedback that was processed since then is removed from its
+            counts.
     """
     account_id = erasure.account_id
     contact_hashes = [pair_hash(account_id, digest) for digest in erasure.pair_digests]
@@ -225,7 +227,7 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool) -
         stored
         for stored in feedback.of_person(account_id, customer_id, contact_hashes)
         if stored.feedback.created_at <= erasure.erased_at
-        or (stored.feedback.customer_id == customer_id and not only_earlier)
+        or (stored.feedback.customer_id == customer_id and not created_again)
     )
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
         head, now = feedback_changes.load_head(account_id), clock.now()
@@ -237,7 +239,23 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, only_earlier: bool) -
                 is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
                 anonymized = record.anonymized() if is_of_other else record.without_person()
                 feedback.anonymize(write, stored, anonymized, number, now)
+            if created_again and (ratings := _ratings_since(created_again, group)):
+                customers.count_feedback(
+                    write, account_id, created_again.id, ratings, (), now, by=-1
+                )
             erasures.count(write, erasure, {Erased.FEEDBACK: len(group)})
+
+
+def _ratings_since(customer: Customer, unlinked: Iterable[StoredFeedback]) -> list[int | None]:
+    """Return the ratings of feedback that was processed for this customer, not an earlier one."""
+    return [
+        stored.feedback.rating
+        for stored in unlinked
+        if stored.is_counted
+        and stored.feedback.customer_id == customer.id
+        and stored.changed_at
+        and stored.changed_at >= customer.created_at
+    ]
 
 
 def _delete_customer(erasure: Erasure, customer_id: str) -> None:

@@ -260,6 +260,27 @@ def test_older_feedback_that_first_pass_did_not_find_is_erased_if_customer_exist
     assert again.feedback_count == 1
 
 
+def test_older_feedback_is_removed_from_counts_of_customer_that_exists_again(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    older = submit(seeded)
+    with monkeypatch.context() as patch:
+        # The indexes do not contain the feedback yet.
+        patch.setattr(feedback, "of_person", lambda *_: iter(()))
+        erase(seeded.account_id, customer.id)
+    time.ahead += timedelta(minutes=1)
+    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
+    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+    process(seeded)
+    finish(seeded.account_id, customer.id, time)
+    assert (stored(older).email, stored(older).customer_id) == (None, None)
+    (again,) = respondents(seeded)
+    assert (again.feedback_count, again.rating_sum, again.rating_count) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("minutes", [-4, 4])
 @pytest.mark.parametrize("is_counted", [False, True])
 def test_time_of_feedback_is_time_of_database(
