@@ -32,6 +32,7 @@ from chalicelib.queues import (
     MESSAGE_EVENTS,
     PURCHASES,
     SOLICITATIONS,
+    SUPPRESSIONS,
     WEBHOOKS,
     Queue,
 )
@@ -147,6 +148,14 @@ def process_message_events() -> Any:
 def erase_customer() -> Any:
     """Continue the erasures of customers."""
     from chalicelib.services.erasure.erase import WORKER
+
+    return WORKER
+
+
+@on_messages(SUPPRESSIONS)
+def change_customers() -> Any:
+    """Change the customers with a suppressed address."""
+    from chalicelib.services.solicitation.change_customers import WORKER
 
     return WORKER
 

@@ -58,6 +58,7 @@ SOLICITATIONS: Final = Queue(
     "solicitations", batch_size=10, max_concurrency=5, records="solicitations"
 )
 ERASURES: Final = Queue("erasures", batch_size=1, max_concurrency=2, records="erasures")
+SUPPRESSIONS: Final = Queue("suppressions", batch_size=1, max_concurrency=2, records="contacts")
 MESSAGE_EVENTS: Final = Queue("message-events", batch_size=10, max_concurrency=2)
 
 ALL_QUEUES: Final = (
@@ -69,4 +70,5 @@ ALL_QUEUES: Final = (
     SOLICITATIONS,
     MESSAGE_EVENTS,
     ERASURES,
+    SUPPRESSIONS,
 )

@@ -158,11 +158,11 @@ PURCHASE: Final = {
 """The operations for a purchase of a new customer, whose survey is sent by e-mail."""
 
 SWEEP: Final = Operation(
-    "sweep", {"dynamodb.Query": 192, "dynamodb.Scan": 1}, read_units=96.5, parallel=6
+    "sweep", {"dynamodb.Query": 224, "dynamodb.Scan": 1}, read_units=112.5, parallel=7
 )
 """One sweep of an idle stage. The sweeper reads all kinds of work at the same time."""
 
-SWEEP_METRICS: Final = 14
+SWEEP_METRICS: Final = 16
 """The number of metrics that each sweep publishes."""
 
 _METRICS_UNDER_LOAD: Final = 13

@@ -17,6 +17,7 @@ from chalicelib.queues import (
     MESSAGE_EVENTS,
     PURCHASES,
     SOLICITATIONS,
+    SUPPRESSIONS,
     WEBHOOKS,
     Queue,
 )
@@ -154,6 +155,7 @@ MAX_WORK_AGE_S: Final = {
     "webhook": 7200,
     "solicitation": 3600,
     "erasure": 3600,
+    "suppression": 3600,
     "retention": 86400,
 }
 """By kind of work: the age of the oldest unfinished record at which an alarm fires.
@@ -385,11 +387,24 @@ FUNCTIONS: Final = (
         },
     ),
     Function(
+        name="change_customers",
+        memory_mb=1024,
+        timeout_s=60,
+        queue=SUPPRESSIONS,
+        work="suppression",
+        tables={
+            "contacts": ("BatchGetItem", "UpdateItem"),
+            "customers": ("UpdateItem",),
+            "customers/by_email": ("Query",),
+            "customers/by_phone": ("Query",),
+        },
+    ),
+    Function(
         name="sweep",
         memory_mb=1769,
         timeout_s=50,
         schedule="rate(1 minute)",
-        sends_to=(IMPORTS, LISTING, FEEDBACK, WEBHOOKS, SOLICITATIONS, ERASURES),
+        sends_to=(IMPORTS, LISTING, FEEDBACK, WEBHOOKS, SOLICITATIONS, ERASURES, SUPPRESSIONS),
         tables={
             "customers/due": ("Query",),
             "imports": ("BatchGetItem", "UpdateItem"),
@@ -403,6 +418,8 @@ FUNCTIONS: Final = (
             "solicitations/due": ("Query",),
             "erasures": ("BatchGetItem", "UpdateItem"),
             "erasures/due": ("Query",),
+            "contacts": ("BatchGetItem", "UpdateItem"),
+            "contacts/due": ("Query",),
             "accounts": ("BatchGetItem", "UpdateItem"),
             "accounts/retention": ("Scan",),
             "feedback/by_account": ("Query",),

@@ -64,8 +64,8 @@ def add(account: AccountArgument, email: EmailOption = None, phone: PhoneOption 
     customers are turned off. If the address is suppressed already, nothing changes. The service
     stores who added the suppression, and when.
 
-    Cost: six AWS requests; with --phone, seven. One more for each further 98 customers with the
-    address.
+    Cost: six AWS requests; with --phone, seven. If more than 98 customers have the address, the
+    service changes the others within minutes.
     """
     channel, address = _address(email, phone)
     require_account(account)
@@ -92,8 +92,8 @@ def lift(
     of customers do not change. The service stores who lifted the suppression, and when. The
     suppression of an erased person, and a suppression after a complaint, cannot be lifted.
 
-    Cost: six AWS requests; one more without --yes. One more for each further 98 customers with the
-    e-mail address.
+    Cost: six AWS requests; one more without --yes. If more than 98 customers have the address, the
+    service changes the others within minutes.
     """
     channel, address = _address(email, phone)
     require_account(account)

@@ -6,15 +6,16 @@ Suppressions have no expiry, and they also apply to customers that are created l
 
 import hmac
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import (
     LIFTABLE_REASONS,
     WEAK_REASONS,
@@ -22,13 +23,15 @@ from chalicelib.domain.solicitation.contact import (
     Solicited,
     SuppressionReason,
 )
+from chalicelib.domain.work import PENDING, WorkState, first_due
 from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
 )
-from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
+from chalicelib.storage.dynamodb.table import fields_of, read_together
 from chalicelib.storage.dynamodb.transactions import CONDITION_FAILED, Contention
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_values import stage_secret
 
@@ -39,17 +42,36 @@ _PURPOSE: Final = b"contact\n"
 """A prefix of the hashed text, so that other hashes with the same secret have other values."""
 
 
-class ContactRow(Table):
+PART: Final = "contact"
+"""The value of the attribute ``part`` of all rows. It is constant: the table has no sort key."""
+
+
+@dataclass(frozen=True)
+class ContactPointer:
+    """The content of a queue message for a contact whose customers are to be changed."""
+
+    account_id: str
+    contact_key: str
+
+
+class ContactRow(WorkRow):
     """The table row of a contact.
 
     ``solicited`` maps each scope to a time and a purchase. ``erased_at`` is the time of the
-    last erasure of a customer with this address. Every write increments ``revision``.
+    last erasure of a customer with this address. Every change of the contact increments
+    ``revision``.
+
+    The row is a work record while customers with the address have to be changed: if more customers
+    have it than fit into the transaction that suppresses the contact. ``contact_hash`` finds these
+    customers, ``email_optin``, ``sms_optin`` and ``email_bounced`` are their new values, and
+    ``after`` is the key of the last customer that has them.
     """
 
     class Meta:
         name = "contacts"
 
     key = UnicodeAttribute(hash_key=True)
+    part = PART
     account_id = UnicodeAttribute()
     revision = IntegerAttribute()
     solicited = JsonAttribute(null=True)
@@ -61,6 +83,20 @@ class ContactRow(Table):
     lifted_at = TimestampAttribute(null=True)
     lifted_by = UnicodeAttribute(null=True)
     expires_at = IntegerAttribute(null=True)
+    contact_hash = UnicodeAttribute(null=True)
+    email_optin = BooleanAttribute(null=True)
+    sms_optin = BooleanAttribute(null=True)
+    email_bounced = BooleanAttribute(null=True)
+    after = UnicodeAttribute(null=True)
+
+    def pointer(self, _now: datetime) -> ContactPointer:
+        return ContactPointer(self.account_id, self.key)
+
+
+WORK: Final[WorkRecords[ContactPointer]] = WorkRecords("suppression", ContactRow)
+"""The work records of contacts whose customers are to be changed."""
+
+_CUSTOMER_VALUES: Final = (*OPTINS.values(), "email_bounced")
 
 
 _SUPPRESSED: Final = {Channel.EMAIL: "suppressed_email", Channel.SMS: "suppressed_sms"}
@@ -96,10 +132,14 @@ def suppress(
     channel: Channel,
     reason: SuppressionReason,
     at: datetime,
+    further: Mapping[str, Any],
 ) -> None:
     """Suppress a channel of a contact in this transaction.
 
     A later call replaces the reason and the time, unless the new reason is in `WEAK_REASONS`.
+
+    Args:
+        further: see `further_customers`.
     """
     name, is_weak = _SUPPRESSED[channel], reason in WEAK_REASONS
     suppressed, since = getattr(ContactRow, name), ContactRow.suppressed_at
@@ -109,7 +149,7 @@ def suppress(
     }
     if reason is SuppressionReason.COMPLAINT:
         suppression["complained_at"] = at
-    _change(write, key, account_id=account_id, expires_at=None, **suppression)
+    _change(write, key, account_id=account_id, expires_at=None, **suppression, **further)
 
 
 def opt_out(
@@ -133,16 +173,26 @@ def failed_conditions(contention: Contention) -> set[str]:
     }
 
 
-def lift(write: TransactWrite, key: str, channel: Channel, operator: str, at: datetime) -> None:
+def lift(
+    write: TransactWrite,
+    key: str,
+    channel: Channel,
+    operator: str,
+    at: datetime,
+    further: Mapping[str, Any],
+) -> None:
     """Remove the suppression of a contact in this transaction.
 
     The transaction fails if the contact is not suppressed any more, or if an operator must not lift
     the suppression; see `Contact.obstacle_to_lifting`.
+
+    Args:
+        further: see `further_customers`.
     """
     suppressed = getattr(ContactRow, _SUPPRESSED[channel])
     is_liftable = suppressed.is_in(*LIFTABLE_REASONS)
     is_liftable &= ContactRow.has(complained_at=None, erased_at=None)
-    _lift(write, key, channel, at, is_liftable, lifted_at=at, lifted_by=operator)
+    _lift(write, key, channel, at, is_liftable, lifted_at=at, lifted_by=operator, **further)
 
 
 def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime) -> None:
@@ -163,7 +213,76 @@ def _lift(
     **values: Any,
 ) -> None:
     lifted = {_SUPPRESSED[channel]: None, "suppressed_at": None, "expires_at": _expires_at(at)}
+    # From now on, customers can opt in again.
+    lifted[OPTINS[channel]] = None
     _change(write, key, condition, **lifted, **values)
+
+
+def further_customers(
+    account_id: str, contact_hash: str, values: Mapping[str, bool], after: str, at: datetime
+) -> dict[str, Any]:
+    """Return the attributes of a contact with which a worker changes its further customers.
+
+    The record is due at once: the sweeper queues it.
+
+    Args:
+        values: the new values of the customers by name of the attribute.
+        after: the key of the last customer that has them.
+    """
+    pending = pending_attributes(account_id, contact_key(contact_hash), PART, at)
+    reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues", "started_at", "reason"))
+    due = {"due_at": int(at.timestamp()), "contact_hash": contact_hash, "after": after}
+    return {**pending, **reset, **due, **values}
+
+
+@dataclass(frozen=True)
+class FurtherCustomers:
+    """The customers of a contact that a worker has to change.
+
+    Attributes:
+        values: their new values by name of the attribute; empty if they need not be changed any
+            more.
+        after: the key of the last customer that has them; None for the first.
+        revision: the revision of the contact.
+    """
+
+    contact_key: str
+    contact_hash: str
+    channel: Channel
+    values: Mapping[str, bool]
+    after: str | None
+    revision: int
+
+
+def find_further_customers(pointer: ContactPointer) -> FurtherCustomers | None:
+    """Load which customers of a contact have to be changed; None if none. One request."""
+    (row,) = read_together((ContactRow, pointer.contact_key))
+    if row is None or row.state != PENDING or row.account_id != pointer.account_id:
+        return None
+    named = {name: getattr(row, name) for name in _CUSTOMER_VALUES}
+    values = {name: value for name, value in named.items() if value is not None}
+    channel = Channel.SMS if OPTINS[Channel.SMS] in values else Channel.EMAIL
+    return FurtherCustomers(row.key, row.contact_hash, channel, values, row.after, row.revision)
+
+
+def record_progress(
+    write: TransactWrite, further: FurtherCustomers, after: str | None, now: datetime
+) -> None:
+    """Store in this transaction that customers of a contact are changed.
+
+    The transaction fails if the contact has changed, or if another worker changes the customers.
+
+    Args:
+        after: the key of the last changed customer; None if no further customer has to be changed.
+    """
+    if after:
+        due = {"due_at": first_due(now), "requeues": None, "deferrals": None}
+        actions = ContactRow.leave_attempt(after=after, **due)
+    else:
+        removed = dict.fromkeys(("contact_hash", "after", *_CUSTOMER_VALUES))
+        actions = ContactRow.end(WorkState.DONE, now, **removed)
+    unchanged = ContactRow.has(state=PENDING, revision=further.revision, after=further.after)
+    write.update(ContactRow(further.contact_key), actions, unchanged)
 
 
 def record_erasure(

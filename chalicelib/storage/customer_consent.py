@@ -62,15 +62,33 @@ def turn_optins_off(
     )
 
 
-def find_keys_with_contact(
-    channel: Channel, contact_hash: str, at_most: int | None = None
-) -> list[str]:
-    """Return the keys of the customers with this e-mail address or phone number.
+def find_keys_with_contact(channel: Channel, contact_hash: str, at_most: int) -> list[str]:
+    """Return the keys of customers with this e-mail address or phone number. One request.
 
-    One request per MB of index entries. The index is eventually consistent.
+    The index is eventually consistent.
+
+    Args:
+        at_most: up to 1,000, so that the response is smaller than 1 MB.
     """
     index = CustomerRow.by_email if channel is Channel.EMAIL else CustomerRow.by_phone
     return [row.key for row in index.query(contact_hash, limit=at_most)]
+
+
+def find_values_with_contact(
+    channel: Channel, contact_hash: str, after: str | None, at_most: int
+) -> list[CustomerRow]:
+    """Return the customers with this address, in the order of their keys. One request.
+
+    The rows have only the key and the values that a suppression changes, such as the opt-in. The
+    index is eventually consistent.
+
+    Args:
+        after: the key after which the customers start; None for the first.
+        at_most: up to 1,000, so that the response is smaller than 1 MB.
+    """
+    index = CustomerRow.by_email if channel is Channel.EMAIL else CustomerRow.by_phone
+    later = CustomerRow.key > after if after else None
+    return list(index.query(contact_hash, later, limit=at_most))
 
 
 def change_with_address(

@@ -154,6 +154,7 @@ def queues() -> list[FunctionQueue]:
         "solicitations": "send_survey",
         "message-events": "process_message_events",
         "erasures": "erase_customer",
+        "suppressions": "change_customers",
     }
     return [
         FunctionQueue(

@@ -11,8 +11,7 @@ from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.log import logger
 from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import contact_hashes
-from chalicelib.services.solicitation.suppressions import opt_out_others
-from chalicelib.storage import contacts, customer_changes, customers
+from chalicelib.storage import contacts, customer_changes, customers, suppressions
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention, transaction
 
 
@@ -40,7 +39,9 @@ def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> 
     )
     for channel, contact_hash in revoked:
         try:
-            opt_out_others(account_id, contact_hash, channel, customer_id)
+            suppressions.turn_other_optins_off(
+                account_id, contact_hash, channel, customer_id, clock.now()
+            )
         except Unavailable:
             # The change is saved, and a repeated request would not find it again. The suppressed
             # address receives no messages; dispatch turns the other opt-ins off.

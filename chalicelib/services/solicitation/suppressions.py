@@ -11,7 +11,7 @@ from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.domain.solicitation.opt_out import OptedOut, OptOut
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.services.solicitation.contact_keys import contact_hashes
-from chalicelib.storage import contacts, customer_consent, suppressions
+from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.stage_values import stage_secret
 
 
@@ -19,11 +19,11 @@ def opt_out(account_id: str, wish: OptOut) -> OptedOut:
     """Suppress an address at the request of a partner: ``POST /partners/customer/opt-out``.
 
     The customer need not exist yet. A repeated call has no effect. The reason of an earlier
-    suppression stays. Two AWS requests; one more for each further 98 customers with this address.
+    suppression stays. Two AWS requests. A worker changes the customers with this address that do
+    not fit into one transaction.
 
     Raises:
-        Unavailable: the database throttles, or contention persists. A repeated call completes the
-            work.
+        Unavailable: the database throttles, or contention persists. Nothing is written.
     """
     contact_hash, reason = _current_hash(account_id, wish), SuppressionReason.OPTED_OUT
     suppressions.suppress(account_id, contact_hash, wish.channel, reason, clock.now())
@@ -34,8 +34,7 @@ def add_suppression(account_id: str, wish: OptOut, operator: str) -> Suppression
     """Suppress an address as `opt_out` does, and store the change for the audit.
 
     Return the reason of an earlier suppression, which stays. Then nothing is written. Otherwise
-    return None. Three AWS requests, one more for each further 98 customers with this address, and
-    one to read the secret of the stage.
+    return None. Three AWS requests, and one to read the secret of the stage.
 
     Args:
         operator: the identity of the operator, for the audit.
@@ -55,18 +54,6 @@ def add_suppression(account_id: str, wish: OptOut, operator: str) -> Suppression
     return None
 
 
-def opt_out_others(account_id: str, contact_hash: str, channel: Channel, customer_id: str) -> None:
-    """Turn off the opt-in of the other customers with an address that is suppressed already.
-
-    One AWS request if no other customer has the address. Without this call, dispatch would turn the
-    opt-ins off before it sends the next survey.
-    """
-    keys = customer_consent.find_keys_with_contact(channel, contact_hash)
-    if any(not key.endswith(f"#{customer_id}") for key in keys):
-        reason = SuppressionReason.OPTED_OUT
-        suppressions.suppress(account_id, contact_hash, channel, reason, clock.now())
-
-
 def require_unsubscribe_token(token: str) -> UnsubscribeToken:
     """Return the content of a token. No AWS request if the secret of the stage is cached.
 
@@ -84,7 +71,8 @@ def unsubscribe(token: str) -> UnsubscribeToken:
 
     A repeated call has no effect.
 
-    Two AWS requests; one more for each further 98 customers with this address.
+    Two AWS requests. A worker changes the customers with this address that do not fit into one
+    transaction.
 
     Raises:
         NotFound: the token is invalid.
