@@ -16,6 +16,8 @@ from chalicelib.services.webhooks import send as webhooks
 from chalicelib.settings import settings
 from infrastructure.functions import FUNCTIONS
 from tests.campaign import invariants
+from tests.campaign.partners import PartnerWorld
+from tests.campaign.restore import back_up, restore
 from tests.campaign.simulation import (
     NO_FAULTS,
     FunctionQueue,
@@ -27,7 +29,7 @@ from tests.campaign.simulation import (
 from tests.campaign.tables import template
 from tests.campaign.world import REMINDER_DELAY_S, World
 
-REQUESTS: Final = 700
+REQUESTS: Final = 1_500
 """The number of AWS requests with faults, without those of the sweeper."""
 _REST_S: Final = 4 * 86_400
 _MAX_STEP_S: Final = 3_600
@@ -55,13 +57,20 @@ def run(seed: int) -> Report:
     simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
         patch.setattr(survey, "REMINDER_DELAYS_S", [REMINDER_DELAY_S])
-        world = World(simulation, has_accidents=seed % 4 == 3)
+        world = PartnerWorld(simulation, has_accidents=seed % 4 == 3)
         patch.setattr(webhooks, "post", world.post)
         limited = replace(settings(), submissions=1_000_000)
         patch.setattr(limit_submissions, "settings", lambda: limited)
         webhooks.circuit_breaker.close_all()
         simulation.rates = rates(simulation.random)
-        work(simulation, world, lambda: simulation.number - simulation.swept >= REQUESTS)
+        if seed % 4 == 1:
+            # Times decide whether a restored customer was created again after its erasure.
+            simulation.hosts = [0.0]
+            work(simulation, world, lambda: simulation.unswept >= REQUESTS // 3)
+            backup = back_up(world)
+            work(simulation, world, lambda: simulation.unswept >= REQUESTS * 2 // 3)
+            restore(world, backup)
+        work(simulation, world, lambda: simulation.unswept >= REQUESTS)
         rest(simulation)
         violations = [*world.record.violations, *invariants.broken(simulation, world)]
     done = _done(simulation, world)
@@ -72,6 +81,7 @@ def rates(chance: random.Random) -> Rates:
     """Return the rates of a seed. Some seeds have many faults of one kind."""
     rates = Rates()
     often = {"switched": 0.9, "repeated_message": 0.4}
+    often |= {"torn": 0.5}
     often |= dict.fromkeys(("lost", "conflict", "throttled", "killed", "repeated"), 0.06)
     kind = chance.choice(["", *often])
     return replace(rates, **{kind: often[kind]}) if kind else rates
@@ -93,7 +103,7 @@ def work(simulation: Simulation, world: World, is_done: Callable[[], bool]) -> N
         elif event < 0.94:
             world.act()
         elif event < 0.945:
-            simulation.tables.lag_s = chance.choice([0, 0.1, 2, 30, 120])
+            simulation.set_lag(chance.choice([0, 0.1, 2, 30, 120]))
         elif event < 0.95:
             world.new_process()
         elif event < 0.951:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 
 from admin.services.recount.recount import recount
 from chalicelib.domain.solicitation.channel import Channel
@@ -10,6 +11,7 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage.erasures import erasure_id
+from tests.campaign.partners import PartnerWorld, wrong_copies
 from tests.campaign.simulation import Simulation
 from tests.campaign.tables import Item, Tables
 from tests.campaign.world import NOT_PERSONAL, World, text_of
@@ -23,15 +25,19 @@ def due_times(tables: Tables) -> Iterator[float]:
             yield due_at / 1000 if name == "customers" else due_at
 
 
-def broken(simulation: Simulation, world: World) -> Iterator[str]:
+def broken(simulation: Simulation, world: PartnerWorld) -> Iterator[str]:
     """Describe the broken rules."""
     yield from _stuck(simulation, world)
     yield from _left_in_queues(simulation)
     yield from _miscounted(world)
     yield from _lost(simulation, world)
+    yield from _outdated(simulation, world)
     yield from _undelivered(simulation, world)
     yield from _unsuppressed(simulation, world)
     yield from _not_erased(simulation, world)
+    yield from wrong_copies(world)
+    for customer in world.moved:
+        yield from customer.violations(simulation)
 
 
 def _stuck(simulation: Simulation, world: World) -> Iterator[str]:
@@ -73,7 +79,7 @@ def _miscounted(world: World) -> Iterator[str]:
 
 def _lost(simulation: Simulation, world: World) -> Iterator[str]:
     feedback = simulation.tables.rows("feedback")
-    for feedback_id in world.record.submitted:
+    for feedback_id in set(world.record.submitted) - world.record.deleted:
         if (feedback_id,) not in feedback:
             yield f"feedback {feedback_id} is lost"
     solicitations = simulation.tables.rows("solicitations")
@@ -87,6 +93,22 @@ def _lost(simulation: Simulation, world: World) -> Iterator[str]:
     for tracker_id, number in trackers.items():
         if tracker_id and number > 1:
             yield f"{number} answers with the tracker {tracker_id}"
+
+
+def _outdated(simulation: Simulation, world: World) -> Iterator[str]:
+    """Describe purchases that are not stored as in their newest version."""
+    erased = world.record.erased_people
+    for account_id, record_id in dict.fromkeys(world.record.purchases):
+        versions = world.record.versions.get(record_id, [])
+        known_from = max((v.first for v in versions if v.is_accepted), default=inf)
+        newest = [v for v in versions if v.last >= known_from]
+        emails = {version.definition["customer"]["email"] for version in versions}
+        if not newest or any(erased & {world.person_of(email)} for email in emails):
+            continue
+        row = simulation.tables.rows("purchases")[(f"{account_id}#{record_id}",)]
+        text, words = " ".join(map(text_of, row.values())), [v.word for v in newest]
+        if not any(word in text for word in words):
+            yield f"purchase {record_id}: not {words} but {text}"
 
 
 def _undelivered(simulation: Simulation, world: World) -> Iterator[str]:
@@ -123,8 +145,8 @@ def _unsuppressed(simulation: Simulation, world: World) -> Iterator[str]:
         ]
         if not any("suppressed_email" in contacts.get((key or "",), {}) for key in keys):
             yield f"bounce of {mail.to} is lost"
-    for account_id, address, channel in world.record.banned:
-        person = world.person_at[address]
+    for account_id, address, channel in world.record.banned | world.record.opted_out:
+        person = world.person_of(address)
         if channel == "EMAIL":
             key = current_keys(account_id, person.address, None)[Channel.EMAIL]
             if "suppressed_email" not in contacts.get((key or "",), {}):

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from email import message_from_bytes
 from email.utils import formatdate
+from math import inf
 from types import SimpleNamespace
 from typing import Any, Final
 from uuid import UUID
@@ -65,6 +66,7 @@ class Rates:
         lost: the service processes the request or not, and the client gets no response.
         repeated: botocore loses the first response, and sends the request again.
         switched: another invocation continues after the request.
+        torn: the writes of a transaction become visible one by one.
     """
 
     throttled: float = 0.01
@@ -76,9 +78,10 @@ class Rates:
     switched: float = 0.4
     lost_message: float = 0.05
     repeated_message: float = 0.05
+    torn: float = 0.1
 
 
-NO_FAULTS: Final = Rates(*[0.0] * 9)
+NO_FAULTS: Final = Rates(*[0.0] * 10)
 
 
 class Invocation(greenlet):
@@ -176,30 +179,41 @@ class Simulation:
         on_send: called with each message that a provider receives.
         after_request: called after each request of an invocation. It can return an invocation that
             continues before all others.
+        while_torn: the same, while some writes of a transaction are visible and others are not.
         urgent: the invocation that continues before all others.
         poison: returns whether a request kills its process, for work that always kills.
+        max_lag_s: the maximum delay after which a write is visible in indexes.
         stopped_until: by queue, the time until which its messages are not delivered.
     """
 
     def __init__(self, seed: int, rates: Rates, queues: Callable[[], list[FunctionQueue]]) -> None:
         self.random = random.Random(seed)
         self.rates, self.now = rates, START.timestamp()
-        self.tables = Tables("test", lambda: self.now, lambda: self.random.random() < 0.5)
+        self.tables = Tables(
+            "test", lambda: self.now, lambda: self.random.random() < 0.5, self._delays_s
+        )
         self.queues = {queue.name: queue for queue in queues()}
         self.invocations: list[Invocation] = []
         self.hosts = [0.0, 0.0, *(self.random.uniform(-300, 300) for _ in range(4))]
         self.faults: Counter[str] = Counter()
         self.operations: Counter[str] = Counter()
         self.number = self.swept = 0
-        self.throttled_until = 0.0
+        self.throttled_until, self.max_lag_s = 0.0, inf
         self.stopped_until: dict[str, float] = {}
         self.mails: list[Mail] = []
         self.on_send: Callable[[Mail], None] = lambda _: None
         self.urgent: Invocation | None = None
         self.after_request: Callable[[Invocation, Mapping[str, Any]], Invocation | None]
         self.after_request = lambda *_: None
+        self.while_torn: Callable[[Invocation, Mapping[str, Any]], Invocation | None]
+        self.while_torn = lambda *_: None
         self.poison: Callable[[Invocation, Mapping[str, Any]], bool] = lambda *_: False
         self._sent_groups: dict[str, float] = {}
+
+    @property
+    def unswept(self) -> int:
+        """The number of AWS requests without those of the sweeper."""
+        return self.number - self.swept
 
     # Invocations
 
@@ -340,6 +354,10 @@ class Simulation:
         message_id = str(UUID(int=self.random.getrandbits(128)))
         queue.messages.append(_Message(message_id, body, group, self.now, self.now + delay_s))
 
+    def set_lag(self, lag_s: float) -> None:
+        """Set the delay after which a write is visible in indexes."""
+        self.tables.lag_s = min(lag_s, self.max_lag_s)
+
     # Requests
 
     def request(self, client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
@@ -365,13 +383,19 @@ class Simulation:
             self._suppressed(operation, arguments)
             raise Killed
         try:
-            return self._with_faults(invocation, operation, arguments)
+            response = self._with_faults(invocation, operation, arguments)
         finally:
             self._look(invocation, operation, arguments)
             first = self.after_request(invocation, arguments)
             is_switched = self.random.random() < self.rates.switched
             if is_switched or first is not None or self.urgent is not None:
                 self.let_others_run(first)
+        if operation == "TransactWriteItems":
+            # DynamoDB responds when all writes are visible.
+            while self.now < self.tables.visible_at(arguments["ClientRequestToken"]):
+                self.now += self.random.uniform(0.002, 0.02)
+                self.let_others_run(self.while_torn(invocation, arguments))
+        return response
 
     def let_others_run(self, first: Invocation | None = None) -> None:
         """Continue other invocations before the current one, beginning with ``first``."""
@@ -409,6 +433,13 @@ class Simulation:
         if operation.startswith(("Batch", "SendMessageBatch")) and self._happens("partial"):
             return self._partial(operation, arguments)
         return self._respond(operation, arguments)
+
+    def _delays_s(self, number: int) -> list[float]:
+        """Return the delays after which the writes of a transaction become visible."""
+        if not self._happens("torn"):
+            return [0.0] * number
+        longest_s = self.random.choice([0.1, 1, 5])
+        return [self.random.uniform(0, longest_s) for _ in range(number)]
 
     def _suppressed(self, operation: str, arguments: dict[str, Any]) -> None:
         """Process a request whose response nobody receives."""
@@ -480,11 +511,16 @@ class Simulation:
         """Copy the rows that the invocation can know from this request."""
         if invocation.name not in ("solicitations", "webhooks"):
             return
+        if operation == "TransactWriteItems" and "feedback-test-trackers" in str(arguments):
+            # The claim of a survey checks all facts.
+            invocation.seen = {name: dict(self.tables.rows(name)) for name in _SEEN}
+            invocation.seen_at = dict.fromkeys(_SEEN, self.number)
+            return
         requested = str(arguments.get("RequestItems", "")) + str(arguments.get("TransactItems", ""))
         requested += str(arguments.get("TableName", ""))
         for name in _SEEN:
             if f"feedback-test-{name}" in requested:
-                invocation.seen[name] = dict(self.tables.rows(name))
+                invocation.seen[name] = self.tables.visible_rows(name)
                 invocation.seen_at[name] = self.number
 
     # Messages to customers

@@ -1,16 +1,19 @@
 """DynamoDB in memory: the tables of the stage, with index lag and stale reads.
 
 Requests and responses have botocore's format. Each request is atomic, and applies conditions as
-DynamoDB does, so two transactions never run at the same time. Pages have no maximum size. The state
-is readable without a request, for the invariants of the campaign. The benchmarks use the same
-tables, without lag.
+DynamoDB does, so two transactions never run at the same time. The writes of a transaction can
+become visible one by one: reads then return the earlier row, and other writes of the row conflict.
+Pages have no maximum size. The state is readable without a request, for the invariants of the
+campaign. The benchmarks use the same tables, without lag.
 """
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from heapq import heappop, heappush
+from itertools import count, islice
+from math import inf
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -46,21 +49,26 @@ class _Index:
         self._order_by = [*self.keys[1:], *table_keys]
         self._partitions: defaultdict[str, dict[Key, Item]] = defaultdict(dict)
         self._hash_of: dict[Key, str] = {}
-        self._pending: deque[tuple[float, Key, Item | None]] = deque()
+        self._pending: list[tuple[float, int, Key, Item | None]] = []
+        self._numbers, self._last_number = count(), dict[Key, int]()
         projection = properties.get("Projection", {"ProjectionType": "ALL"})
         names = {*self.keys, *table_keys, *projection.get("NonKeyAttributes", ())}
         self._projected = None if projection["ProjectionType"] == "ALL" else names
 
     def put(self, visible_at: float, key: Key, item: Item | None) -> None:
-        if self._pending:
-            visible_at = max(visible_at, self._pending[-1][0])
-        self._pending.append((visible_at, key, item))
+        heappush(self._pending, (visible_at, next(self._numbers), key, item))
+
+    def apply_until(self, time: float) -> None:
+        """Make changes visible. An earlier change of a row never replaces a later one."""
+        while self._pending and self._pending[0][0] <= time:
+            _, number, key, item = heappop(self._pending)
+            if number > self._last_number.get(key, -1):
+                self._last_number[key] = number
+                self._apply(key, item)
 
     def partition(self, hash_value: str | None, now: float) -> list[Item]:
         """Return the entries of a partition, or of all partitions, in order."""
-        while self._pending and self._pending[0][0] <= now:
-            _, key, item = self._pending.popleft()
-            self._apply(key, item)
+        self.apply_until(now)
         hashes = [hash_value] if hash_value is not None else list(self._partitions)
         entries = [item for each in hashes for item in self._partitions.get(each, {}).values()]
         return sorted(entries, key=self.order_of)
@@ -84,6 +92,7 @@ class _Table:
         self.keys = [key["AttributeName"] for key in properties["KeySchema"]]
         self.items: dict[Key, Item] = {}
         self.before: dict[Key, tuple[float, Item | None]] = {}
+        self.hidden: dict[Key, tuple[float, Item | None]] = {}
         self.itself = _Index(properties, self.keys)
         self.indexes = {
             index["IndexName"]: _Index(index, self.keys)
@@ -101,14 +110,21 @@ class Tables:
         lag_s: the delay in seconds after which a write is visible in indexes.
         is_stale: decides whether an eventually consistent read returns the row before its last
             write, in the second after the write.
+        delays_s: returns the delays after which the writes of a transaction become visible.
     """
 
-    def __init__(self, stage: str, now: Callable[[], float], is_stale: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        stage: str,
+        now: Callable[[], float],
+        is_stale: Callable[[], bool],
+        delays_s: Callable[[int], Sequence[float]] = lambda number: [0.0] * number,
+    ) -> None:
         tables = template(stage).by_name("AWS::DynamoDB::Table", "TableName")
         self._tables = {name: _Table(properties) for name, properties in tables.items()}
         self._prefix = f"feedback-{stage}-"
-        self._now, self._is_stale = now, is_stale
-        self._tokens: set[str] = set()
+        self._now, self._is_stale, self._delays_s = now, is_stale, delays_s
+        self._visible_at: dict[str, float] = {}
         self.lag_s = 0.0
 
     @property
@@ -126,15 +142,41 @@ class Tables:
             for item in table.items.values():
                 yield name.removeprefix(self._prefix), item
 
-    def replace(self, name: str, key: Key, item: Item | None) -> None:
-        """Store a row, or delete the row if ``item`` is None."""
-        table, now = self._tables[name], self._now()
-        table.before[key] = (now + 1, table.items.pop(key, None))
+    def apply_lag(self) -> None:
+        """Make all changes visible in all indexes, and remove the lag."""
+        self.lag_s = 0.0
+        for table in self._tables.values():
+            for index in table.indexes.values():
+                index.apply_until(inf)
+
+    def visible_rows(self, name: str) -> dict[Key, Item]:
+        """Return the rows of a table by key, as consistent reads return them."""
+        now, table = self._now(), self._tables[self._prefix + name]
+        hidden = {key: item for key, (until, item) in table.hidden.items() if now < until}
+        return {key: item for key, item in (table.items | hidden).items() if item is not None}
+
+    def visible_at(self, token: str) -> float:
+        """Return the time at which all writes of a transaction are visible."""
+        return self._visible_at[token]
+
+    def replace(self, name: str, key: Key, item: Item | None, delay_s: float = 0) -> None:
+        """Store a row, or delete the row if ``item`` is None. Reads return it after the delay."""
+        table, visible_at = self._tables[name], self._now() + delay_s
+        earlier = table.items.pop(key, None)
+        table.before[key] = (visible_at + 1, earlier)
+        table.hidden.pop(key, None)
+        if delay_s:
+            table.hidden[key] = (visible_at, earlier)
         if item is not None:
             table.items[key] = item
-        table.itself.put(now, key, item)
+        table.itself.put(visible_at, key, item)
         for index in table.indexes.values():
-            index.put(now + self.lag_s, key, item)
+            index.put(visible_at + self.lag_s, key, item)
+
+    def restore(self, name: str, rows: Mapping[Key, Item]) -> None:
+        """Replace all rows of a table."""
+        for key in self.rows(name).keys() | rows.keys():
+            self.replace(self._prefix + name, key, rows.get(key))
 
     def delete_row(self, name: str, key: Key) -> None:
         """Delete a row without a request, as an accident does."""
@@ -159,6 +201,9 @@ class Tables:
     def _read(self, name: str, key: Request, read: Request) -> Item | None:
         table = self._tables[name]
         row_key = table.key_of(key)
+        until, hidden = table.hidden.get(row_key, (0.0, None))
+        if self._now() < until:
+            return hidden
         until, before = table.before.get(row_key, (0.0, None))
         if not read.get("ConsistentRead") and self._now() < until and self._is_stale():
             return before
@@ -174,6 +219,8 @@ class Tables:
         return self._write_one("Delete", request)
 
     def _write_one(self, kind: str, write: Request) -> Any:
+        if self._is_hidden(write):
+            raise error(kind + "Item", "TransactionConflictException")
         stored, is_allowed = self._check(write)
         if not is_allowed:
             item = self._returned_item(write, stored)
@@ -191,12 +238,16 @@ class Tables:
         return {"UnprocessedItems": {}}
 
     def TransactWriteItems(self, request: Request) -> Any:  # noqa: N802
-        if request["ClientRequestToken"] in self._tokens:
+        token, now = request["ClientRequestToken"], self._now()
+        if token in self._visible_at:
             return {}
         writes = [next(iter(write.items())) for write in request["TransactItems"]]
         rows = [(write["TableName"], self._key(write)) for _, write in writes]
         if len(set(rows)) < len(rows) or len(rows) > _MAX_WRITES:
             raise error("TransactWriteItems", "ValidationException")
+        conflicts = [self._is_hidden(write) for _, write in writes]
+        if any(conflicts):
+            raise cancelled([{"Code": "TransactionConflict" if c else "None"} for c in conflicts])
         checks = [self._check(write) for _, write in writes]
         if not all(is_allowed for _, is_allowed in checks):
             reasons = [
@@ -206,9 +257,10 @@ class Tables:
                 for (_, write), (stored, is_allowed) in zip(writes, checks, strict=True)
             ]
             raise cancelled(reasons)
-        for kind, write in writes:
-            self._write(kind, write)
-        self._tokens.add(request["ClientRequestToken"])
+        delays_s = self._delays_s(len(writes))
+        for (kind, write), delay_s in zip(writes, delays_s, strict=True):
+            self._write(kind, write, delay_s)
+        self._visible_at[token] = now + max(delays_s)
         return {}
 
     def Query(self, request: Request) -> Any:  # noqa: N802
@@ -254,6 +306,10 @@ class Tables:
     def _key(self, write: Request) -> Key:
         return self._tables[write["TableName"]].key_of(write.get("Key") or write["Item"])
 
+    def _is_hidden(self, write: Request) -> bool:
+        until, _ = self._tables[write["TableName"]].hidden.get(self._key(write), (0.0, None))
+        return self._now() < until
+
     def _check(self, write: Request) -> tuple[Item | None, bool]:
         """Return the stored row, and whether the condition of the write holds."""
         stored = self._tables[write["TableName"]].items.get(self._key(write))
@@ -263,14 +319,14 @@ class Tables:
         is_wanted = write.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
         return {"Item": stored} if is_wanted and stored else {}
 
-    def _write(self, kind: str, write: Request) -> Item | None:
+    def _write(self, kind: str, write: Request, delay_s: float = 0) -> Item | None:
         if kind == "ConditionCheck":
             return None
         name, key = write["TableName"], self._key(write)
         item: Item | None = write.get("Item")
         if kind == "Update":
             item = updated(self._tables[name].items.get(key) or dict(write["Key"]), write)
-        self.replace(name, key, item)
+        self.replace(name, key, item, delay_s)
         return item
 
 

@@ -1,4 +1,4 @@
-"""Run the campaigns of three seeds in another process. `make campaign` runs many more."""
+"""Run the campaigns of four seeds in another process. `make campaign` runs many more."""
 
 import os
 import subprocess
@@ -6,17 +6,18 @@ import sys
 from pathlib import Path
 
 
-def test_three_campaigns_break_no_invariant() -> None:
-    # The seeds 4 to 6 contain work of all kinds. The order of sets depends on the hash seed.
+def test_four_campaigns_break_no_invariant() -> None:
+    # One of four seeds restores a backup, another one damages records. Seed 12 fails if the head of
+    # a feed is changed without its condition. The order of sets depends on the hash seed.
     result = subprocess.run(
-        [sys.executable, "-m", "tests.campaign", "3", "4"],
+        [sys.executable, "-m", "tests.campaign", "4", "9"],
         cwd=Path(__file__).parents[2],
         env={**os.environ, "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "3 seeds, 0 with violations" in result.stdout, result.stdout + result.stderr
+    assert "4 seeds, 0 with violations" in result.stdout, result.stdout + result.stderr
 
 
 def test_copies_of_feed_are_equal_to_store_after_faults_and_changes() -> None:

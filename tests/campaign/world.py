@@ -3,10 +3,11 @@
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -24,9 +25,10 @@ from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
-from chalicelib.domain.purchases.purchase import purchase_id
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.partner_view import SurveyTracker
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
@@ -42,6 +44,7 @@ from chalicelib.services.feedback.submit import (
 )
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.purchases.report import report_purchase
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.solicitation.link_survey import link_survey
 from chalicelib.services.solicitation.suppressions import unsubscribe
@@ -59,10 +62,13 @@ from tests.web.definitions import brand_definition, store_definition
 
 _MAX_SKEW_S: Final = 720
 _SEND_AFTER: Final = timedelta(minutes=20)
+_MUCH_LATER: Final = timedelta(hours=3)
 REMINDER_DELAY_S: Final = 1_800
 """The time between a survey and its reminder. Definitions allow only longer times."""
 _API_TIMEOUT_S: Final = 20.0
 _PEOPLE: Final = 5
+_RECENT: Final = 12
+"""The number of purchases of which a partner sends further versions."""
 NOT_PERSONAL: Final = ("executions",)
 """The tables that an erasure keeps."""
 
@@ -92,6 +98,7 @@ class Person:
 class Account:
     """An account with a store, a survey, a contact form and a webhook."""
 
+    number: int
     id: str
     store_id: str
     survey_id: str
@@ -131,22 +138,55 @@ class RequestedErasure:
     stored: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Version:
+    """A version of a purchase that a partner sent.
+
+    Attributes:
+        first, last: the earliest and the latest time at which the partner can have sent it.
+        is_accepted: whether the service has it, for certain.
+    """
+
+    definition: dict[str, Any]
+    first: float
+    last: float
+    is_accepted: bool = True
+
+    @property
+    def word(self) -> str:
+        """The word that occurs in this version only."""
+        return str(self.definition["metadata"]["note"])
+
+
 @dataclass
 class Record:
     """What happened, as the participants know it.
 
     Attributes:
+        erased_people: the people whose erasure was requested, even if the service did not respond.
         banned: the number of the AWS request after which a channel of an address is suppressed.
+        opted_out: the same for opt-outs by partners, which they can lift.
+        versions: the versions of each purchase, by its id.
+        send_at: the earliest time of the survey about a purchase, and the number of the AWS request
+            after which the service knows it, by id of the purchase.
+        ended: the number of the AWS request after which the survey about a purchase is cancelled,
+            or replaced by a link, by id of the purchase.
         bounced: the e-mails that bounced, each with whether the notification contains headers.
         violations: the rules that the service broke so far.
     """
 
     sent: list[Sent] = field(default_factory=list)
     erasures: list[RequestedErasure] = field(default_factory=list)
+    erased_people: set[Person] = field(default_factory=set)
     banned: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    opted_out: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    versions: dict[str, list[Version]] = field(default_factory=dict)
+    send_at: dict[str, tuple[datetime, int]] = field(default_factory=dict)
+    ended: dict[str, int] = field(default_factory=dict)
     batches: list[tuple[str, str, int]] = field(default_factory=list)
     purchases: list[tuple[str, str]] = field(default_factory=list)
     submitted: list[str] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
     posts: list[tuple[str, int | None]] = field(default_factory=list)
     bounced: list[tuple[Mail, bool]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -161,7 +201,7 @@ class World:
         self.has_accidents = has_accidents
         self.missing_forms: set[str] = set()
         self.killing: set[str] = set()
-        self.words = 0
+        self.words = self.person_count = 0
         self.open_words: dict[str, tuple[Person, bool]] = {}
         self.planned_erasures: list[tuple[Person, str]] = []
         self.checked_after_erasure: set[int] = set()
@@ -169,6 +209,10 @@ class World:
         self.accounts = [self._open_account(number) for number in range(2)]
         self.external_ids: dict[str, list[str]] = {account.id: [] for account in self.accounts}
         self.used_keys: list[tuple[Account, str, Any]] = []
+        self.links: list[tuple[Account, str]] = []
+        self.reporting: Counter[str] = Counter()
+        self.changing: Counter[str] = Counter()
+        self.moving: set[str] = set()
         simulation.on_send = self._receive_mail
         simulation.after_request = self._react
         simulation.poison = self._kills
@@ -182,6 +226,7 @@ class World:
         kinds = {"note": "LONG_TEXT", "mail": "EMAIL", "phone": "PHONE", "nps": "NPS"}
         questions = [form_field(key, kinds[key], id=fields[key]) for key in fields]
         account = Account(
+            number,
             account_id,
             store.id,
             self._id(),
@@ -208,16 +253,23 @@ class World:
         )
         rotate_webhook_secret(account_id, "operator")
         save_workflow(account_id, workflow_definition(id=self._id()))
-        for person in range(_PEOPLE):
-            emails = (f"person{person}@shop{number}.test",)
-            if person == 0:
-                emails = (f"zo{number}@xn--mnchen-3ya.de", f"Zo{number}@MÜNCHEN.de")
-            phone = f"+3361{number}3456{person}8"
-            other_phone = f"+3362{number}3456{person}8"
-            account.people.append(Person(account, emails, phone, other_phone))
-            for address in (*emails, phone, other_phone):
-                self.person_at[_canonical(address)] = account.people[-1]
+        for _ in range(_PEOPLE):
+            self._add_person(account)
         return account
+
+    def _add_person(self, account: Account) -> Person:
+        """Add a person whose addresses are new."""
+        self.person_count += 1
+        place, number = account.number, self.person_count
+        emails = (f"person{number}@shop{place}.test",)
+        if number % 3 == 0:
+            emails = (f"zo{number}@xn--mnchen-3ya.de", f"Zo{number}@MÜNCHEN.de")
+        phone, other_phone = (f"+336{kind}{place}34{number:03}8" for kind in (1, 2))
+        person = Person(account, emails, phone, other_phone)
+        account.people.append(person)
+        for address in (*emails, phone, other_phone):
+            self.person_at[_canonical(address)] = person
+        return person
 
     # Actions
 
@@ -226,50 +278,119 @@ class World:
         if self.planned_erasures and self.random.random() < 0.5:
             self._erase(*self.planned_erasures.pop(0))
             return
-        actions: list[tuple[Callable[[Account], object], int]] = [
+        functions, weights = zip(*self.actions(), strict=True)
+        self.random.choices(functions, weights)[0](self.random.choice(self.accounts))
+
+    def actions(self) -> list[tuple[Callable[[Account], object], int]]:
+        """Return the actions of participants, each with its weight."""
+        return [
             (self.send_purchase, 10),
             (self.record_purchase, 3),
+            (self.report_purchase, 6),
             (self.accept_batch, 6),
             (self.submit_form, 10),
             (self.answer_survey, 5),
             (self.cancel_survey, 2),
-            (self.link_survey, 1),
+            (self.link_survey, 2),
             (self.unsubscribe, 2),
             (self.revoke, 1),
             (self.create_customer, 6),
             (self.erase, 5),
             (self.accident, 1 if self.has_accidents else 0),
         ]
-        functions, weights = zip(*actions, strict=True)
-        self.random.choices(functions, weights)[0](self.random.choice(self.accounts))
 
     def send_purchase(self, account: Account, person: Person | None = None) -> None:
         """Put a purchase into the queue."""
         person = person or self.random.choice(account.people)
-        definition = self._purchase(person)
+        definition = self._version(person)
         self._end(definition["metadata"]["note"])
         body = json.dumps({"accountId": account.id, "purchase": definition})
-        external_id = definition["externalId"]
-        self.record.purchases.append((account.id, purchase_id(account.id, "Site", external_id)))
-        delay_s = self.random.choice([0, 0, 0, self.random.uniform(0, 900)])
+        record_id = self._id_of(account, definition)
+        self._forget_send_at(record_id, definition)
+        now = self.simulation.now
+        self.record.versions.setdefault(record_id, []).append(Version(definition, now, now))
+        self.record.purchases.append((account.id, record_id))
+        delay_s = self.random.choice([0, 0, 0, self.random.uniform(0, 3_600)])
         self.simulation.send("purchases", body, delay_s=delay_s)
         if self.random.random() < 0.3:
             self.send_purchase(account, person)
 
     def record_purchase(self, account: Account) -> None:
         """Import a purchase with the command line."""
-        person = self.random.choice(account.people)
-        definition = self._purchase(person)
-        self._start(
-            "import purchase",
-            lambda _: record_purchase(account.id, definition, solicit=True),
-            definition["metadata"]["note"],
-        )
+        definition = self._version(self.random.choice(account.people))
+        self._record_version(account, "import purchase", record_purchase, definition)
+
+    def report_purchase(self, account: Account) -> None:
+        """Report a purchase with a request."""
+        definition = self._version(self.random.choice(account.people))
+        self._record_version(account, "report purchase", report_purchase, definition)
+
+    def _record_version(
+        self,
+        account: Account,
+        name: str,
+        record: Callable[..., Purchase],
+        definition: dict[str, Any],
+        on_done: Callable[[Purchase], object] = lambda _: None,
+    ) -> Invocation:
+        record_id = self._id_of(account, definition)
+        self._forget_send_at(record_id, definition)
+
+        def run(_: Invocation) -> None:
+            first, purchase = self.simulation.now, None
+            self.reporting[record_id] += 1
+            try:
+                purchase = record(account.id, definition, solicit=True)
+            finally:
+                self.reporting[record_id] -= 1
+                # DynamoDB states the time in full seconds.
+                version = Version(definition, first - 1, self.simulation.now + 1, bool(purchase))
+                self.record.versions.setdefault(record_id, []).append(version)
+            if purchase:
+                self._learn_send_at(record_id, version)
+                self.record.purchases.append((account.id, record_id))
+                on_done(purchase)
+
+        return self._start(name, run, definition["metadata"]["note"])
+
+    def _forget_send_at(self, record_id: str, definition: dict[str, Any]) -> None:
+        if "sendAt" in definition:
+            self.record.send_at.pop(record_id, None)
+
+    def _learn_send_at(self, record_id: str, version: Version) -> None:
+        """Expect no survey before the time of this version, unless other versions are as new."""
+        send_at = version.definition.get("sendAt")
+        versions = self.record.versions[record_id]
+        is_last = all(each is version or each.last < version.first for each in versions)
+        if send_at and is_last and not self.reporting[record_id]:
+            at = datetime.fromisoformat(send_at)
+            self.record.send_at[record_id] = at, self.simulation.number
+
+    def _version(self, person: Person) -> dict[str, Any]:
+        """Return a new version of a purchase, or repeat an earlier one."""
+        account_id, words = person.account.id, {sent.token: sent for sent in self.record.sent}
+        earlier = [
+            version.definition
+            for owner, record_id in self.record.purchases[-_RECENT:]
+            if owner == account_id
+            for version in self.record.versions.get(record_id, ())
+            if version.word in words
+        ]
+        if not earlier or self.random.random() < 0.7:
+            return self._purchase(person)
+        definition = self.random.choice(earlier)
+        sent = words[definition["metadata"]["note"]]
+        self.record.sent.remove(sent)
+        self.open_words[sent.token] = (sent.person, sent.is_other)
+        return definition
+
+    def _id_of(self, account: Account, definition: dict[str, Any]) -> str:
+        return purchase_id(account.id, "Site", definition["externalId"])
 
     def _purchase(self, person: Person) -> dict[str, Any]:
         known = self.external_ids[person.account.id]
         if known and self.random.random() < 0.3:
-            external_id = self.random.choice(known)
+            external_id = self.random.choice(known[-_RECENT:])
         else:
             external_id = self._id()
             known.append(external_id)
@@ -279,6 +400,7 @@ class World:
             self.killing.add(purchase_id(person.account.id, "Site", external_id))
         phone = self._phone(person)
         word = self._word(person, is_other=phone == person.other_phone)
+        send_at = format_timestamp(clock.now() + _SEND_AFTER)
         return {
             "source": "Site",
             "externalId": external_id,
@@ -292,7 +414,7 @@ class World:
                 "smsOptin": self.random.random() < 0.8,
             },
             "metadata": {"note": word},
-            **self.random.choice([{}, {}, {"sendAt": format_timestamp(clock.now() + _SEND_AFTER)}]),
+            **self.random.choice([{}, {}, {}, {"sendAt": send_at}, {"sendAt": None}]),
         }
 
     def accept_batch(self, account: Account, person: Person | None = None) -> None:
@@ -342,8 +464,8 @@ class World:
         self.record.batches.clear()
         _, key_of_batch, batch_rows = self.random.choice(batches)
         # Rows about people would be new input with an old word.
-        addresses = {email for person in account.people for email in person.emails}
-        if not any(row.get("email") in addresses for row in batch_rows):
+        emails = [_canonical(row.get("email", "")) for row in batch_rows]
+        if not any(email in self.person_at for email in emails):
             self._send_batch(account, batch_rows, key_of_batch)
 
     def submit_form(self, account: Account, person: Person | None = None) -> None:
@@ -373,26 +495,30 @@ class World:
         return SubmissionMetadata(Respondent(address=address), idempotency_key=self._id())
 
     def answer_survey(self, account: Account) -> None:
-        """Answer a survey that a customer of the account has received."""
-        mails = [mail for mail in self.simulation.mails if self.recipient(mail).account is account]
-        if not mails:
+        """Answer a survey that a customer of the account has received, or whose link exists."""
+        mails = self.simulation.mails
+        trackers = [m.tracker_id for m in mails if self.recipient(m).account is account]
+        trackers += [tracker_id for owner, tracker_id in self.links if owner is account]
+        if not trackers:
             return
-        mail = self.random.choice(mails)
+        tracker_id = self.random.choice(trackers[-_RECENT:])
         # Sometimes two browsers submit different answers at the same time.
         for _ in range(self.random.choice([1, 1, 2])):
-            self._answer(account, mail)
+            self._answer(account, tracker_id)
 
-    def _answer(self, account: Account, mail: Mail) -> None:
-        person = self.recipient(mail)
+    def _answer(self, account: Account, tracker_id: str) -> None:
         tables = self.simulation.tables
-        tracker = tables.rows("trackers").get((mail.tracker_id,), {})
+        tracker = tables.rows("trackers").get((tracker_id,), {})
         customer_id = tracker.get("customer_id", {}).get("S")
         customer = tables.rows("customers").get((f"{account.id}#{customer_id}",), {})
-        phone = customer.get("phone_number", {}).get("S")
+        phone = customer.get("phone_number", {}).get("S", "")
+        person = self.person_at.get(phone)
+        if person is None:
+            return
         word = self._word(person, is_other=phone == person.other_phone)
         body = {
             "id": account.survey_id,
-            "tracker": mail.tracker_id,
+            "tracker": tracker_id,
             "fields": self._answers(account, {"note": word, "nps": "9"}),
         }
         metadata = self._metadata()
@@ -405,23 +531,27 @@ class World:
 
     def cancel_survey(self, account: Account) -> None:
         """Cancel the survey about a purchase that the service knows or receives later."""
-        self._change_survey(account, "cancel survey", cancel_survey)
+        self._end_survey(account, "cancel survey", cancel_survey)
 
     def link_survey(self, account: Account) -> None:
         """Get a link to the survey about a purchase, instead of its message."""
-        self._change_survey(account, "link survey", link_survey)
+        self._end_survey(account, "link survey", link_survey)
 
-    def _change_survey(
-        self, account: Account, name: str, change: Callable[[str, str], object]
+    def _end_survey(
+        self, account: Account, name: str, end: Callable[[str, str], SurveyTracker]
     ) -> None:
         own = [record_id for owner, record_id in self.record.purchases if owner == account.id]
         if not own:
             return
-        record_id = self.random.choice(own)
+        record_id = self.random.choice(own[-_RECENT:])
 
         def run(_: Invocation) -> None:
             with suppress(NotFound, Conflict):
-                change(account.id, record_id)
+                tracker = end(account.id, record_id)
+                self.record.ended.setdefault(record_id, self.simulation.number)
+                if tracker.link:
+                    stored = self.simulation.tables.rows("solicitations")[(record_id,)]
+                    self.links.append((account, stored["tracker_id"]["S"]))
 
         self._start(name, run, attempts=3)
 
@@ -442,7 +572,7 @@ class World:
         """Replace a customer by one without opt-ins."""
         person = self.random.choice(account.people)
         customer_id = self.customer_of(person)
-        if customer_id is None:
+        if customer_id is None or customer_id in self.moving:
             return
         word = self._word(person)
         definition = {
@@ -453,7 +583,27 @@ class World:
             "emailOptin": False,
             "smsOptin": False,
         }
-        self._start("revoke", lambda _: save_customer(account.id, definition), word)
+
+        def save(_: Invocation) -> None:
+            with suppress(NotFound), self._changes(customer_id):
+                save_customer(account.id, definition)
+
+        self._start("revoke", save, word)
+
+    @contextmanager
+    def _changes(self, customer_id: str) -> Iterator[None]:
+        """Change a customer that is not moved to other addresses meanwhile.
+
+        Raises:
+            NotFound: the customer was moved already.
+        """
+        if customer_id in self.moving:
+            raise NotFound("customer")
+        self.changing[customer_id] += 1
+        try:
+            yield
+        finally:
+            self.changing[customer_id] -= 1
 
     def create_customer(self, account: Account) -> None:
         """Create several customers at the same time."""
@@ -486,7 +636,7 @@ class World:
                 ]
             )
             action(account, person)
-            self.simulation.tables.lag_s = self.random.choice([0, 2, 30, 120])
+            self.simulation.set_lag(self.random.choice([0, 2, 30, 120]))
             if self.random.random() < 0.5:
                 # The input is processed after the erasure has ended.
                 self.simulation.stop(queue, 3_600)
@@ -503,13 +653,18 @@ class World:
         def run(_: Invocation) -> None:
             started.append((self.simulation.number, self.simulation.now))
             started_at, now = started[0]
-            with suppress(NotFound):
+            self.record.erased_people.add(person)
+            with suppress(NotFound), self._changes(customer_id):
                 erasure = start_erasure(account.id, customer_id, "operator")
                 # Without a new erasure, the receipt states the time of the earlier one.
                 if erasure.erased_at.timestamp() >= now:
                     words = self.words_in("customers", "purchases")
                     requested = RequestedErasure(person, customer_id, started_at, frozenset(words))
                     self.record.erasures.append(requested)
+                    if person in account.people and self.random.random() < 0.5:
+                        # Otherwise all people have soon been erased.
+                        account.people.remove(person)
+                        self._add_person(account)
                 self._ban(person, "EMAIL")
                 self._ban(person, "SMS")
                 continue_erasure(erasure.pointer)
@@ -585,20 +740,42 @@ class World:
 
     def _send_survey_first(self, person: Person) -> Invocation:
         """Record another purchase of the person, and send its survey at once."""
-        definition = self._purchase(person)
-        account_id, simulation = person.account.id, self.simulation
 
-        def run(_: Invocation) -> None:
-            purchase = record_purchase(account_id, definition, solicit=True)
-            simulation.urgent = simulation.deliver_again(
+        def send(purchase: Purchase) -> None:
+            self.simulation.urgent = self.simulation.deliver_again(
                 "solicitations", lambda body: purchase.id in body
             )
 
-        return self._start("import purchase", run, definition["metadata"]["note"])
+        definition = self._purchase(person)
+        account = person.account
+        return self._record_version(account, "import purchase", record_purchase, definition, send)
+
+    def _move_survey(self) -> Invocation | None:
+        """Report the purchase of a claimed survey again, with a later time of its survey."""
+        rows = self.simulation.tables.rows("solicitations")
+        claimed = [key for (key,), row in rows.items() if "leased_until" in row]
+        versions = self.record.versions.get(self.random.choice(claimed or [""]), ())
+        words = {sent.token: sent for sent in self.record.sent}
+        known = [v.definition for v in versions if v.word in words]
+        if not known:
+            return None
+        definition = self.random.choice(known)
+        person = words[definition["metadata"]["note"]].person
+        is_other = definition["customer"]["phoneNumber"] == person.other_phone
+        word = self._word(person, is_other=is_other)
+        moved = {
+            **definition,
+            "customer": {**definition["customer"], "firstName": word},
+            "metadata": {"note": word},
+            "sendAt": format_timestamp(clock.now() + _MUCH_LATER),
+        }
+        return self._record_version(person.account, "move survey", report_purchase, moved)
 
     def _interrupt_sending(self) -> Invocation | None:
         """Act after the provider has got the last message, and before its outcome is stored."""
         mails, chance = self.simulation.mails, self.random.random()
+        if self.random.random() < 0.1:
+            return self._move_survey()
         if not mails:
             return None
         has_bounced = self.record.bounced and self.record.bounced[-1][0] is mails[-1]
@@ -616,12 +793,16 @@ class World:
         return None
 
     def _judge_erasures(self) -> None:
-        """Check the erasures that have just ended."""
+        """Check the erasures that have just ended, if no other one of the person continues."""
         erasures = self.simulation.tables.rows("erasures")
-        for number, erasure in enumerate(self.record.erasures):
-            key = erasure_id(erasure.person.account.id, erasure.customer_id)
-            is_done = erasures[(key,)]["state"]["S"] == "DONE"
-            if is_done and number not in self.checked_after_erasure:
+        states = [
+            erasures[(erasure_id(each.person.account.id, each.customer_id),)]["state"]["S"]
+            for each in self.record.erasures
+        ]
+        pairs = list(zip(self.record.erasures, states, strict=True))
+        continued = {erasure.person for erasure, state in pairs if state != "DONE"}
+        for number, (erasure, _) in enumerate(pairs):
+            if erasure.person not in continued and number not in self.checked_after_erasure:
                 self.checked_after_erasure.add(number)
                 self.record.violations += self.remains_of(erasure, self.personal_words())
 
@@ -686,7 +867,11 @@ class World:
 
     def recipient(self, mail: Mail) -> Person:
         """Return the person who received a message."""
-        return self.person_at[_canonical(mail.to)]
+        return self.person_of(mail.to)
+
+    def person_of(self, address: str) -> Person:
+        """Return the person with an e-mail address or a phone number."""
+        return self.person_at[_canonical(address)]
 
     def _receive_mail(self, mail: Mail) -> None:
         self.record.violations += self._violations_of(mail)
@@ -697,11 +882,11 @@ class World:
         """Compare a message with what its sender knew after its last request."""
         seen, person = mail.invocation.seen, self.recipient(mail)
         where = f"{mail.channel} to {mail.to} at request {self.simulation.number}"
-        banned_at = self.record.banned.get((person.account.id, person.address, mail.channel))
-        if mail.to == person.other_phone:
-            banned_at = None
-        if banned_at is not None and banned_at < mail.invocation.seen_at["contacts"]:
-            yield f"{where}: suppressed at request {banned_at}"
+        key = (person.account.id, person.address, mail.channel)
+        for banned in (self.record.banned, self.record.opted_out):
+            banned_at = None if mail.to == person.other_phone else banned.get(key)
+            if banned_at is not None and banned_at < mail.invocation.seen_at["contacts"]:
+                yield f"{where}: suppressed at request {banned_at}"
         first: dict[str, Mail] = {}
         for earlier in self.simulation.mails[:-1]:
             if earlier.tracker_id == mail.tracker_id and earlier.tracker_id in first:
@@ -721,16 +906,21 @@ class World:
             return
         if "used_at" in tracker:
             yield f"{where}: the survey was answered"
-        solicitation = seen["solicitations"][(tracker["purchase_id"]["S"],)]
-        if "cancelled_at" in solicitation:
-            yield f"{where}: the survey was cancelled"
-        survey = first.get(mail.tracker_id)
+        record_id, survey = tracker["purchase_id"]["S"], first.get(mail.tracker_id)
+        solicitation = seen["solicitations"][(record_id,)]
+        decided_at = mail.invocation.seen_at["solicitations"]
+        if self.record.ended.get(record_id, decided_at) < decided_at:
+            yield f"{where}: the survey was cancelled, or the partner has its link"
+        send_at, known_at = self.record.send_at.get(record_id, (clock.now(), decided_at))
+        is_early = send_at.timestamp() > mail.at + _MAX_SKEW_S
+        if not survey and is_early and known_at < decided_at:
+            yield f"{where}: before {send_at}, as the partner knows since request {known_at}"
         if survey and solicitation["state"]["S"] != "SENT":
             yield f"{where}: reminder of a survey that was not sent"
         if survey and mail.at - survey.at < REMINDER_DELAY_S - _MAX_SKEW_S:
             yield f"{where}: early reminder"
-        key = f"{person.account.id}#{tracker['purchase_id']['S']}"
-        buyer = seen["purchases"][(key,)].get("customer_id", {}).get("S")
+        purchase = seen["purchases"][(f"{person.account.id}#{record_id}",)]
+        buyer = purchase.get("customer_id", {}).get("S")
         customer = seen["customers"].get((f"{person.account.id}#{buyer}",))
         optin = "email_optin" if mail.channel == "EMAIL" else "sms_optin"
         if customer is None:
@@ -790,6 +980,7 @@ class World:
         run: Callable[[Invocation], object],
         *words: str,
         attempts: int = 1,
+        timeout_s: float = _API_TIMEOUT_S,
     ) -> Invocation:
         """Start a request of a client, who repeats it if it fails."""
 
@@ -803,11 +994,11 @@ class World:
                 self.simulation.faults[f"{name}: {type(error).__name__}"] += 1
             finally:
                 if not is_done and attempts > 1:
-                    self._start(name, run, *words, attempts=attempts - 1)
+                    self._start(name, run, *words, attempts=attempts - 1, timeout_s=timeout_s)
                 else:
                     self._end(*words)
 
-        return self.simulation.start(name, request, _API_TIMEOUT_S, None)
+        return self.simulation.start(name, request, timeout_s, None)
 
     def _word(self, person: Person, *, is_other: bool = False) -> str:
         """Return a new word for input about a person."""
@@ -818,8 +1009,9 @@ class World:
 
     def _end(self, *words: str) -> None:
         for word in words:
-            person, is_other = self.open_words.pop(word)
-            self.record.sent.append(Sent(person, word, self.simulation.number, is_other))
+            if word in self.open_words:
+                person, is_other = self.open_words.pop(word)
+                self.record.sent.append(Sent(person, word, self.simulation.number, is_other))
 
     def _phone(self, person: Person) -> str:
         return self.random.choice([person.phone, person.phone, person.phone, person.other_phone])
