@@ -192,7 +192,9 @@ def lift(
     suppressed = getattr(ContactRow, _SUPPRESSED[channel])
     is_liftable = suppressed.is_in(*LIFTABLE_REASONS)
     is_liftable &= ContactRow.has(complained_at=None, erased_at=None)
-    _lift(write, key, channel, at, is_liftable, lifted_at=at, lifted_by=operator, **further)
+    # A worker that still applies a bounce must stop.
+    values = {"lifted_at": at, "lifted_by": operator, "email_bounced": None, **further}
+    _lift(write, key, channel, at, is_liftable, **values)
 
 
 def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime) -> None:
@@ -219,19 +221,19 @@ def _lift(
 
 
 def further_customers(
-    account_id: str, contact_hash: str, values: Mapping[str, bool], after: str, at: datetime
+    account_id: str, contact_hash: str, values: Mapping[str, bool], at: datetime
 ) -> dict[str, Any]:
     """Return the attributes of a contact with which a worker changes its further customers.
 
-    The record is due at once: the sweeper queues it.
+    The record is due at once: the sweeper queues it. The worker starts with the first customer,
+    because earlier values may have to be changed too, and skips customers that have all values.
 
     Args:
         values: the new values of the customers by name of the attribute.
-        after: the key of the last customer that has them.
     """
     pending = pending_attributes(account_id, contact_key(contact_hash), PART, at)
     reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues", "started_at", "reason"))
-    due = {"due_at": int(at.timestamp()), "contact_hash": contact_hash, "after": after}
+    due = {"due_at": int(at.timestamp()), "contact_hash": contact_hash, "after": None}
     return {**pending, **reset, **due, **values}
 
 

@@ -203,7 +203,7 @@ def _change_first(
             return
         further: Mapping[str, Any] = {}
         if step.after:
-            further = contacts.further_customers(account_id, contact_hash, values, step.after, at)
+            further = contacts.further_customers(account_id, contact_hash, values, at)
         try:
             with _noting_gone(gone), transaction() as write:
                 add_writes(write, further)
