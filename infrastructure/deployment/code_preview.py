@@ -23,6 +23,8 @@ from infrastructure.functions import FUNCTIONS, Stage
 
 _CHECKS: Final = ("functions", "event sources", "schedules", "policies", "gateway limits")
 """The doctor's checks of what a deployment of the code sets."""
+_OTHER_METHODS: Final = "x-amazon-apigateway-any-method"
+"""The operation of a path for all methods without an operation of their own."""
 
 
 def changes(stage: Stage) -> list[str]:
@@ -59,7 +61,7 @@ def _settings(deployed: DeployedStage) -> Iterator[str]:
 
 def _routes(deployed: DeployedStage, package: CodePackage) -> Iterator[str]:
     expected = {
-        f"{method.upper()} {path}"
+        f"{'ANY' if method == _OTHER_METHODS else method.upper()} {path}"
         for resource in package.template["Resources"].values()
         if resource["Type"] == "AWS::Serverless::Api"
         for path, methods in resource["Properties"]["DefinitionBody"]["paths"].items()

@@ -1,7 +1,7 @@
 """Configure the error responses that the gateway generates without invoking the function.
 
 The bodies of these responses are problem details, as in the function's error responses. For an
-unknown path or method, the status is 404 instead of the gateway's default 403.
+unknown path, the status is 404 instead of the gateway's default 403.
 """
 
 import json
@@ -61,7 +61,7 @@ RESPONSES = (
     GatewayResponse("INTEGRATION_TIMEOUT", 504, "The service did not respond in time."),
     GatewayResponse("INVALID_API_KEY", 403, "Access denied."),
     GatewayResponse("INVALID_SIGNATURE", 403, "The request's signature is invalid."),
-    GatewayResponse("MISSING_AUTHENTICATION_TOKEN", 404, "There is no such path or method."),
+    GatewayResponse("MISSING_AUTHENTICATION_TOKEN", 404, "There is no such path."),
     GatewayResponse("QUOTA_EXCEEDED", 429, "The quota is exhausted."),
     GatewayResponse("REQUEST_TOO_LARGE", 413, "The body is larger than 10 MB."),
     GatewayResponse("RESOURCE_NOT_FOUND", 404, "Unknown path."),

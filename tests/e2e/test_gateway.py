@@ -12,12 +12,27 @@ def test_gateway_forwards_request_to_app(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/openapi.json")]
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/openapi.json", {"GET", "HEAD"}),
+        ("PUT", "/partners/customer", {"GET", "POST", "PATCH"}),
+        ("OPTIONS", "/partners/survey", {"GET"}),
+        ("POST", "/public/survey", {"GET", "HEAD", "OPTIONS"}),
+    ],
 )
-def test_unknown_path_or_method_returns_problem_details(
-    cloud: Cloud, method: str, path: str
+def test_other_method_of_known_path_returns_405_with_allowed_methods(
+    cloud: Cloud, method: str, path: str, allowed: set[str]
 ) -> None:
     response = cloud.http.request(method, path)
+    assert response.status_code == 405
+    assert set(response.headers["allow"].split(", ")) == allowed
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["code"] == "method_not_allowed"
+    assert response.json()["requestId"] == response.headers["x-request-id"]
+
+
+def test_unknown_path_returns_problem_details(cloud: Cloud) -> None:
+    response = cloud.http.get("/no/such/path")
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/problem+json"
     problem = response.json()
@@ -27,7 +42,7 @@ def test_unknown_path_or_method_returns_problem_details(
         "title": "Not Found",
         "status": 404,
         "code": "not_found",
-        "detail": "There is no such path or method.",
+        "detail": "There is no such path.",
     }
 
 

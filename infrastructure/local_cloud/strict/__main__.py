@@ -34,6 +34,8 @@ from infrastructure.local_cloud.strict.mailbox import Mailbox, in_thread, print_
 from infrastructure.local_cloud.strict.shared_code import SharedPackage
 from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
+_OTHER_METHODS = "x-amazon-apigateway-any-method"
+
 
 class RequestTooLarge(Exception):
     """A request to the gateway is larger than the gateway's or Lambda's limit."""
@@ -59,6 +61,18 @@ def limit_gateway() -> None:
 
     apigateway_v1._build_lambda_event_v1 = build_limited_event
     apigateway_v1._execute_in_scope = execute_limited
+
+
+def import_other_methods() -> None:
+    """Import the operation of a path for all methods without an operation of their own."""
+    import_path_item = apigateway_v1._import_path_item
+
+    def import_with_other_methods(api_id: str, path: str, item: Any, *schemes: Any) -> None:
+        methods = {("any" if name == _OTHER_METHODS else name): item[name] for name in item}
+        import_path_item(api_id, path, methods, *schemes)
+
+    apigateway_v1._OPENAPI_HTTP_METHODS = {*apigateway_v1._OPENAPI_HTTP_METHODS, "any"}
+    apigateway_v1._import_path_item = import_with_other_methods
 
 
 def limit_functions() -> None:
@@ -170,6 +184,7 @@ def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
 def main() -> None:
     """Run the emulator until it is stopped."""
     faults = Faults(random.Random())  # noqa: S311 - no cryptographic use
+    import_other_methods()
     limit_gateway()
     limit_functions()
     share_code()

@@ -137,6 +137,20 @@ def test_partial_batch_responses_do_not_depend_on_function_name() -> None:
     assert packaged["Resources"]["AnyName"]["Properties"]["CodeUri"] == "./x.zip"
 
 
+def test_gateway_forwards_every_method_of_known_paths(template: dict[str, Any]) -> None:
+    (api,) = (
+        resource["Properties"]["DefinitionBody"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::Serverless::Api"
+    )
+    assert len(api["paths"]) > 30
+    for methods in api["paths"].values():
+        integrations = [each["x-amazon-apigateway-integration"] for each in methods.values()]
+        assert "x-amazon-apigateway-any-method" in methods
+        assert integrations == [integrations[0]] * len(methods)
+    assert len(json.dumps(template)) < 1_000_000, "the largest template that CloudFormation accepts"
+
+
 def test_gateway_responses_are_problem_details(template: dict[str, Any]) -> None:
     responses = [
         resource["Properties"]
