@@ -55,15 +55,13 @@ def save(account_id: str, active_from: datetime, secret: str, change: AccountCha
     scheduled = [row for row in others if row.active_from > current_time]
     active = [row for row in others if row.active_from <= current_time][-1:]
     expires_at = int((active_from + _KEPT_AFTER_REPLACEMENT).timestamp())
-    same = stored.get(start)
-    unchanged = WebhookSecretRow.has(secret=same.secret if same else None)
     with transaction() as write:
         accounts.replace_newest_webhook_secret(write, account_id, newest, start)
         if newest and newest != start and newest not in stored:
             # The rows of a transaction become visible one by one, so the newest row may be missing.
             is_absent = WebhookSecretRow.secret.does_not_exist()
             write.condition_check(WebhookSecretRow, account_id, newest, is_absent)
-        write.save(WebhookSecretRow(account_id, start, secret=secret), unchanged)
+        write.save(WebhookSecretRow(account_id, start, secret=secret))
         for row in scheduled:
             write.delete(row)
         for row in active:

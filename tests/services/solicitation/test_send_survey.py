@@ -13,7 +13,7 @@ from admin.services.solicitation.manage import load_explanation, resend
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
@@ -463,6 +463,22 @@ def test_count_of_unknown_outcomes_is_exact_despite_fault_when_survey_is_reopene
         resend(case)
     is_unknown = outcome(purchase)[0] == "UNKNOWN"
     assert read_stats(shop.account_id)["surveys_unknown"] == is_unknown
+
+
+def test_survey_that_is_reopened_twice_at_once_is_counted_once(
+    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.reactions = [OutcomeUnknown("late")]
+    purchase = shop.record(externalId="1")
+    shop.solicit()
+    case = load_explanation(shop.account_id, DataSource("Site"), "1")
+    with (
+        before_request(monkeypatch, "TransactWriteItems", lambda: resend(case)),
+        pytest.raises(Conflict),
+    ):
+        resend(case)
+    assert outcome(purchase)[0] == "PENDING"
+    assert read_stats(shop.account_id)["surveys_unknown"] == 0
 
 
 def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> None:
