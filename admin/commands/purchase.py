@@ -23,10 +23,14 @@ from admin.definitions.purchase_lines import (
 )
 from admin.options import AccountArgument, WideOption, example, id_option, limit_option
 from admin.services.accounts.manage import require_open_account
-from admin.services.purchases.stored import is_stored, last_purchases, list_purchases
+from admin.services.purchases.stored import (
+    is_stored,
+    last_purchases,
+    list_purchases,
+    time_of_import,
+)
 from admin.terminal import notices, progress, show_json, show_record
 from chalicelib.concurrency import map_concurrently
-from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.definitions import parse_definition
@@ -109,7 +113,7 @@ def import_file(
     require_open_account(account)
     zone = ZoneInfo(current_settings(account).time_zone)
     reading = Reading(dates, encoding, zone, _stores(account))
-    record = partial(_check if dry_run else _record, account, solicit, clock.now())
+    record = partial(_check if dry_run else _record, account, solicit, time_of_import(account))
     try:
         with open_purchases(file, reading) as purchases:
             if purchases.encoding == WINDOWS_ENCODING != encoding:

@@ -18,7 +18,12 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
 )
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.table import (
+    Table,
+    read_together,
+    read_with_response,
+    time_of,
+)
 from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
 
@@ -76,6 +81,12 @@ def find_with_settings(account_id: str) -> tuple[Account, AccountSettings] | Non
     """Load an account and its settings. Return None if it does not exist. One request."""
     row = AccountRow.find(account_id, consistent=False)
     return (_account(row), _settings(row)) if row else None
+
+
+def time_of_read(account_id: str) -> datetime:
+    """Return the current time of DynamoDB in full seconds. One consistent request."""
+    _, response = read_with_response((AccountRow, account_id))
+    return time_of(response)
 
 
 def find_settings(account_id: str) -> AccountSettings | None:

@@ -20,6 +20,7 @@ from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.purchases.report import report_purchase
 from chalicelib.services.solicitation import links, send_survey
 from chalicelib.storage import counters
@@ -494,12 +495,28 @@ def test_import_does_not_replace_version_that_arrives_during_it(
         time.ahead += timedelta(seconds=1)
         report_purchase(shop.account_id, newer, solicit=True)
 
-    # The first request of the import itself compares its lines with the stored purchases.
-    with before_request(monkeypatch, "BatchGetItem", report):
+    with before_request(monkeypatch, "TransactWriteItems", report):
         result = run("purchase", "import", path, "--account", shop.account_id)
     assert result.exit_code == 0
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["metadata"] == {"table": "5"}
+
+
+def test_import_with_slow_clock_replaces_earlier_version(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = clock.now
+    earlier = shop.definition(externalId="1")
+    record_purchase(shop.account_id, earlier, sent_at=real() - timedelta(seconds=2))
+    path = csv_file(tmp_path, shop, "1||a@example.test")
+    with monkeypatch.context() as patch:
+        # The simulated DynamoDB states the time of this clock.
+        patch.setattr("tests.moto_responses.clock", type("Clock", (), {"now": staticmethod(real)}))
+        patch.setattr(clock, "now", lambda: real() - timedelta(hours=1))
+        result = run("purchase", "import", path, "--account", shop.account_id)
+    assert result.exit_code == 0
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
+    assert shown["customer"]["email"] == "a@example.test"
 
 
 @pytest.mark.parametrize("name", ["purchases.csv", "purchases.jsonl", "purchases.yaml"])
