@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from admin.services.accounts.manage import list_keys, require_account, revoke_key
@@ -15,6 +16,7 @@ from chalicelib.services.customers.read import find_customer, list_customers
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.storage import accounts, customer_creation
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 CLOSED: Final = "closed"
 _PAGE_SIZE: Final = 100
@@ -52,9 +54,7 @@ def close_account(
     Raises:
         NotFound: the account does not exist.
     """
-    if require_account(account_id).closed_at is None:
-        change = AccountChange(clock.now(), subject_of(account_id), operator, None, CLOSED)
-        accounts.close(account_id, change.changed_at, [change])
+    retry_on_contention(partial(_record_closing, account_id, operator))
     disabled = disable(account_id, operator)
     erased = 0
     for customer_id in _customer_ids(account_id):
@@ -63,6 +63,12 @@ def close_account(
         on_erased(1)
     remaining = list_customers(account_id, PageRequest(limit=1)).meta.total_items
     return ClosedAccount(**vars(disabled), erased_customers=erased, remaining_customers=remaining)
+
+
+def _record_closing(account_id: str, operator: str) -> None:
+    if require_account(account_id).closed_at is None:
+        change = AccountChange(clock.now(), subject_of(account_id), operator, None, CLOSED)
+        accounts.close(account_id, change.changed_at, [change])
 
 
 def disable(account_id: str, operator: str) -> _Disabled:

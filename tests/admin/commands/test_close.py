@@ -1,13 +1,14 @@
 """Tests of ``account close``."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from admin.services import close_account as closing
-from admin.services.accounts.manage import issue_key, list_keys
+from admin.services.accounts.manage import issue_key, list_keys, require_account
 from admin.services.close_account import close_account
 from admin.services.customers.save import save_customer
 from admin.services.forms.manage import list_forms
@@ -18,7 +19,9 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.storage import workflows
+from chalicelib.storage.account_changes import load_last
 from tests.admin.command import run
+from tests.services.faults import before_request
 from tests.services.webhooks.delivering import add_workflow
 from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount, seed_account
@@ -45,6 +48,22 @@ def state(account_id: str) -> dict[str, Any]:
         "workflows": sum(w.enabled for w in workflows.list_for_account(account_id)),
         "customers": list_customers(account_id, PageRequest()).meta.total_items,
     }
+
+
+def test_account_that_is_closed_twice_at_once_is_closed_once(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account_id, first = seeded.account_id, list[datetime | None]()
+
+    def close() -> None:
+        close_account(account_id, "first operator", lambda _: None)
+        first.append(require_account(account_id).closed_at)
+
+    with before_request(monkeypatch, "TransactWriteItems", close):
+        close_account(account_id, "second operator", lambda _: None)
+    assert [require_account(account_id).closed_at] == first
+    closings = [change for change in load_last(account_id) if change.new == closing.CLOSED]
+    assert [change.operator for change in closings] == ["first operator"]
 
 
 @pytest.mark.parametrize("options", [(), ("--confirm", "Another name")])
