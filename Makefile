@@ -82,7 +82,7 @@ up: $(VENV) $(EMULATOR) ## Run the local cloud in the background; if it is alrea
 stop: $(VENV) ## Stop the local cloud; keep its data
 	@$(LOCAL_CLOUD) stop
 
-env: $(VENV) ## Print exports for the running local cloud: eval "$$(make env)"
+env: $(VENV) ## Print exports for the running local cloud: eval "$(make env)"
 	@$(LOCAL_CLOUD) env
 
 logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STAGE=…]

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from admin.definitions.definition import Kind
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.purchases.definition import PurchaseDefinition
-from chalicelib.domain.suggestions import with_suggestions
+from chalicelib.domain.suggestions import similar_field
 
 _BYTE_ORDER_MARKS: Final = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -76,12 +76,14 @@ def column_errors(columns: Sequence[str], *others: str) -> list[str]:
     """
     named = [column for column in columns if column and column not in others]
     errors = [f"The column {column} occurs twice." for column in _repeated(named)]
-    unknown = (
-        InputError(json_pointer(*_path(column)), "unknown_key", f"Unknown column {column}.")
-        for column in named
-        if not _is_known(column)
-    )
-    return errors + [error.detail for error in with_suggestions(unknown, PurchaseDefinition)]
+    return errors + [_unknown_column(column) for column in named if not _is_known(column)]
+
+
+def _unknown_column(column: str) -> str:
+    *objects, name = _path(column)
+    similar = similar_field(PurchaseDefinition, objects, name)
+    advice = f" Did you mean {'.'.join([*objects, similar])}?" if similar else ""
+    return f"Unknown column {column}.{advice}"
 
 
 def missing_columns(columns: Sequence[str]) -> list[str]:

@@ -177,6 +177,8 @@ def _csv(text: TextIO, orders: Mapping[str, DateOrder], reading: Reading) -> Ite
     reader = csv.reader(text, delimiter=separator_of(first_line), strict=True)
     try:
         columns = next(reader, [])
+        if not any(columns):
+            raise UnreadableFile("The first line must contain the column names.")
         if errors := column_errors(columns, "store", "kind") or missing_columns(columns):
             raise UnreadableFile(" ".join(errors))
         last = reader.line_num

@@ -20,6 +20,8 @@ CODES: Final = {
     " restored. Start again.",
     "invalid_date": "The value is not a date of the form 2026-11-20.",
     "invalid_email": "The value is not an e-mail address of at most 254 characters.",
+    "invalid_number": "The answer is not a number of at most 100 characters.",
+    "invalid_phone": "The answer is not a phone number with 4 to 20 digits.",
     "invalid_timestamp": "The value is not a time of the required form.",
     "invalid_uuid": "The value is not a UUID.",
     "malformed": "The body cannot be parsed.",

@@ -27,12 +27,16 @@ def with_suggestions(errors: Iterable[InputError], model: type[BaseModel]) -> It
         *path, unknown = ["", *pointer_steps(error.pointer)]
         if error.code == "unknown_key" and compared < MAX_COMPARED and len(unknown) <= MAX_NAME:
             compared += 1
-            by_name = {name.lower(): name for name in _known_fields(model, path[1:])}
-            similar = get_close_matches(unknown.lower().replace("_", ""), by_name, 1)
-            if similar:
-                detail = f"{error.detail} Did you mean {by_name[similar[0]]}?"
-                error = replace(error, detail=detail)
+            if similar := similar_field(model, path[1:], unknown):
+                error = replace(error, detail=f"{error.detail} Did you mean {similar}?")
         yield error
+
+
+def similar_field(model: type[BaseModel], path: Iterable[str], unknown: str) -> str | None:
+    """Return the field with the most similar name in the object at a path in the input."""
+    by_name = {name.lower(): name for name in _known_fields(model, path)}
+    similar = get_close_matches(unknown.lower().replace("_", ""), by_name, 1)
+    return by_name[similar[0]] if similar else None
 
 
 def pointer_steps(pointer: str) -> list[str]:

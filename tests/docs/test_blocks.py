@@ -5,6 +5,7 @@ A block that no test executes has a comment with the reason above it:
 """
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,8 @@ def test_constants_of_recipe_exist_in_file_of_step() -> None:
     assert named
     for file, name in named:
         assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), (file, name)
+
+
+def test_command_in_list_of_targets_runs_as_written() -> None:
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert 'eval "$(make env)"' in listed.stdout

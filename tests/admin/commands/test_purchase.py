@@ -127,8 +127,9 @@ def test_errors_of_cells_show_the_value_and_advice_for_the_file(shop: Shop, tmp_
         ("source,externalId,storeId,dates", "Unknown column dates. Did you mean date?"),
         (
             "source,externalId,store,date,customer.emial",
-            "Unknown column customer.emial. Did you mean email?",
+            "Unknown column customer.emial. Did you mean customer.email?",
         ),
+        ("", "The first line must contain the column names."),
         ("source,externalId,store", "The column date is missing."),
     ],
 )
