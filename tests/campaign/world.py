@@ -721,7 +721,7 @@ class World:
         if invocation.name != "solicitations":
             return None
         if "RawMessage" in arguments or "PhoneNumber" in arguments:
-            return self._interrupt_sending()
+            return self._interrupt_sending(invocation)
         read = arguments.get("RequestItems", {}).get("feedback-test-contacts", {})
         keys = {key["key"]["S"] for key in read.get("Keys", ())}
         for account in self.accounts:
@@ -771,12 +771,13 @@ class World:
         }
         return self._record_version(person.account, "move survey", report_purchase, moved)
 
-    def _interrupt_sending(self) -> Invocation | None:
-        """Act after the provider has got the last message, and before its outcome is stored."""
+    def _interrupt_sending(self, invocation: Invocation) -> Invocation | None:
+        """Act after the provider has got or refused a message, before its outcome is stored."""
         mails, chance = self.simulation.mails, self.random.random()
-        if self.random.random() < 0.1:
+        is_refused = not mails or mails[-1].invocation is not invocation
+        if self.random.random() < (0.7 if is_refused else 0.05):
             return self._move_survey()
-        if not mails:
+        if is_refused:
             return None
         has_bounced = self.record.bounced and self.record.bounced[-1][0] is mails[-1]
         if has_bounced and chance < 0.8:
