@@ -9,7 +9,7 @@ consistent. Therefore passes are repeated until a pass that starts at least 15 m
 request finds no records.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -189,7 +189,7 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
     created_again = customer if _is_created_again(erasure, customer) else None
     steps: list[Callable[[Erasure, str], None]] = [
         partial(_erase_feedback, created_again=created_again),
-        partial(_erase_purchases, only_earlier=created_again is not None),
+        partial(_erase_purchases, created_again=created_again),
     ]
     if not created_again:
         steps += [_erase_solicitations, _delete_trackers, _delete_customer]
@@ -218,8 +218,8 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Custom
 
     Args:
         created_again: the customer with the same id that was created after the request, and whose
-            own feedback is kept. Earlier feedback that was processed since then is removed from its
-            counts.
+            own feedback is kept: later feedback that was processed since then. Earlier feedback
+            that was processed since then is removed from its counts.
     """
     account_id = erasure.account_id
     contact_hashes = [pair_hash(account_id, digest) for digest in erasure.pair_digests]
@@ -227,7 +227,7 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Custom
         stored
         for stored in feedback.of_person(account_id, customer_id, contact_hashes)
         if stored.feedback.created_at <= erasure.erased_at
-        or (stored.feedback.customer_id == customer_id and not created_again)
+        or (stored.feedback.customer_id == customer_id and not _is_of(created_again, stored))
     )
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
         head, now = feedback_changes.load_head(account_id), clock.now()
@@ -239,23 +239,21 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Custom
                 is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
                 anonymized = record.anonymized() if is_of_other else record.without_person()
                 feedback.anonymize(write, stored, anonymized, number, now)
-            if created_again and (ratings := _ratings_since(created_again, group)):
-                customers.count_feedback(
-                    write, account_id, created_again.id, ratings, (), now, by=-1
-                )
+            counted = [s for s in group if s.is_counted and _is_of(created_again, s)]
+            if counted:
+                ratings = [stored.feedback.rating for stored in counted]
+                customers.count_feedback(write, account_id, customer_id, ratings, (), now, by=-1)
             erasures.count(write, erasure, {Erased.FEEDBACK: len(group)})
 
 
-def _ratings_since(customer: Customer, unlinked: Iterable[StoredFeedback]) -> list[int | None]:
-    """Return the ratings of feedback that was processed for this customer, not an earlier one."""
-    return [
-        stored.feedback.rating
-        for stored in unlinked
-        if stored.is_counted
-        and stored.feedback.customer_id == customer.id
-        and stored.changed_at
-        and stored.changed_at >= customer.created_at
-    ]
+def _is_of(created_again: Customer | None, stored: StoredFeedback) -> bool:
+    """Return whether feedback of a customer id was processed for the customer with it now."""
+    return (
+        created_again is not None
+        and stored.feedback.customer_id == created_again.id
+        and stored.changed_at is not None
+        and stored.changed_at >= created_again.created_at
+    )
 
 
 def _delete_customer(erasure: Erasure, customer_id: str) -> None:
@@ -277,11 +275,11 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> None:
         erasures.count_customer(write, erasure, customer_id, holder, new)
 
 
-def _erase_purchases(erasure: Erasure, customer_id: str, *, only_earlier: bool) -> None:
+def _erase_purchases(erasure: Erasure, customer_id: str, *, created_again: Customer | None) -> None:
     found = (
         purchase
         for purchase in purchases.of_customer(erasure.account_id, customer_id)
-        if not only_earlier or purchase.updated_at <= erasure.erased_at
+        if not created_again or purchase.updated_at < created_again.created_at
     )
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
         with transaction() as write:

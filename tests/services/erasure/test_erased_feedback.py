@@ -162,10 +162,10 @@ def test_erasure_does_not_end_if_other_pass_erases_records_meanwhile(
     interruptions = iter([lambda: continue_erasure(erasure.pointer), lambda: process(seeded)])
     real = erase_module._erase_purchases
 
-    def interrupted(*arguments: Any, only_earlier: bool) -> None:
+    def interrupted(*arguments: Any, created_again: Any) -> None:
         for interrupt in islice(interruptions, 1):
             interrupt()
-        real(*arguments, only_earlier=only_earlier)
+        real(*arguments, created_again=created_again)
 
     monkeypatch.setattr(erase_module, "_erase_purchases", interrupted)
     continue_erasure(erasure.pointer)
@@ -279,6 +279,29 @@ def test_older_feedback_is_removed_from_counts_of_customer_that_exists_again(
     assert (stored(older).email, stored(older).customer_id) == (None, None)
     (again,) = respondents(seeded)
     assert (again.feedback_count, again.rating_sum, again.rating_count) == (0, 0, 0)
+
+
+def test_feedback_processed_before_deletion_does_not_belong_to_customer_created_again(
+    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    started = start_erasure(seeded.account_id, customer.id, OPERATOR)
+    time.ahead += timedelta(minutes=1)
+    later = submit(seeded)
+    process(seeded)
+    with monkeypatch.context() as patch:
+        # The indexes do not contain the feedback yet.
+        patch.setattr(feedback, "of_person", lambda *_: iter(()))
+        continue_erasure(started.pointer)
+    time.ahead += timedelta(minutes=1)
+    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
+    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+    finish(seeded.account_id, customer.id, time)
+    assert (stored(later).email, stored(later).customer_id) == (None, None)
+    (again,) = respondents(seeded)
+    assert again.feedback_count == 0
 
 
 @pytest.mark.parametrize("minutes", [-4, 4])

@@ -16,7 +16,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.erasure.erase import start_erasure
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
@@ -276,6 +276,24 @@ def test_older_purchase_that_first_pass_did_not_find_is_erased_if_customer_exist
     after = [read_purchase(shop.account_id, purchase.id) for purchase in (older, newer)]
     assert [each.customer_id for each in after] == [None, customer_of(older)]
     assert [each.metadata for each in after] == [{}, {"guest": "Zoé"}]
+
+
+def test_purchase_recorded_before_deletion_does_not_belong_to_customer_created_again(
+    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer_id = customer_of(shop.record(customer=PERSON))
+    started = start_erasure(shop.account_id, customer_id, OPERATOR)
+    time.ahead += timedelta(minutes=1)
+    recorded = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
+    with monkeypatch.context() as patch:
+        # The index does not contain the purchase yet.
+        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        continue_erasure(started.pointer)
+    time.ahead += timedelta(minutes=1)
+    save_customer(shop.account_id, {"id": customer_id, **PERSON})
+    finish(shop.account_id, customer_id, time)
+    after = read_purchase(shop.account_id, recorded.id)
+    assert (after.customer_id, after.metadata) == (None, {})
 
 
 def test_person_created_again_can_be_erased_before_first_erasure_ends(
