@@ -320,6 +320,7 @@ def respondent_feedback(account_id: str, form_id: str, number: int) -> Feedback:
             "account_id": account_id,
             "kind": FormKind.CONTACT_FORM,
             "form_id": form_id,
+            "form_version": "0" * 32,
             "language": "fr",
             "source": "Site",
             "context_id": form_id,

@@ -407,8 +407,8 @@ def delete(feedback: FeedbackArgument, yes: YesOption = False) -> None:
 def republish(account: AccountArgument) -> None:
     """Add all feedback of an account to the feed of changes that partners read.
 
-    Run the command once for each account after the update from a version without the feed, and
-    after a restore. You can repeat it: partners read the feedback again.
+    Run the command once for each account after a restore. You can repeat it: partners read the
+    feedback again.
 
     Cost: four AWS requests, three per 99 feedback records, and one per 350 entries of the feed.
     """

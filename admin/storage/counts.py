@@ -8,14 +8,13 @@ from operator import and_
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.customers import CustomerRow, has_same_addresses
+from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import Table, account_key
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
@@ -33,22 +32,6 @@ def correct_customer(account_id: str, seen: Customer, corrected: Mapping[str, in
     read = {name: getattr(seen, name) for name in corrected}
     row = CustomerRow(account_key(account_id, seen.id))
     return replace_numbers(row, read, corrected, CustomerRow.has(updated_at=seen.updated_at))
-
-
-def lacks_pair_key(row: CustomerRow) -> bool:
-    """Return whether a customer with a pair is missing in the index by pair.
-
-    Earlier versions of the service did not store the key.
-    """
-    return row.pair_key is None and pair_of(row.email, row.phone_number) is not None
-
-
-def store_pair_key(row: CustomerRow) -> bool:
-    """Add a customer to the index by pair. Return False if its pair has changed. One request."""
-    pair = pair_of(row.email, row.phone_number)
-    key = CustomerRow.changes(pair_key=account_key(row.account_id, pair.digest)) if pair else []
-    unchanged = has_same_addresses(row) & CustomerRow.has(pair_key=None)
-    return try_write(lambda: CustomerRow(row.key).update(key, condition=unchanged))
 
 
 def replace_numbers(

@@ -51,40 +51,38 @@ class Erasure:
     Attributes:
         id: a keyed hash of the account and the customer's id.
         customer_id: None after the erasure has ended.
-        pair_digests: the digests of the customer's pair; empty without a pair, or after the erasure
-            has ended. Several if the domain of the e-mail address is international.
+        pair_digest: the digest of the customer's pair; None without a pair, or after the erasure
+            has ended.
         next_holder: the id of the customer to which the pair passed; None until the erased customer
             is deleted.
         recreated: the ids of deleted customers that old feedback or an old import had created for
             the person; empty after the erasure has ended.
-        pair_contacts: the contact keys of the pair; empty without a pair.
+        pair_contact: the contact key of the pair; None without a pair.
         contacts: the contact key of the customer's address, by channel.
         others: the ids of other customers with one of the addresses; empty after the erasure has
             ended.
         other_count: the number of other customers with one of the addresses; up to 1,000 of each
-            address are counted. None for erasures of
-            earlier versions of the service.
+            address are counted.
         erased_at: the time of the operator's request.
         counts: the number of erased records by kind.
-        operator: the identity of the operator who requested the erasure. None for erasures of
-            earlier versions of the service.
+        operator: the identity of the operator who requested the erasure.
     """
 
     id: str
     account_id: str
     erased_at: datetime
     customer_id: str | None
-    pair_digests: tuple[str, ...] = ()
-    pair_contacts: tuple[str, ...] = ()
+    operator: str
+    pair_digest: str | None = None
+    pair_contact: str | None = None
     next_holder: str | None = None
     recreated: frozenset[str] = frozenset()
     contacts: Mapping[Channel, str] = field(default_factory=dict)
     state: WorkState = WorkState.PENDING
     ended_at: datetime | None = None
     counts: Mapping[Erased, int] = field(default_factory=dict)
-    operator: str | None = None
     others: tuple[str, ...] = ()
-    other_count: int | None = None
+    other_count: int = 0
 
     @property
     def pointer(self) -> ErasurePointer:

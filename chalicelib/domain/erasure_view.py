@@ -29,9 +29,7 @@ class PartnerErasureState(StrEnum):
 class OtherCustomers(Resource):
     """Customers with the same e-mail address or phone number, which the erasure keeps."""
 
-    count: int | None = Field(
-        description="Number of these customers; null until the addresses were searched."
-    )
+    count: int = Field(description="Number of these customers.")
     ids: list[UuidText] = Field(
         description="Identifiers of these customers, until the erasure ends."
     )
@@ -93,7 +91,7 @@ def partner_erasure(customer_id: str, erasure: Erasure) -> PartnerErasure:
     is_done = erasure.state is WorkState.DONE
     state = PartnerErasureState.DONE if is_done else PartnerErasureState.PENDING
     receipt = build_receipt(erasure)
-    if not (erasure.operator or "").startswith(_BY_KEY):
+    if not erasure.operator.startswith(_BY_KEY):
         receipt["requestedBy"] = "operator"
     return PartnerErasure(
         id=customer_id,

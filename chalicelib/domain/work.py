@@ -19,7 +19,6 @@ PARKED: Final = "PARKED"
 
 _ACCOUNT_GROUPS: Final = 8
 _SHARDS_PER_GROUP: Final = 4
-_ORIGINAL_SHARDS: Final = 2
 PARKED_SHARD: Final = "parked"
 """Index shard of all parked work. The sweeper does not query this shard."""
 
@@ -115,12 +114,7 @@ def shards_of_account(account_id: str) -> list[str]:
 
 
 def _shards_of_group(group: int) -> list[str]:
-    # Earlier versions had two shards for each group. Their numbers must not change.
-    places = (divmod(offset, _ORIGINAL_SHARDS) for offset in range(_SHARDS_PER_GROUP))
-    return [
-        f"open-{(later * _ACCOUNT_GROUPS + group) * _ORIGINAL_SHARDS + original}"
-        for later, original in places
-    ]
+    return [f"open-{group * _SHARDS_PER_GROUP + offset}" for offset in range(_SHARDS_PER_GROUP)]
 
 
 def first_due(now: datetime) -> int:

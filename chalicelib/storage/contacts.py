@@ -291,22 +291,22 @@ def record_erasure(
     write: TransactWrite,
     account_id: str,
     keys: Mapping[Channel, str],
-    pair_keys: Iterable[str],
+    pair_key: str | None,
     at: datetime,
 ) -> None:
     """Suppress the contacts of an erased customer, in this transaction.
 
     Args:
         keys: the contact of each channel.
-        pair_keys: the contacts of the customer's pair. They receive no messages, but an import that
-            is older than the erasure checks them.
+        pair_key: the contact of the customer's pair; None without a pair. It receives no messages,
+            but an import that is older than the erasure checks it.
     """
     erased: dict[str, Any] = {"account_id": account_id, "erased_at": at, "expires_at": None}
     for channel, key in keys.items():
         suppressed = {_SUPPRESSED[channel]: SuppressionReason.ERASED, "suppressed_at": at}
         _change(write, key, **erased | suppressed)
-    for key in pair_keys:
-        _change(write, key, **erased)
+    if pair_key:
+        _change(write, pair_key, **erased)
 
 
 def delete(write: TransactWrite, key: str) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 
-from chalicelib.domain.accounts.account import DEFAULT_PERMISSIONS, Credential, Permission
+from chalicelib.domain.accounts.account import Credential, Permission
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
@@ -26,7 +26,7 @@ class CredentialRow(Table):
     label = UnicodeAttribute()
     created_at = TimestampAttribute()
     revoked_at = TimestampAttribute(null=True)
-    permissions = UnicodeSetAttribute(null=True)
+    permissions = UnicodeSetAttribute()
     by_account = index("account_id", projection=ALL)
 
 
@@ -63,5 +63,5 @@ def revoke(credential: Credential, revoked_at: datetime, changes: Iterable[Accou
 
 
 def _credential(row: CredentialRow) -> Credential:
-    permissions = frozenset(map(Permission, row.permissions or DEFAULT_PERMISSIONS))
+    permissions = frozenset(map(Permission, row.permissions))
     return Credential(**fields_of(row, Credential) | {"permissions": permissions})

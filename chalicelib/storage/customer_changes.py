@@ -1,4 +1,4 @@
-"""Change a customer, and pass the rows of pairs from one customer to another.
+"""Change a customer, and pass the row of a pair from one customer to another.
 
 The row of a pair contains the oldest customer with the pair. If this customer is deleted or gets
 another pair, the row passes to the next oldest customer with the pair.
@@ -18,17 +18,17 @@ from chalicelib.storage.dynamodb.table import account_key
 
 @dataclass(frozen=True)
 class Release:
-    """The rows of a pair that a customer gives up.
+    """The row of a pair that a customer gives up.
 
     Attributes:
-        owned: the digests of the pair whose rows contain the customer.
+        owned: the digest of the pair if its row contains the customer; otherwise None.
         holder: the id of the oldest customer with the pair, unless it is this customer.
         next_holder: the next oldest customer with the pair. None if this customer owns no row.
     """
 
     account_id: str
     customer_id: str
-    owned: tuple[str, ...] = ()
+    owned: str | None = None
     holder: str | None = None
     next_holder: Customer | None = None
 
@@ -38,15 +38,15 @@ class Release:
         return self.next_holder.id if self.next_holder else self.holder
 
     def add_to(self, write: TransactWrite, *, checks_holder: bool = True) -> None:
-        """Add the writes of the rows to a transaction. The transaction fails if a row has changed.
+        """Add the writes of the row to a transaction. The transaction fails if a row has changed.
 
         Args:
             checks_holder: whether to check that the next holder still has the pair. If False, the
                 transaction must check this in another write of the next holder.
         """
-        is_owned = CustomerPairRow.customer_id == self.customer_id
-        for digest in self.owned:
-            pair = CustomerPairRow(account_key(self.account_id, digest))
+        if self.owned:
+            is_owned = CustomerPairRow.customer_id == self.customer_id
+            pair = CustomerPairRow(account_key(self.account_id, self.owned))
             if self.next_holder:
                 passed_on = CustomerPairRow.changes(customer_id=self.next_holder.id)
                 write.update(pair, passed_on, is_owned)
@@ -59,21 +59,17 @@ class Release:
 
 
 def plan_release(account_id: str, customer: Any) -> Release:
-    """Return the rows of the pair that this customer gives up. Up to three AWS requests.
+    """Return the row of the pair that this customer gives up. Up to three AWS requests.
 
     Args:
         customer: the customer, or its table row.
     """
     pair = pair_of(customer.email, customer.phone_number)
-    holders = customers.find_holders(account_id, pair.digests) if pair else {}
-    owned = tuple(digest for digest, holder in holders.items() if holder == customer.id)
-    return Release(
-        account_id,
-        customer.id,
-        owned,
-        next((holder for holder in holders.values() if holder != customer.id), None),
-        customers.find_other_with_pair(account_id, customer.id, pair) if pair and owned else None,
-    )
+    holder = customers.find_by_pair(account_id, pair.digest) if pair else None
+    if pair is None or holder != customer.id:
+        return Release(account_id, customer.id, holder=holder)
+    next_holder = customers.find_other_with_pair(account_id, customer.id, pair)
+    return Release(account_id, customer.id, pair.digest, next_holder=next_holder)
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class Change:
 
     Attributes:
         earlier: the customer as it was loaded.
-        release: the rows of the old pair; None if the pair stays the same.
+        release: the row of the old pair; None if the pair stays the same.
         taken: the digest of the new pair, and the id of the newer customer in its row or None. None
             if the pair stays the same or an older customer has the new pair.
     """
@@ -101,11 +97,10 @@ def plan(account_id: str, earlier: Customer, changed: Customer) -> Change:
         return Change(account_id, earlier, changed)
     release, taken = plan_release(account_id, earlier), None
     if new:
-        holders = customers.find_holders(account_id, new.digests)
-        digest, holder_id = next(iter(holders.items()), (new.digest, None))
+        holder_id = customers.find_by_pair(account_id, new.digest)
         holder = customers.find(account_id, holder_id) if holder_id else None
         if not holder or (holder.created_at, holder.id) > (changed.created_at, changed.id):
-            taken = digest, holder_id
+            taken = new.digest, holder_id
     return Change(account_id, earlier, changed, release, taken)
 
 

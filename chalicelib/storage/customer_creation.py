@@ -59,7 +59,7 @@ def create(
     account_id: str,
     customer: Customer,
     input_hash: str | None = None,
-    optin_keys: Mapping[Channel, Collection[str]] | None = None,
+    optin_keys: Mapping[Channel, str] | None = None,
     erasure_id: str | None = None,
 ) -> Created:
     """Add a customer at the end of the account's list. The opt-in of a suppressed address is off.
@@ -78,17 +78,16 @@ def create(
         Unavailable: the database throttles, or contention on the customer or its pair persists.
     """
     pair = pair_of(customer.email, customer.phone_number)
-    by_channel = optin_keys or {}
-    contact_keys = [key for each in by_channel.values() for key in each]
+    contact_keys = optin_keys or {}
     erasure_keys = [(ErasureRow, erasure_id)] if erasure_id else []
 
     def attempt() -> Created:
         counter, existing, *others = read_together(
             (CounterRow, account_id, Listed.CUSTOMERS.value),
             (CustomerRow, account_key(account_id, customer.id)),
-            *((ContactRow, key) for key in contact_keys),
+            *((ContactRow, key) for key in contact_keys.values()),
             *erasure_keys,
-            *pair_row_keys(account_id, pair.digests if pair else ()),
+            *pair_row_keys(account_id, pair),
         )
         end = len(contact_keys) + len(erasure_keys)
         if any(others[len(contact_keys) : end]):
@@ -102,10 +101,11 @@ def create(
             )
         holders = others[end:]
         first_of_pair = pair.digest if pair and not any(holders) else None
-        contacts = {
-            key: build_contact(key, row) for key, row in zip(contact_keys, others, strict=False)
-        }
-        refused = optins_off(suppressed_channels(by_channel, contacts))
+        contacts = (
+            (channel, build_contact(key, row))
+            for (channel, key), row in zip(contact_keys.items(), others, strict=False)
+        )
+        refused = optins_off(suppressed_channels(contacts))
         new = customer.model_copy(update=refused)
         total = counters.usable_total(counter, clock.now())
         origin = {"input_hash": input_hash, "refused_optins": set(refused) or None}
@@ -131,24 +131,15 @@ def find_or_create(
         Unavailable: the database throttles, or contention on a customer or a pair persists.
     """
 
-    # A pair with an international domain may be stored under several digests.
-    stored_as = {
-        (key[0], digest): key
-        for key, customer in new.items()
-        for digest in (key[1], *_earlier_digests(customer))
-    }
-
     def attempt() -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
         accounts = list(dict.fromkeys(account_id for account_id, _ in new))
         rows = read_together(
             *((CounterRow, account_id, Listed.CUSTOMERS.value) for account_id in accounts),
-            *((CustomerPairRow, account_key(*key)) for key in stored_as),
+            *((CustomerPairRow, account_key(*key)) for key in new),
             *((CustomerRow, account_key(key[0], customer.id)) for key, customer in new.items()),
         )
-        known: dict[tuple[str, str], Any] = dict.fromkeys(new)
-        for key, row in zip(stored_as.values(), rows[len(accounts) :], strict=False):
-            known[key] = known[key] or row
-        existing = dict(zip(new, rows[len(accounts) + len(stored_as) :], strict=True))
+        known = dict(zip(new, rows[len(accounts) :], strict=False))
+        existing = dict(zip(new, rows[len(accounts) + len(new) :], strict=True))
         holders: dict[tuple[str, str], PairHolder] = {}
         for key, customer in new.items():
             if row := known[key]:
@@ -171,11 +162,6 @@ def find_or_create(
         return holders, unlisted
 
     return retry_on_contention(attempt)
-
-
-def _earlier_digests(customer: Customer) -> Sequence[str]:
-    pair = pair_of(customer.email, customer.phone_number)
-    return pair.digests[1:] if pair else ()
 
 
 def _add_all(

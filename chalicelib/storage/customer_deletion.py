@@ -30,7 +30,7 @@ class Deletion:
         total: the number of listed customers.
         last: the last customer of the list, which moves to the free position; None if no customer
             moves.
-        release: the rows of the customer's pair.
+        release: the row of the customer's pair.
     """
 
     account_id: str

@@ -12,7 +12,7 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAt
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.customers.contact_hash import email_hash, email_hashes, phone_hash
+from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
@@ -138,24 +138,19 @@ def find(account_id: str, customer_id: str) -> Customer | None:
     return build_customer(row) if row else None
 
 
-def find_by_pair(account_id: str, digests: Sequence[str]) -> str | None:
-    """Load the id of the account's oldest customer with this pair; see `find_holders`."""
-    return next(iter(find_holders(account_id, digests).values()), None)
-
-
-def find_holders(account_id: str, digests: Sequence[str]) -> dict[str, str]:
-    """Load the ids of the oldest customers with a pair, by digest. One consistent request.
+def find_by_pair(account_id: str, digest: str) -> str | None:
+    """Load the id of the account's oldest customer with this pair. One consistent request.
 
     Args:
-        digests: the digests of the pair, see `CustomerPair.digests`.
+        digest: the digest of the pair.
     """
-    rows = read_together(*pair_row_keys(account_id, digests))
-    return {digest: row.customer_id for digest, row in zip(digests, rows, strict=True) if row}
+    (row,) = read_together((CustomerPairRow, account_key(account_id, digest)))
+    return row.customer_id if row else None
 
 
-def pair_row_keys(account_id: str, digests: Iterable[str]) -> list[tuple[type[Table], str]]:
-    """Return the keys of the rows of pairs, for `read_together`."""
-    return [(CustomerPairRow, account_key(account_id, digest)) for digest in digests]
+def pair_row_keys(account_id: str, pair: CustomerPair | None) -> list[tuple[type[Table], str]]:
+    """Return the key of the row of a pair, for `read_together`; no key without a pair."""
+    return [(CustomerPairRow, account_key(account_id, pair.digest))] if pair else []
 
 
 def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
@@ -179,13 +174,12 @@ def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Custo
 def find_by_email(account_id: str, email: str, at_most: int | None = None) -> list[Customer]:
     """Load the account's customers with this e-mail address, oldest first.
 
-    Two requests; one more per further 100 customers, and one or two for an international domain.
-    The index is eventually consistent.
+    Two requests; one more per further 100 customers. The index is eventually consistent.
 
     Args:
         at_most: the maximum number of customers to read. If there are more, the choice is random.
     """
-    return _load_indexed(CustomerRow.by_email, email_hashes(account_id, email), at_most)
+    return _load_indexed(CustomerRow.by_email, [email_hash(account_id, email)], at_most)
 
 
 def find_by_phone_numbers(
@@ -202,18 +196,16 @@ def find_by_phone_numbers(
 def find_other_with_pair(account_id: str, customer_id: str, pair: CustomerPair) -> Customer | None:
     """Load the account's oldest other customer with this pair.
 
-    Two requests; one more per further spelling of an international domain. The index is eventually
-    consistent.
+    Two requests. The index is eventually consistent.
     """
-    pair_keys = [account_key(account_id, digest) for digest in pair.digests]
+    pair_key = account_key(account_id, pair.digest)
     keys = [
         row.key
-        for pair_key in pair_keys
         for row in CustomerRow.by_pair.query(pair_key, limit=_PAIR_CANDIDATES)
         if row.key != account_key(account_id, customer_id)
     ]
     rows = read_together(*((CustomerRow, key) for key in keys))
-    found = [build_customer(row) for row in rows if row and row.pair_key in pair_keys]
+    found = [build_customer(row) for row in rows if row and row.pair_key == pair_key]
     return min(found, key=lambda customer: (customer.created_at, customer.id), default=None)
 
 

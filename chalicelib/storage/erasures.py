@@ -43,8 +43,7 @@ _PURPOSE: Final = b"erasure\n"
 class ErasureRow(WorkRow):
     """The table row of an erasure, with the number of erased records of each kind in `Erased`.
 
-    ``pair`` contains the digests of the pair, and ``pair_contact`` its contact keys, separated by
-    spaces.
+    ``pair`` is the digest of the pair, and ``pair_contact`` its contact key.
     """
 
     class Meta:
@@ -61,9 +60,9 @@ class ErasureRow(WorkRow):
     recreated = UnicodeSetAttribute(null=True)
     email_contact = UnicodeAttribute(null=True)
     sms_contact = UnicodeAttribute(null=True)
-    operator = UnicodeAttribute(null=True)
+    operator = UnicodeAttribute()
     others = JsonAttribute(null=True)
-    other_count = IntegerAttribute(null=True)
+    other_count = IntegerAttribute()
     by_account = index("account_id", "erased_at", ALL)
     vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
 
@@ -130,8 +129,8 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
             account_id=erasure.account_id,
             erased_at=erasure.erased_at,
             customer_id=erasure.customer_id,
-            pair=" ".join(erasure.pair_digests) or None,
-            pair_contact=" ".join(erasure.pair_contacts) or None,
+            pair=erasure.pair_digest,
+            pair_contact=erasure.pair_contact,
             recreated=set(erasure.recreated) or None,
             others=list(erasure.others),
             other_count=erasure.other_count,
@@ -153,7 +152,7 @@ def record_addresses(write: TransactWrite, erasure: Erasure, *, is_last: bool) -
         is_last: whether the account has no later erasure.
     """
     account_id, at = erasure.account_id, erasure.erased_at
-    contacts.record_erasure(write, account_id, erasure.contacts, erasure.pair_contacts, at)
+    contacts.record_erasure(write, account_id, erasure.contacts, erasure.pair_contact, at)
     if is_last:
         counters.mark_erasure(write, account_id, at)
 
@@ -237,8 +236,7 @@ def build_erasure(row: Any) -> Erasure:
     keys = {Channel.EMAIL: row.email_contact, Channel.SMS: row.sms_contact}
     values = {
         "id": row.erasure_id,
-        "pair_digests": tuple((row.pair or "").split()),
-        "pair_contacts": tuple((row.pair_contact or "").split()),
+        "pair_digest": row.pair,
         "others": tuple(row.others or ()),
         "recreated": frozenset(row.recreated or ()),
         "contacts": {channel: key for channel, key in keys.items() if key},

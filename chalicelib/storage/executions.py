@@ -141,23 +141,18 @@ class ExecutionRow(WorkRow):
         """Return a write condition: a worker can claim the execution."""
         return cls.is_free(now)
 
-    @property
-    def last_claimed(self) -> int:
-        """The number of the last claimed attempt."""
-        return (self.attempt if self.claimed is None else self.claimed) or 0
-
     def pointer(self, _now: datetime) -> ExecutionPointer:
         return _execution(self).pointer
 
     def on_parking(self) -> dict[str, Any]:
         # If the outcome of the last claim is unknown, the receiver may have received the webhook,
         # so mark the execution as ambiguous.
-        interrupted = {"ambiguous": True} if self.last_claimed > self.settled else {}
+        interrupted = {"ambiguous": True} if self.claimed > self.settled else {}
         return {"leased_until": None, **interrupted}
 
     def on_reopening(self) -> dict[str, Any]:
         ended = dict.fromkeys(("expires_at", "not_before", "leased_until"))
-        return {"attempts_before": self.last_claimed, **ended}
+        return {"attempts_before": self.claimed, **ended}
 
 
 WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow)
@@ -196,8 +191,7 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     claim_token = new_id()
     lease_end = ceil((now + LEASE).timestamp())
     claimed = ExecutionRow.leave_attempt(
-        # Rows of an earlier version do not have this attribute.
-        claimed=(ExecutionRow.claimed | ExecutionRow.attempt) + 1,
+        claimed=ExecutionRow.claimed + 1,
         claim_token=claim_token,
         leased_until=lease_end,
         due_at=lease_end,
@@ -477,6 +471,6 @@ def _execution(row: ExecutionRow) -> Execution:
         "id": row.execution_id,
         "body": row.body or b"",
         "state": ExecutionState(row.state),
-        "attempt": row.last_claimed,
+        "attempt": row.claimed,
     }
     return Execution(**values)

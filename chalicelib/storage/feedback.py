@@ -218,7 +218,7 @@ def count_in(stored: StoredFeedback) -> list[Action]:
 
 
 def of_person(
-    account_id: str, customer_id: str, contact_hashes: Collection[str]
+    account_id: str, customer_id: str, contact_hash: str | None
 ) -> Iterator[StoredFeedback]:
     """Yield the feedback of a customer, and the feedback whose answers contain the pair.
 
@@ -226,15 +226,15 @@ def of_person(
     consistent.
 
     Args:
-        contact_hashes: the hashes of the customer's pair.
+        contact_hash: the hash of the customer's pair; None without a pair.
     """
     entries: list[FeedbackRow] = list(FeedbackRow.by_customer.query(customer_id))
-    for contact_hash in contact_hashes:
+    if contact_hash:
         entries += FeedbackRow.by_contact.query(contact_hash)
     unique = {entry.feedback_id: entry for entry in entries}
     for row in read_indexed(FeedbackRow, unique.values()):
         if row.account_id == account_id and (
-            row.customer_id == customer_id or row.contact_hash in contact_hashes
+            row.customer_id == customer_id or (contact_hash and row.contact_hash == contact_hash)
         ):
             yield _stored(row)
 

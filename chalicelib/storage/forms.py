@@ -56,8 +56,7 @@ class StoredForm:
     Attributes:
         document: the form as UTF-8 JSON.
         submission_count: the number of processed submissions.
-        version: identifies the stored document. None if `page` returned the form, or if an earlier
-            release of the service saved it.
+        version: identifies the stored document. None if `page` returned the form.
     """
 
     form_id: str

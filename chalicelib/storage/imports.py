@@ -36,7 +36,6 @@ from chalicelib.storage.customers import (
     CustomerRow,
     PairHolder,
     build_customer,
-    find_holders,
 )
 from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
@@ -232,8 +231,7 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
     """Load a chunk and the account data that is needed to import the chunk.
 
     One request is enough because the pointer contains the digests of the chunk's pairs; two if the
-    chunk has more than 97 of them, or if an earlier version of the service queued the message.
-    Return None if the chunk does not exist.
+    chunk has more than 97 of them. Return None if the chunk does not exist.
     """
     chunk, header, counter, *pairs = read_together(
         (ImportRow, pointer.import_id, pointer.part),
@@ -243,23 +241,16 @@ def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
     )
     if chunk is None:
         return None
-    holders = {
-        digest: row.customer_id for digest, row in zip(pointer.pairs, pairs, strict=True) if row
-    }
-    groups = groups_from_json(chunk.rows) if chunk.rows else ()
-    # Messages of earlier versions contain only one spelling of international domains.
-    unread = [d for group in groups for d in group.digests if d not in pointer.pairs]
-    holders |= find_holders(pointer.account_id, unread)
     erasures, last_erased_at = erasures_of(counter)
     return LoadedChunk(
         row=chunk,
         header=_header(header) if header else None,
-        groups=groups,
+        groups=groups_from_json(chunk.rows) if chunk.rows else (),
         total=total_of(counter),
         known={
-            group.digest: PairHolder(holders[found[0]], account_key(pointer.account_id, found[0]))
-            for group in groups
-            if group.digest and (found := [d for d in group.digests if d in holders])
+            digest: PairHolder(row.customer_id, row.key)
+            for digest, row in zip(pointer.pairs, pairs, strict=True)
+            if row
         },
         erasures=erasures,
         last_erased_at=last_erased_at,
@@ -326,10 +317,10 @@ def digests_of(chunk: ImportRow) -> set[str]:
     return {group.digest for group in groups_from_json(chunk.rows) if group.digest}
 
 
-def rows_with_pairs(chunk: ImportRow, digests: Collection[str]) -> list[GroupRow]:
-    """Return the rows of a chunk whose pair has one of these digests."""
+def rows_with_pair(chunk: ImportRow, digest: str) -> list[GroupRow]:
+    """Return the rows of a chunk whose pair has this digest."""
     return [
-        r for group in groups_from_json(chunk.rows) if group.digest in digests for r in group.rows
+        r for group in groups_from_json(chunk.rows) if group.digest == digest for r in group.rows
     ]
 
 
@@ -362,7 +353,7 @@ def _pointer(
         account_id=account_id,
         import_id=import_id,
         part=part,
-        pairs=tuple(dict.fromkeys(digest for group in groups for digest in group.digests)),
+        pairs=tuple(group.digest for group in groups if group.digest),
         queued_at=int(now.timestamp() * 1000),
     )
 

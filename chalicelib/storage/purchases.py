@@ -44,7 +44,7 @@ class PurchaseRow(Table):
     attributes = JsonAttribute(null=True)
     by_customer = index("customer_id", "created_at")
     input_hash = UnicodeAttribute(null=True)
-    sent_at = TimestampAttribute(null=True)
+    sent_at = TimestampAttribute()
     send_at = TimestampAttribute(null=True)
 
 
@@ -55,13 +55,12 @@ class Version:
     Attributes:
         input_hash: the hash of the input from which the version was recorded; None after an erasure
             of the customer.
-        sent_at: the time at which the partner sent the version; None if an earlier version of the
-            service recorded it.
+        sent_at: the time at which the partner sent the version.
     """
 
     purchase: Purchase
     input_hash: str | None
-    sent_at: datetime | None
+    sent_at: datetime
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:

@@ -1,6 +1,6 @@
 """Read all records that are needed to record a purchase, in one request, and write the changes."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -73,7 +73,7 @@ def load_known(
     purchase_id: str,
     customer_id: str | None,
     pair: CustomerPair | None,
-    contact_keys: Mapping[Channel, Collection[str]],
+    contact_keys: Mapping[Channel, str],
     now: datetime,
     erasure_id: str | None = None,
 ) -> Known:
@@ -92,13 +92,11 @@ def load_known(
     if customer_id:
         keys["counter"] = (CounterRow, account_id, Listed.CUSTOMERS.value)
         keys["customer"] = (CustomerRow, account_key(account_id, customer_id))
-    person_keys: list[_PersonKey] = [
-        (ContactRow, key) for each in contact_keys.values() for key in each
-    ]
+    person_keys: list[_PersonKey] = [(ContactRow, key) for key in contact_keys.values()]
     if erasure_id:
         person_keys.append((ErasureRow, erasure_id))
     keys |= {key: key for key in person_keys}
-    pair_keys = pair_row_keys(account_id, pair.digests if pair else ())
+    pair_keys = pair_row_keys(account_id, pair)
     found, response = read_with_response(*keys.values(), *pair_keys)
     rows = dict(zip(keys, found, strict=False))
     purchase, solicitation = rows["purchase"], rows["solicitation"]
@@ -115,12 +113,8 @@ def load_known(
         holder=PairHolder(pair_row.customer_id, pair_row.key) if pair_row else None,
         total=counters.usable_total(rows.get("counter"), now),
         suppressed=suppressed_channels(
-            contact_keys,
-            {
-                key: contacts.build_contact(key, rows[ContactRow, key])
-                for each in contact_keys.values()
-                for key in each
-            },
+            (channel, contacts.build_contact(key, rows[ContactRow, key]))
+            for channel, key in contact_keys.items()
         ),
         second=time_of(response),
         erased_at=max(filter(None, (seen["erased_at"] for seen in persons.values())), default=None),

@@ -361,7 +361,7 @@ class PartnerWorld(World):
         return super()._react(invocation, arguments)
 
     def _pair_keys(self, person: Person) -> list[str]:
-        return [account_key(person.account.id, digest) for digest in _pair(person).digests]
+        return [account_key(person.account.id, _pair(person).digest)]
 
     def _while_torn(self, _: Invocation, arguments: Any) -> Invocation | None:
         if "feedback-test-feedback-changes" not in str(arguments) or self.random.random() < 0.5:

@@ -560,7 +560,10 @@ class World:
         person = person or self.random.choice(account.people)
         contact_hash = email_hash(account.id, self.random.choice(person.emails))
         assert contact_hash
-        token = UnsubscribeToken(account.id, contact_hash, Channel.EMAIL).signed(stage_secret())
+        sent = (account.survey_id, account.store_id)
+        token = UnsubscribeToken(account.id, contact_hash, Channel.EMAIL, *sent).signed(
+            stage_secret()
+        )
 
         def follow(_: Invocation) -> None:
             unsubscribe(token)

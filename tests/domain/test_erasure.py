@@ -11,6 +11,7 @@ PENDING = Erasure(
     account_id=new_id(),
     erased_at=datetime(2026, 11, 20, 10, tzinfo=UTC),
     customer_id=None,
+    operator="anna",
 )
 ENDED = replace(PENDING, ended_at=datetime(2026, 11, 21, 10, tzinfo=UTC))
 

@@ -1,7 +1,6 @@
 """Tests of the index shard and the due time of unfinished work records."""
 
 from datetime import UTC, datetime, timedelta
-from zlib import crc32
 
 import pytest
 
@@ -14,7 +13,6 @@ from chalicelib.domain.work import (
     first_due,
     open_shards,
     shard_of,
-    shards_of_account,
 )
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -38,19 +36,12 @@ def test_chunks_of_one_import_are_distributed_to_four_shards() -> None:
     assert len({shard_of(ACCOUNTS[0], OWNERS[0], str(part)) for part in range(50)}) == 4
 
 
-def test_shards_of_account_include_its_two_shards_of_earlier_versions() -> None:
-    for account in ACCOUNTS:
-        group = crc32(account.encode()) % 8
-        earlier = {f"open-{2 * group}", f"open-{2 * group + 1}"}
-        assert earlier < set(shards_of_account(account)) <= set(open_shards())
-
-
 def test_same_record_always_gets_same_shard() -> None:
     assert [shard_of("a", "o", part) for part in "1234"] == [
-        "open-6",
-        "open-22",
-        "open-6",
-        "open-23",
+        "open-12",
+        "open-14",
+        "open-12",
+        "open-15",
     ]
 
 

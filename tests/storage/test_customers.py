@@ -69,7 +69,7 @@ def test_find_by_pair_returns_oldest_customer() -> None:
     customer_creation.create(account, build_customer(email="a@example.test", phone_number="+33-1"))
     pair = pair_of("a@EXAMPLE.test", "+331")
     assert pair
-    assert customers.find_by_pair(account, pair.digests) == oldest.id
+    assert customers.find_by_pair(account, pair.digest) == oldest.id
 
 
 def test_replacing_customer_does_not_change_position_and_total() -> None:
@@ -83,8 +83,8 @@ def test_replacing_customer_does_not_change_position_and_total() -> None:
     old, new = pair_of("a@example.test", None), pair_of("b@example.test", None)
     assert old
     assert new
-    assert customers.find_by_pair(account, old.digests) is None
-    assert customers.find_by_pair(account, new.digests) == first.id
+    assert customers.find_by_pair(account, old.digest) is None
+    assert customers.find_by_pair(account, new.digest) == first.id
 
 
 def test_pair_of_replaced_customer_passes_to_newer_customer() -> None:
@@ -97,7 +97,7 @@ def test_pair_of_replaced_customer_passes_to_newer_customer() -> None:
     customer_creation.replace(account, replaced.id, lambda _: replaced)
     pair = pair_of("a@example.test", None)
     assert pair
-    assert customers.find_by_pair(account, pair.digests) == second.id
+    assert customers.find_by_pair(account, pair.digest) == second.id
 
 
 def test_page_over_one_megabyte_returns_all_customers() -> None:

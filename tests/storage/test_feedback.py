@@ -29,6 +29,7 @@ def build_feedback(customer_id: str | None = None) -> Feedback:
         account_id=new_id(),
         kind=FormKind.CONTACT_FORM,
         form_id=new_id(),
+        form_version="0" * 32,
         customer_id=customer_id,
         language=Language("en"),
         source=SOURCES[FormKind.CONTACT_FORM],

@@ -78,8 +78,9 @@ def without_suppressed_optins(account_id: str, customer: Customer) -> Customer:
     One AWS request if an opt-in is on.
     """
     keys = optin_keys(account_id, customer)
-    found = contacts.find_many([key for each in keys.values() for key in each]) if keys else {}
-    return customer.model_copy(update=optins_off(suppressed_channels(keys, found)))
+    found = contacts.find_many(keys.values()) if keys else {}
+    suppressed = suppressed_channels((channel, found[key]) for channel, key in keys.items())
+    return customer.model_copy(update=optins_off(suppressed))
 
 
 def change_tags(

@@ -1,6 +1,5 @@
 """Collect all stored data about a customer for ``customer export``."""
 
-from collections.abc import Collection
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -11,7 +10,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.schema import Resource
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.solicitation.contact_keys import lookup_keys
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import (
     contacts,
     feedback,
@@ -39,10 +38,9 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
     """
     customer = read_customer(account_id, customer_id)
     pair = pair_of(customer.email, customer.phone_number)
-    digests = pair.digests if pair else ()
-    hashes = [pair_hash(account_id, digest) for digest in digests]
+    contact_hash = pair_hash(account_id, pair.digest) if pair else None
     sent = list(solicitations.of_customer(account_id, customer_id))
-    answered = feedback.of_person(account_id, customer_id, hashes)
+    answered = feedback.of_person(account_id, customer_id, contact_hash)
     return {
         "customer": _json(customer),
         "purchases": [_json(p) for p in purchases.of_customer(account_id, customer_id)],
@@ -53,7 +51,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
             _json(message)
             for message in messages.find_many([each for s in sent for each in s.message_ids])
         ],
-        "importRows": _import_rows(account_id, digests),
+        "importRows": _import_rows(account_id, pair.digest) if pair else [],
         "lastSurveys": _last_surveys(account_id, customer_id),
         "addresses": _addresses(account_id, customer),
     }
@@ -66,14 +64,12 @@ def _json(record: Any) -> Any:
     return {to_camel(name): value for name, value in fields.items()}
 
 
-def _import_rows(account_id: str, digests: Collection[str]) -> list[dict[str, Any]]:
+def _import_rows(account_id: str, digest: str) -> list[dict[str, Any]]:
     """Return the rows of unfinished imports with this pair."""
-    if not digests:
-        return []
     return [
         {"importId": chunk.import_id, "index": row.index, "values": row.fields}
         for chunk in imports.unfinished(account_id)
-        for row in imports.rows_with_pairs(chunk, digests)
+        for row in imports.rows_with_pair(chunk, digest)
     ]
 
 
@@ -85,13 +81,9 @@ def _last_surveys(account_id: str, customer_id: str) -> Any:
 
 def _addresses(account_id: str, customer: Customer) -> dict[str, Any]:
     """Return the last surveys and the suppression of each address, by channel."""
-    keys = {
-        f"{channel.value}{'' if number == 1 else f' (spelling {number})'}": key
-        for channel, each in lookup_keys(account_id, customer.email, customer.phone_number).items()
-        for number, key in enumerate(each, start=1)
-    }
+    keys = current_keys(account_id, customer.email, customer.phone_number)
     found = contacts.find_many(keys.values())
-    addresses = {name: _json(found[key]) for name, key in keys.items()}
+    addresses = {channel.value: _json(found[key]) for channel, key in keys.items()}
     for contact in addresses.values():
         for name in _NOT_ABOUT_PERSON:
             del contact[name]

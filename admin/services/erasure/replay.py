@@ -35,13 +35,13 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
         is_last = erasure is last[erasure.account_id]
         retry_on_contention(partial(_record_addresses, erasure, is_last=is_last))
     accounts.restart_retention()
-    erased_at = {key: erasure.erased_at for erasure in recorded for key in erasure.pair_contacts}
+    erased_at = {each.pair_contact: each.erased_at for each in recorded if each.pair_contact}
     # Import rows come first, because they could create the customers again.
     retry_on_contention(partial(_erase_import_rows, erased_at))
     repeated = []
     by_id = {erasure.id: erasure.erased_at for erasure in recorded}
     for account_id, customer_id in _find_restored(by_id, on_read):
-        started = start_erasure(account_id, customer_id, None, is_replay=True)
+        started = start_erasure(account_id, customer_id, "replay", is_replay=True)
         # If the pass is blocked or fails, the worker continues the erasure.
         attempt(WORKER, Message(started.pointer))
         repeated.append(erasures.find(started.id) or started)
@@ -85,7 +85,7 @@ def _anonymize(feedback_id: str) -> None:
 
 
 def _record_addresses(erasure: Erasure, *, is_last: bool) -> None:
-    if not (is_last or erasure.contacts or erasure.pair_contacts):
+    if not (is_last or erasure.contacts or erasure.pair_contact):
         return
     with transaction() as write:
         erasures.record_addresses(write, erasure, is_last=is_last)

@@ -38,7 +38,7 @@ def require_selection(
 
 def list_feedback(account_id: str, customer_id: str) -> list[Feedback]:
     """Return the linked feedback, newest first. One AWS request, and one per 100."""
-    found = (stored.feedback for stored in feedback.of_person(account_id, customer_id, ()))
+    found = (stored.feedback for stored in feedback.of_person(account_id, customer_id, None))
     return sorted(found, key=lambda record: record.created_at, reverse=True)
 
 

@@ -79,8 +79,8 @@ def _save(
     """Build the form from the definition and the stored form, and save it if it has changed.
 
     If the form changes in the meantime, it is built again, so that no concurrent change is lost.
-    The version of its wording is saved too. A form of an earlier release of the service has no
-    version until it changes.
+    The versions of its wording and of the wording of the stored form are saved too: a later release
+    of the service can compute another version for the same form.
     """
     directory = places.load_directory(account_id)
 

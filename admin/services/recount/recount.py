@@ -116,13 +116,9 @@ class _Check:
         """Yield the wrong counts of customers.
 
         Two requests per customer, and one per 100 feedback records of a customer. The counts of
-        customers that seem wrong are checked again. Customers of earlier versions of the service
-        lack the index key of their pair. It counts as a difference.
+        customers that seem wrong are checked again.
         """
         for rows in customer_positions(self._account_id).walk():
-            for row in filter(records.lacks_pair_key, rows):
-                is_repaired = self._fix and records.store_pair_key(row)
-                yield Difference(f"customer {row.id}", "pair", 0, 1, is_repaired)
             group = [customers.build_customer(row) for row in rows]
             expected = map_concurrently(
                 self._expected, [each.id for each in group], MAX_CONCURRENCY

@@ -6,11 +6,7 @@ account id, so that equal addresses in two accounts have different hashes.
 
 from hashlib import sha256
 
-from chalicelib.domain.customers.pair import (
-    email_spellings,
-    normalize_email,
-    normalize_phone_number,
-)
+from chalicelib.domain.customers.pair import normalize_email, normalize_phone_number
 
 
 def customer_hash(account_id: str, customer_id: str) -> str:
@@ -24,15 +20,6 @@ def email_hash(account_id: str, email: str | None) -> str | None:
     The case and the spelling of an international domain are ignored.
     """
     return _hash(account_id, "email", normalize_email(email)) if email else None
-
-
-def email_hashes(account_id: str, email: str | None) -> tuple[str, ...]:
-    """Return the hash of an e-mail address, and the hashes of its earlier spellings.
-
-    Records of earlier versions of the service are stored under one of them; see `email_spellings`.
-    """
-    spellings = email_spellings(email) if email else ()
-    return tuple(_hash(account_id, "email", spelling) for spelling in spellings)
 
 
 def phone_hash(account_id: str, phone_number: str | None) -> str | None:

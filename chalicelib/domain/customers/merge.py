@@ -11,7 +11,7 @@ from typing import Final
 
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import joined_name
-from chalicelib.domain.customers.pair import email_spellings, pair_of
+from chalicelib.domain.customers.pair import pair_of
 
 FieldValue = str | bool | dict[str, str]
 """A text or an identifier, an opt-in, or the metadata of a row."""
@@ -81,17 +81,6 @@ class RowGroup:
             for row in self.rows
         )
         return replace(self, rows=tuple(rows))
-
-    @property
-    def digests(self) -> tuple[str, ...]:
-        """The digest of the pair, and the digests under which the pair may be stored."""
-        if self.digest is None:
-            return ()
-        email, phone_number = self.rows[0].address
-        if len(email_spellings(email or "")) == 1:  # The usual case; digests take longer.
-            return (self.digest,)
-        pair = pair_of(email, phone_number)
-        return tuple(dict.fromkeys((*(pair.digests if pair else ()), self.digest)))
 
     @property
     def addresses(self) -> set[tuple[str | None, str | None]]:

@@ -34,8 +34,7 @@ class Feedback(Resource):
         rating: from 0 to 10; None if there is no rating.
         is_anonymized: whether the answers were anonymized. Only ratings remain.
         had_tracker: whether the submission had a tracker that an erasure removed.
-        form_version: the version of the form that validated the answers. None if an earlier release
-            of the service stored the record.
+        form_version: the version of the form that validated the answers.
         displayed_version: the version that the respondent's page named, if it is another one. It
             may not exist.
         redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
@@ -56,7 +55,7 @@ class Feedback(Resource):
     context_id: str
     answers: tuple[Answer, ...]
     rating: int | None
-    form_version: str | None = None
+    form_version: str
     displayed_version: str | None = None
     redirect_to: str = ""
     is_anonymized: bool = False

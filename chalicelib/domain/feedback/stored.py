@@ -20,8 +20,7 @@ class StoredFeedback:
         is_test: whether an operator marked the feedback as a test.
         changed_at: the time of the last change; None if the record was not changed.
         counted_as: the key of the group in which the statistics count the feedback. It stays the
-            same after a change of the account's time zone. None before the feedback is processed,
-            or if an earlier release processed it.
+            same after a change of the account's time zone. None before the feedback is processed.
         answered_as: the key of the group in which the statistics count the survey that it answers.
         entry_number: the number of the entry of the last change in the feed; 0 without an entry.
         is_started: whether a worker has recorded that it starts to process redelivered feedback,

@@ -98,21 +98,13 @@ class Contact:
         return None
 
 
-def suppressed_channels(
-    keys: Mapping[Channel, Iterable[str]], contacts: Mapping[str, Contact]
-) -> frozenset[Channel]:
+def suppressed_channels(contacts: Iterable[tuple[Channel, Contact]]) -> frozenset[Channel]:
     """Return the channels in which one of the contacts is suppressed.
 
     Args:
-        keys: the keys of the contacts of each channel.
-        contacts: the contacts by key.
+        contacts: each contact with the channel of its address.
     """
-    return frozenset(
-        channel
-        for channel, each in keys.items()
-        for key in each
-        if channel in contacts[key].suppressed
-    )
+    return frozenset(channel for channel, contact in contacts if channel in contact.suppressed)
 
 
 REMINDER_SCOPE: Final = "reminder"

@@ -78,8 +78,6 @@ class Recipient:
         record: the contact of the customer record.
         email: the contact of the e-mail address; None without an address.
         phone: the contact of the phone number; None without a number.
-        earlier_emails: the contacts of the e-mail address that earlier versions of the service may
-            have stored under other spellings of its international domain.
         phone_number: the phone number in the format E.164; None if it is missing or invalid.
         text_countries: the countries whose phone numbers receive text messages.
     """
@@ -89,13 +87,12 @@ class Recipient:
     email: Contact | None = None
     phone: Contact | None = None
     phone_number: str | None = None
-    earlier_emails: tuple[Contact, ...] = ()
     text_countries: Collection[str] = ()
 
     @property
     def contacts(self) -> list[Contact]:
         """All contacts of the customer. A survey is recorded for each of them."""
-        known = (self.record, self.email, *self.earlier_emails, self.phone)
+        known = (self.record, self.email, self.phone)
         return [contact for contact in known if contact]
 
     @property
@@ -126,8 +123,7 @@ class Recipient:
 
     def suppression(self, channel: Channel) -> SuppressionReason | None:
         """Return why the customer receives no messages through this channel, or None."""
-        earlier = self.earlier_emails if channel is Channel.EMAIL else ()
-        own = (self.contact(channel), *earlier, self.record)
+        own = (self.contact(channel), self.record)
         reasons = (contact.suppressed.get(channel) for contact in own if contact)
         return next(filter(None, reasons), None)
 

@@ -58,20 +58,20 @@ class UnsubscribeToken:
     Attributes:
         contact_hash: the contact hash of the e-mail address or phone number.
         channel: the channel that the recipient unsubscribes from.
-        survey_id, store_id: the survey of the message and the store that it is about; None in the
-            tokens of earlier versions.
+        survey_id: the survey of the message.
+        store_id: the store that the message is about; None if it no longer exists.
     """
 
     account_id: str
     contact_hash: str
     channel: Channel
-    survey_id: str | None = None
-    store_id: str | None = None
+    survey_id: str
+    store_id: str | None
 
     def signed(self, secret: bytes) -> str:
         """Return the token for a link, with an HMAC under the secret of the stage."""
-        origin = [self.survey_id, self.store_id] if self.survey_id else []
-        values = [self.account_id, self.contact_hash, self.channel.value, *origin]
+        sent = (self.channel.value, self.survey_id, self.store_id)
+        values = [self.account_id, self.contact_hash, *sent]
         return _signed(_UNSUBSCRIBE, secret, json.dumps(values).encode()).rstrip("=")
 
     @classmethod
@@ -80,8 +80,8 @@ class UnsubscribeToken:
         content = _content_of(_UNSUBSCRIBE, secret, text) if len(text) <= MAX_TOKEN else None
         if content is None:
             return None
-        account_id, contact_hash, channel, *origin = json.loads(content)
-        return cls(account_id, contact_hash, Channel(channel), *origin)
+        account_id, contact_hash, channel, survey_id, store_id = json.loads(content)
+        return cls(account_id, contact_hash, Channel(channel), survey_id, store_id)
 
 
 def _signed(purpose: bytes, secret: bytes, content: bytes) -> str:

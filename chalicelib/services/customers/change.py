@@ -10,7 +10,7 @@ from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.log import logger
 from chalicelib.services.customers.read import with_tags
-from chalicelib.services.solicitation.contact_keys import contact_hashes
+from chalicelib.services.solicitation.contact_keys import address_hash
 from chalicelib.storage import contacts, customer_changes, customers, suppressions
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention, transaction
 
@@ -114,13 +114,13 @@ def _consent(
     for channel, optin in OPTINS.items():
         is_given, address = optin in patch.model_fields_set, _address(changed, channel)
         if getattr(changed, optin):
-            if is_given or address != _address(earlier, channel):
-                hashes = contact_hashes(account_id, channel, address)
-                wanted |= {contacts.contact_key(each): channel for each in hashes}
+            is_turned_on = is_given or address != _address(earlier, channel)
+            if is_turned_on and (contact_hash := address_hash(account_id, channel, address)):
+                wanted[contacts.contact_key(contact_hash)] = channel
         elif is_given:
             for each in (_address(earlier, channel), address):
-                hashes = contact_hashes(account_id, channel, each)
-                revoked |= dict.fromkeys((channel, each) for each in hashes[:1])
+                if contact_hash := address_hash(account_id, channel, each):
+                    revoked[channel, contact_hash] = None
     lifted, refused = [], set()
     for key, contact in (contacts.find_many(wanted) if wanted else {}).items():
         channel = wanted[key]

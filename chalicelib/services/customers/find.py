@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from chalicelib.domain.customers.contact_hash import email_hashes, phone_hash
+from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer, joined_name
 from chalicelib.domain.customers.find import MAX_FOUND, CustomerAddress, FoundCustomers
 from chalicelib.domain.paging import all_pages
@@ -36,7 +36,7 @@ def find_by_address(account_id: str, wanted: CustomerAddress) -> FoundCustomers:
     """Return the customers with this e-mail address, this phone number or, if given, both.
 
     Two AWS requests for an address with up to 100 customers. One more for each further 100
-    customers, for each further notation of a phone number and spelling of an international domain.
+    customers and for each further notation of a phone number.
     If more than `MAX_READ` customers have the address, only that many are read.
     """
     numbers: set[str] = set()
@@ -57,14 +57,14 @@ def find_by_address(account_id: str, wanted: CustomerAddress) -> FoundCustomers:
 def find_with_same_address(account_id: str, customer: Customer) -> list[str]:
     """Return the ids of the other customers with the e-mail address or the phone number.
 
-    At most `MAX_READ` customers are read for each spelling of the address and each notation of the
-    number, so an address that many customers have does not make an erasure slow.
+    At most `MAX_READ` customers are read for the address and for each notation of the number, so an
+    address that many customers have does not make an erasure slow.
 
-    One AWS request per spelling of the address and notation of the number. The indexes are
-    eventually consistent.
+    One AWS request for the address and per notation of the number. The indexes are eventually
+    consistent.
     """
     keys: list[str] = []
-    for contact_hash in email_hashes(account_id, customer.email):
+    if contact_hash := email_hash(account_id, customer.email):
         keys += customer_consent.find_keys_with_contact(Channel.EMAIL, contact_hash, MAX_READ)
     if customer.phone_number:
         region = account_settings(account_id).default_region

@@ -35,7 +35,7 @@ from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.read import with_tags
-from chalicelib.services.solicitation.contact_keys import lookup_keys
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import customer_creation, customers, imports
 from chalicelib.storage.counters import Listed, increment_total
@@ -158,8 +158,8 @@ def _keys_of_group(
         for row in group.rows
     }
     for email, phone_number in addresses:
-        for channel, each in lookup_keys(chunk.row.account_id, email, phone_number).items():
-            keys[channel] += each
+        for channel, key in current_keys(chunk.row.account_id, email, phone_number).items():
+            keys[channel] += (key,)
     return keys
 
 
@@ -170,10 +170,10 @@ def _with_wishes(
     header: ImportHeader,
 ) -> RowGroup:
     """Return a group without the data of an erased person, and without suppressed opt-ins."""
-    found = (contacts[key] for each in keys.values() for key in each)
-    if any(contact.erased_at and contact.erased_at >= header.created_at for contact in found):
+    found = [(channel, contacts[key]) for channel, each in keys.items() for key in each]
+    if any(contact.erased_at and contact.erased_at >= header.created_at for _, contact in found):
         return group.erased()
-    return group.without_optins({OPTINS[c] for c in suppressed_channels(keys, contacts)})
+    return group.without_optins({OPTINS[channel] for channel in suppressed_channels(found)})
 
 
 def _plan(

@@ -28,7 +28,7 @@ from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
 from chalicelib.queues import ERASURES
 from chalicelib.services.customers.find import find_with_same_address
-from chalicelib.services.solicitation.contact_keys import current_keys, pair_keys
+from chalicelib.services.solicitation.contact_keys import current_keys, pair_key
 from chalicelib.services.work.worker import Message, Worker, WorkOutcome
 from chalicelib.settings import settings
 from chalicelib.storage import (
@@ -55,7 +55,7 @@ MAX_LISTED: Final = 100
 
 
 def start_erasure(
-    account_id: str, customer_id: str, operator: str | None, *, is_replay: bool = False
+    account_id: str, customer_id: str, operator: str, *, is_replay: bool = False
 ) -> Erasure:
     """Store the erasure of a customer and suppress the person's addresses, in one transaction.
 
@@ -65,8 +65,8 @@ def start_erasure(
     clock of an operator's computer can be wrong.
 
     Args:
-        operator: the identity of the operator, for the receipt. A repeated request does not change
-            the stored identity.
+        operator: the identity of the operator, for the receipt. A repeated request and a replay do
+            not change the stored identity.
         is_replay: whether to repeat a recorded erasure, even if the customer does not exist. The
             time of the erasure stays the same.
 
@@ -95,8 +95,8 @@ def start_erasure(
             erasures.record_addresses(write, new, is_last=not is_replay)
             contacts.delete(write, own_key)
             if not is_replay:
-                subject, by = f"erasure {new.id}", new.operator or ""
-                change = AccountChange(new.erased_at, subject, by, None, "requested")
+                subject = f"erasure {new.id}"
+                change = AccountChange(new.erased_at, subject, operator, None, "requested")
                 account_changes.add(write, account_id, [change])
         return new
 
@@ -114,16 +114,16 @@ def _is_created_again(erasure: Erasure, customer: Customer | None) -> bool:
 def _new_erasure(
     account_id: str,
     customer_id: str,
-    operator: str | None,
+    operator: str,
     customer: Customer | None,
     earlier: Erasure | None,
     now: datetime,
 ) -> Erasure:
     pair, others = None, list[str]()
-    keys, pair_contacts = (dict(earlier.contacts), earlier.pair_contacts) if earlier else ({}, ())
+    keys, pair_contact = (dict(earlier.contacts), earlier.pair_contact) if earlier else ({}, None)
     if customer:
         pair = pair_of(customer.email, customer.phone_number)
-        pair_contacts = pair_keys(account_id, pair)
+        pair_contact = pair_key(account_id, pair)
         keys |= current_keys(account_id, customer.email, customer.phone_number)
         others = find_with_same_address(account_id, customer)
     return Erasure(
@@ -131,9 +131,9 @@ def _new_erasure(
         account_id=account_id,
         erased_at=now,
         customer_id=customer_id,
-        pair_digests=pair.digests if pair else (),
+        pair_digest=pair.digest if pair else None,
         recreated=earlier.recreated if earlier else frozenset(),
-        pair_contacts=pair_contacts,
+        pair_contact=pair_contact,
         contacts=keys,
         operator=operator,
         others=tuple(others[:MAX_LISTED]),
@@ -199,15 +199,16 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
 
 def _erase_import_rows(erasure: Erasure) -> None:
     """Erase the rows with the pair from unfinished imports that are older than the erasure."""
-    if not erasure.pair_digests:
+    digest = erasure.pair_digest
+    if not digest:
         return
-    unfinished, digests = imports.unfinished(erasure.account_id), erasure.pair_digests
-    for chunk in [each for each in unfinished if imports.rows_with_pairs(each, digests)]:
+    unfinished = imports.unfinished(erasure.account_id)
+    for chunk in [each for each in unfinished if imports.rows_with_pair(each, digest)]:
         if imports.was_accepted_after(chunk, erasure.erased_at):
             continue
-        rows = len(imports.rows_with_pairs(chunk, digests))
+        rows = len(imports.rows_with_pair(chunk, digest))
         with transaction() as write:
-            imports.erase_pairs(write, chunk, digests)
+            imports.erase_pairs(write, chunk, [digest])
             erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
 
 
@@ -222,10 +223,10 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Custom
             that was processed since then is removed from its counts.
     """
     account_id = erasure.account_id
-    contact_hashes = [pair_hash(account_id, digest) for digest in erasure.pair_digests]
+    contact_hash = erasure.pair_digest and pair_hash(account_id, erasure.pair_digest)
     found = (
         stored
-        for stored in feedback.of_person(account_id, customer_id, contact_hashes)
+        for stored in feedback.of_person(account_id, customer_id, contact_hash)
         if stored.feedback.created_at <= erasure.erased_at
         or (stored.feedback.customer_id == customer_id and not _is_of(created_again, stored))
     )
@@ -263,14 +264,14 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> None:
     if deletion is None:
         return
     customer = deletion.customer
-    known = {*erasure.contacts.values(), *erasure.pair_contacts}
+    known = {*erasure.contacts.values(), erasure.pair_contact}
     keys = current_keys(account_id, customer.email, customer.phone_number).items()
     new = {channel: key for channel, key in keys if key not in known}
-    pair = pair_of(customer.email, customer.phone_number)
-    new_pairs = [key for key in pair_keys(account_id, pair) if key not in known]
+    pair = pair_key(account_id, pair_of(customer.email, customer.phone_number))
+    new_pair = pair if pair not in known else None
     with transaction() as write:
         customer_deletion.delete(write, deletion)
-        contacts.record_erasure(write, account_id, new, new_pairs, erasure.erased_at)
+        contacts.record_erasure(write, account_id, new, new_pair, erasure.erased_at)
         holder = deletion.release.holder_afterwards
         erasures.count_customer(write, erasure, customer_id, holder, new)
 
@@ -332,9 +333,9 @@ def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> None:
     feedback or an import that it received before the erasure. It is deleted last, because a
     repeated pass finds it by its pair. Later passes erase records that an index hid from this pass.
     """
-    if not erasure.pair_digests or erasure.next_holder != erasures.NO_HOLDER:
+    if not erasure.pair_digest or erasure.next_holder != erasures.NO_HOLDER:
         return
-    holder_id = customers.find_by_pair(erasure.account_id, erasure.pair_digests)
+    holder_id = customers.find_by_pair(erasure.account_id, erasure.pair_digest)
     holder = customers.find(erasure.account_id, holder_id) if holder_id else None
     if holder and holder.id != customer_id and holder.created_at < erasure.erased_at:
         _erase_customer(erasure, holder.id, is_deleted=False)

@@ -7,7 +7,7 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.outbound.queues import send
 from chalicelib.queues import ERASURES
 from chalicelib.services.erasure.erase import start_erasure
-from chalicelib.services.solicitation.contact_keys import lookup_keys
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import erasures
 
 
@@ -68,11 +68,11 @@ def list_erasures(
         email: only erasures of persons with this address.
         phone_number: only erasures of persons with this number, in any notation.
     """
-    wanted: list[tuple[str, ...]] = [*lookup_keys(account_id, email, phone_number).values()]
+    wanted = {*current_keys(account_id, email, phone_number).values()}
     if customer_id:
-        wanted.append((erasures.erasure_id(account_id, customer_id),))
+        wanted.add(erasures.erasure_id(account_id, customer_id))
     return [
         erasure
         for erasure in erasures.list_for_account(account_id)
-        if all({erasure.id, *erasure.contacts.values()} & set(keys) for keys in wanted)
+        if wanted <= {erasure.id, *erasure.contacts.values()}
     ]

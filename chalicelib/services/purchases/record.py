@@ -35,7 +35,7 @@ from chalicelib.queues import PURCHASES, SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
 from chalicelib.services.accounts.settings import account_settings, require_not_closed
 from chalicelib.services.customers.request_positions import request_positions
-from chalicelib.services.solicitation.contact_keys import lookup_keys
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
 from chalicelib.storage import erasures, purchases, recordings
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
@@ -70,7 +70,7 @@ class _Request:
     input_hash: str
     new_customer: Customer | None
     optins: tuple[Channel, ...]
-    contacts: dict[Channel, tuple[str, ...]]
+    contacts: dict[Channel, str]
 
     @property
     def pair(self) -> CustomerPair | None:
@@ -141,9 +141,9 @@ def record_purchase(
 def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
     record_id = purchase_id(account_id, definition.source, definition.external_id)
     body, customer = definition.customer, None
-    known: dict[Channel, tuple[str, ...]] = {}
+    known: dict[Channel, str] = {}
     if body:
-        known = lookup_keys(account_id, body.email, body.phone_number)
+        known = current_keys(account_id, body.email, body.phone_number)
         # Recording the purchase again creates no second customer, unless the update contains
         # another e-mail address or phone number.
         pair = pair_of(body.email, body.phone_number)
@@ -209,7 +209,7 @@ def _is_current(request: _Request, stored: Version, sent_at: datetime) -> bool:
     Raises:
         Contention: the purchase has changed since it was loaded.
     """
-    if stored.sent_at and sent_at < stored.sent_at:
+    if sent_at < stored.sent_at:
         return True
     is_same = stored.input_hash == request.input_hash
     if is_same and stored.sent_at != sent_at:

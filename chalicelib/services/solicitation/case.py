@@ -23,7 +23,7 @@ from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.saved import read_saved, readable
-from chalicelib.services.solicitation.contact_keys import lookup_keys, valid_number
+from chalicelib.services.solicitation.contact_keys import current_keys, valid_number
 from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.rate_limits import day_of, text_key
@@ -107,17 +107,15 @@ def _sent_survey(reminder: Solicitation) -> SentSurvey:
 def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Recipient, int]:
     """Return the recipient, and the number of text messages of the account on this day."""
     record = contacts.contact_key(customer_hash(account_id, customer.id))
-    keys = lookup_keys(account_id, customer.email, customer.phone_number)
-    emails, phones = keys.get(Channel.EMAIL, ()), keys.get(Channel.SMS, ())
+    keys = current_keys(account_id, customer.email, customer.phone_number)
     found, text_count = contacts.find_with_text_count(
-        [record, *emails, *phones], text_key(account_id, now)
+        [record, *keys.values()], text_key(account_id, now)
     )
     recipient = Recipient(
         customer,
         record=found[record],
-        email=found[emails[0]] if emails else None,
-        phone=found[phones[0]] if phones else None,
-        earlier_emails=tuple(found[key] for key in emails[1:]),
+        email=found[keys[Channel.EMAIL]] if Channel.EMAIL in keys else None,
+        phone=found[keys[Channel.SMS]] if Channel.SMS in keys else None,
         phone_number=valid_number(account_id, customer.phone_number),
         text_countries=account_settings(account_id).text_countries,
     )

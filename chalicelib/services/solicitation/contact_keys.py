@@ -1,6 +1,6 @@
 """Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
 
-from chalicelib.domain.customers.contact_hash import email_hashes, pair_hash, phone_hash
+from chalicelib.domain.customers.contact_hash import email_hash, pair_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.solicitation.channel import Channel
@@ -12,53 +12,38 @@ from chalicelib.storage.contacts import contact_key
 def current_keys(
     account_id: str, email: str | None, phone_number: str | None
 ) -> dict[Channel, str]:
-    """Return the current key of the contact of each given address, by channel."""
-    keys = lookup_keys(account_id, email, phone_number)
-    return {channel: each[0] for channel, each in keys.items()}
-
-
-def lookup_keys(
-    account_id: str, email: str | None, phone_number: str | None
-) -> dict[Channel, tuple[str, ...]]:
-    """Return the keys under which the contact of each given address may be stored, by channel.
-
-    The first key of each channel is the current one. Only an e-mail address with an international
-    domain has more keys, because earlier versions of the service stored its contact under the
-    spelling of the address.
-    """
+    """Return the key of the contact of each given address, by channel."""
     addresses = {Channel.EMAIL: email, Channel.SMS: phone_number}
     return {
-        channel: tuple(map(contact_key, hashes))
+        channel: contact_key(contact_hash)
         for channel, address in addresses.items()
-        if (hashes := contact_hashes(account_id, channel, address))
+        if (contact_hash := address_hash(account_id, channel, address))
     }
 
 
-def optin_keys(account_id: str, customer: Customer) -> dict[Channel, tuple[str, ...]]:
+def optin_keys(account_id: str, customer: Customer) -> dict[Channel, str]:
     """Return the keys of the contacts for which an opt-in of the customer is on, by channel."""
-    return lookup_keys(
+    return current_keys(
         account_id,
         customer.email if customer.email_optin else None,
         customer.phone_number if customer.sms_optin else None,
     )
 
 
-def pair_keys(account_id: str, pair: CustomerPair | None) -> tuple[str, ...]:
-    """Return the keys under which the contact of a pair may be stored, the current one first."""
-    digests = pair.digests if pair else ()
-    return tuple(contact_key(pair_hash(account_id, digest)) for digest in digests)
+def pair_key(account_id: str, pair: CustomerPair | None) -> str | None:
+    """Return the key of the contact of a pair, or None without a pair."""
+    return contact_key(pair_hash(account_id, pair.digest)) if pair else None
 
 
-def contact_hashes(account_id: str, channel: Channel, address: str | None) -> tuple[str, ...]:
-    """Return the contact hashes of an address, the current one first; none without an address.
+def address_hash(account_id: str, channel: Channel, address: str | None) -> str | None:
+    """Return the contact hash of an address, or None without an address.
 
-    An e-mail address with an international domain has several. A phone number has one: of its
-    format E.164 or, if it is not valid in the account's default region, of its digits.
+    The hash of a phone number is that of its format E.164 or, if it is not valid in the account's
+    default region, of its digits.
     """
     if channel is Channel.EMAIL:
-        return email_hashes(account_id, address)
-    contact_hash = phone_hash(account_id, valid_number(account_id, address) or address)
-    return (contact_hash,) if contact_hash else ()
+        return email_hash(account_id, address)
+    return phone_hash(account_id, valid_number(account_id, address) or address)
 
 
 def valid_number(account_id: str, phone_number: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hashes
+from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.message_events import MessageEvent, parse_message_event
 from chalicelib.domain.solicitation.tokens import MailReference
@@ -26,8 +26,7 @@ def process_message_event(message: Message[MessageEvent]) -> MessageOutcome:
     the service did not send the e-mail, or the headers are missing. A repeated call has no further
     effect.
 
-    AWS requests: one, and about two for each recipient; two more for a recipient with an
-    international domain.
+    AWS requests: one, and about two for each recipient.
 
     Raises:
         Unavailable: the database throttles or does not respond.
@@ -39,8 +38,7 @@ def process_message_event(message: Message[MessageEvent]) -> MessageOutcome:
         logger.info("message event of unknown e-mail", dropped=dropped, **fields)
         return MessageOutcome.RETURNED
     for recipient in event.recipients:
-        # Customers may be stored under another spelling of an international domain.
-        for contact_hash in email_hashes(reference.account_id, recipient):
+        if contact_hash := email_hash(reference.account_id, recipient):
             suppress(reference.account_id, contact_hash, Channel.EMAIL, event.reason, clock.now())
     logger.info(
         "address suppressed",

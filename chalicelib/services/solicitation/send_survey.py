@@ -38,7 +38,7 @@ from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
-from chalicelib.services.solicitation.contact_keys import contact_hashes
+from chalicelib.services.solicitation.contact_keys import address_hash
 from chalicelib.services.solicitation.record_survey import (
     record_reminder,
     record_survey,
@@ -305,7 +305,7 @@ def _suppress(invitation: SurveyInvitation) -> None:
     """Suppress the recipient's phone number. The provider knows that the recipient opted out."""
     account_id, number = invitation.solicitation.account_id, invitation.customer.phone_number
     reason = SuppressionReason.UNSUBSCRIBED
-    for contact_hash in contact_hashes(account_id, Channel.SMS, number):
+    if contact_hash := address_hash(account_id, Channel.SMS, number):
         suppressions.suppress(account_id, contact_hash, Channel.SMS, reason, clock.now())
 
 

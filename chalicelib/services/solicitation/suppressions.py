@@ -10,7 +10,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.domain.solicitation.opt_out import OptedOut, OptOut
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
-from chalicelib.services.solicitation.contact_keys import contact_hashes
+from chalicelib.services.solicitation.contact_keys import address_hash
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.stage_values import stage_secret
 
@@ -25,7 +25,8 @@ def opt_out(account_id: str, wish: OptOut) -> OptedOut:
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing is written.
     """
-    contact_hash, reason = _current_hash(account_id, wish), SuppressionReason.OPTED_OUT
+    contact_hash = _hash_of(account_id, wish.channel, wish.address)
+    reason = SuppressionReason.OPTED_OUT
     suppressions.suppress(account_id, contact_hash, wish.channel, reason, clock.now())
     return OptedOut(channels=(wish.channel,))
 
@@ -42,7 +43,8 @@ def add_suppression(account_id: str, wish: OptOut, operator: str) -> Suppression
     earlier = find_contact(account_id, wish.channel, wish.address)
     if wish.channel in earlier.suppressed:
         return earlier.suppressed[wish.channel]
-    contact_hash, reason = _current_hash(account_id, wish), SuppressionReason.OPTED_OUT
+    contact_hash = _hash_of(account_id, wish.channel, wish.address)
+    reason = SuppressionReason.OPTED_OUT
     change = AccountChange(
         clock.now(),
         _audited(wish.channel, contacts.contact_key(contact_hash)),
@@ -89,11 +91,9 @@ def unsubscribe(token: str) -> UnsubscribeToken:
 def find_contact(account_id: str, channel: Channel, address: str) -> Contact:
     """Return the contact of an e-mail address or a phone number, with its suppression.
 
-    If earlier versions of the service suppressed another spelling of the address, return the
-    contact of this spelling. One AWS request, and one more for a phone number. Another one reads
-    the secret of the stage.
+    One AWS request, and one more for a phone number. Another one reads the secret of the stage.
     """
-    return _by_severity(_find_contacts(account_id, channel, address))[0]
+    return _load(_hash_of(account_id, channel, address))
 
 
 def lift_suppression(account_id: str, channel: Channel, address: str, operator: str) -> Contact:
@@ -108,38 +108,28 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
     Raises:
         Conflict: the address is not suppressed, or the suppression cannot be lifted.
     """
-    found = _find_contacts(account_id, channel, address)
-    suppressed = {h: contact for h, contact in found.items() if contact.suppressed}
-    obstacles = (contact.obstacle_to_lifting for contact in (suppressed or found).values())
-    if obstacle := next(filter(None, obstacles), None):
-        raise Conflict(obstacle)
-    for contact_hash, contact in suppressed.items():
-        reason = contact.suppressed[channel].value
-        subject = _audited(channel, contact.key)
-        change = AccountChange(clock.now(), subject, operator, reason, "lifted")
-        suppressions.lift(account_id, contact_hash, channel, change)
-    return _by_severity(found)[0]
+    contact_hash = _hash_of(account_id, channel, address)
+    contact = _load(contact_hash)
+    if contact.obstacle_to_lifting:
+        raise Conflict(contact.obstacle_to_lifting)
+    reason = contact.suppressed[channel].value
+    subject = _audited(channel, contact.key)
+    change = AccountChange(clock.now(), subject, operator, reason, "lifted")
+    suppressions.lift(account_id, contact_hash, channel, change)
+    return contact
 
 
-def _current_hash(account_id: str, wish: OptOut) -> str:
-    return contact_hashes(account_id, wish.channel, wish.address)[0]
+def _hash_of(account_id: str, channel: Channel, address: str) -> str:
+    contact_hash = address_hash(account_id, channel, address)
+    assert contact_hash  # noqa: S101 - the address is not empty
+    return contact_hash
+
+
+def _load(contact_hash: str) -> Contact:
+    key = contacts.contact_key(contact_hash)
+    return contacts.find_many([key])[key]
 
 
 def _audited(channel: Channel, contact_key: str) -> str:
     """Return the subject of a change of a suppression."""
     return f"suppression {channel.value} {contact_key}"
-
-
-def _find_contacts(account_id: str, channel: Channel, address: str) -> dict[str, Contact]:
-    """Load the contacts of an address by contact hash, the current one first."""
-    hashes = contact_hashes(account_id, channel, address)
-    found = contacts.find_many([contacts.contact_key(contact_hash) for contact_hash in hashes])
-    return dict(zip(hashes, found.values(), strict=True))
-
-
-def _by_severity(found: dict[str, Contact]) -> list[Contact]:
-    """Return the contacts, those whose suppression cannot be lifted first."""
-    return sorted(
-        found.values(),
-        key=lambda contact: (not contact.suppressed, contact.obstacle_to_lifting is None),
-    )

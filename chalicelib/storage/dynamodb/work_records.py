@@ -200,13 +200,9 @@ class WorkRecords(Generic[Pointer]):
         updates = []
         for due, row in zip(overdue, rows, strict=True):
             if row and row.state == PENDING and row.due_at == due.due_at:
-                # Records of an earlier version do not have this attribute.
-                row.ready_at = row.ready_at or due.due_at
                 requeues = row.requeues or 0
                 actions = self._row.changes(
-                    due_at=due_after_requeue(now, requeues),
-                    requeues=requeues + 1,
-                    ready_at=row.ready_at,
+                    due_at=due_after_requeue(now, requeues), requeues=requeues + 1
                 )
                 unchanged = self._row.has(state=PENDING, due_at=due.due_at)
                 updates.append((row, actions, unchanged))

@@ -143,7 +143,7 @@ def _sender(request: PublicRequest, token: "UnsubscribeToken") -> "PublicSurvey 
     """
     from chalicelib.services.forms.public import get_sent_survey
 
-    if not token.survey_id or not request.accepts_html:
+    if not request.accepts_html:
         return None
     with suppress(NotFound, Unavailable):
         return get_sent_survey(token.survey_id, token.store_id, request.respondent)

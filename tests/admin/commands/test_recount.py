@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable
-from dataclasses import astuple
 from datetime import timedelta
 from typing import Any, Final
 
@@ -14,13 +13,12 @@ from admin.services.recount import recount as recount_module
 from admin.services.recount.recount import recount
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.storage import counters, customers, lists
+from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Counted, CounterRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -315,24 +313,6 @@ def test_count_that_changes_during_check_is_not_repaired(
         ("solicitations-sent", True),
         ("solicitations-skipped", True),
     }
-
-
-@pytest.mark.usefixtures("cloud")
-def test_recount_adds_customers_of_earlier_versions_to_index_by_pair() -> None:
-    account = new_account()
-    person = {"id": new_id(), "email": "zoe@example.test"}
-    save_customer(account, person)
-    save_customer(account, {"id": new_id(), "firstName": "Nobody"})
-    row = CustomerRow(f"{account}#{person['id']}")
-    row.update([CustomerRow.pair_key.remove()])
-    expected = (f"customer {person['id']}", "pair", 0, 1)
-    assert [astuple(each)[:4] for each in recount(account, fix=True)] == [expected]
-    assert list(recount(account, fix=False)) == []
-    pair = pair_of(person["email"], None)
-    assert pair
-    found = customers.find_other_with_pair(account, "another", pair)
-    assert found
-    assert found.id == person["id"]
 
 
 def test_recount_ignores_records_of_other_account_with_same_customer_id(

@@ -26,6 +26,7 @@ def build_feedback(*answers: Answer, **overrides: Any) -> Feedback:
         "id": new_id(),
         "account_id": new_id(),
         "form_id": new_id(),
+        "form_version": "0" * 32,
         "language": Language("en"),
         "rating": None,
         "created_at": NOW,

@@ -21,7 +21,7 @@ from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER
 
 SURVEY = "50f70000-0000-4000-8000-000000000001"
 SECRET = b"s" * 32
-TOKEN = UnsubscribeToken(ACCOUNT, "c" * 64, Channel.EMAIL)
+TOKEN = UnsubscribeToken(ACCOUNT, "c" * 64, Channel.EMAIL, TRACKER, None)
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,9 @@ def test_invalid_short_tracker_is_rejected(text: str) -> None:
 
 @pytest.mark.parametrize("channel", Channel)
 def test_signed_unsubscribe_token_can_be_parsed(channel: Channel) -> None:
-    token = UnsubscribeToken(ACCOUNT, "c" * 64, channel)
+    token = UnsubscribeToken(ACCOUNT, "c" * 64, channel, survey_id=TRACKER, store_id=ACCOUNT)
     signed = token.signed(SECRET)
     assert UnsubscribeToken.parse(signed, SECRET) == token
-    sent = UnsubscribeToken(ACCOUNT, "c" * 64, channel, survey_id=TRACKER, store_id=None)
-    assert UnsubscribeToken.parse(sent.signed(SECRET), SECRET) == sent
     assert len(signed) <= MAX_TOKEN
     assert unsubscribe_link(BASE_URL, token, SECRET) == (
         f"{BASE_URL}/public/unsubscribe?token={signed}"

@@ -30,6 +30,7 @@ def feedback(**fields: Any) -> Feedback:
         "account_id": new_id(),
         "kind": "SURVEY",
         "form_id": new_id(),
+        "form_version": "0" * 32,
         "language": "fr",
         "source": "Survey",
         "context_id": new_id(),

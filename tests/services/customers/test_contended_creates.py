@@ -175,7 +175,7 @@ def test_pair_of_concurrently_created_customers_refers_to_first_customer(
         younger = create(account, email="a@example.test")
     pair = pair_of("a@example.test", None)
     assert pair
-    assert customers.find_by_pair(account, pair.digests) == older[0].id
+    assert customers.find_by_pair(account, pair.digest) == older[0].id
     assert {c.id for c in sweep_and_list(account, time)} == {older[0].id, younger.id}
 
 

@@ -16,7 +16,6 @@ from chalicelib.services.feedback.submit import SubmissionMetadata, submit_conta
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form
 from chalicelib.services.forms.wordings import _versions, wordings_of
 from chalicelib.settings import settings
-from chalicelib.storage import feedback
 from tests.domain.forms.factories import contact_form, select
 from tests.web.seeded_account import SeededAccount, seed_account
 
@@ -108,13 +107,7 @@ def test_version_of_other_form_is_ignored(
     assert seen(record) == ["What?", "Food"]
 
 
-def test_earlier_feedback_has_current_wording(seeded: SeededAccount) -> None:
-    record = answer(seeded).model_copy(update={"form_version": None})
-    save(seeded, "Which?")
-    assert seen(record) == ["Which?", "Food"]
-
-
-def test_wording_of_earlier_release_is_stored_when_the_form_is_replaced(
+def test_missing_wording_is_stored_when_the_form_is_replaced(
     seeded: SeededAccount,
 ) -> None:
     version = save(seeded, "What?")
@@ -128,7 +121,7 @@ def test_wording_of_earlier_release_is_stored_when_the_form_is_replaced(
 
 def test_field_that_version_lacks_is_labelled_with_its_key(seeded: SeededAccount) -> None:
     record = answer(seeded)
-    unknown = record.model_copy(update={"form_version": None, "form_id": "x"})
+    unknown = record.model_copy(update={"form_id": "x"})
     assert seen(unknown) == ["what", "Food"]
 
 
@@ -153,13 +146,6 @@ def test_current_wording_takes_no_request_and_earlier_ones_take_one(
         with counted_calls() as calls:
             wordings_of(group)
         assert sum(calls.values()) == expected
-
-
-def test_feedback_record_without_versions_is_readable(seeded: SeededAccount) -> None:
-    stored = feedback.find(answer(seeded).id)
-    assert stored
-    earlier = stored.feedback.model_dump(exclude={"form_version", "displayed_version"})
-    assert Feedback.model_validate(earlier).form_version is None
 
 
 def test_concurrent_replacement_loses_no_version(

@@ -1,12 +1,5 @@
-"""Test that the spellings of an international domain are one mailbox, also for earlier records.
+"""Test that the spellings of an international domain are one mailbox."""
 
-Earlier versions of the service stored hashes and digests of addresses in the spelling of the
-address. `earlier_version` stores records in this way.
-"""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import Context
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +15,6 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.services.customers.find import find_by_email
-from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.erasure.request import list_erasures
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.suppressions import (
@@ -31,8 +23,7 @@ from chalicelib.services.solicitation.suppressions import (
     unsubscribe,
 )
 from chalicelib.storage import customer_creation
-from chalicelib.storage.customers import CustomerPairRow, confirm_holder
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR, erase
@@ -42,17 +33,6 @@ from tests.services.solicitation.soliciting import Shop, open_shop, outcome
 
 UNICODE, ASCII = "zoe@münchen.example", "zoe@xn--mnchen-3ya.example"
 ORDERS = pytest.mark.parametrize(("first", "second"), [(UNICODE, ASCII), (ASCII, UNICODE)])
-
-
-@contextmanager
-def earlier_version() -> Iterator[None]:
-    """Normalize addresses as earlier versions of the service did: only to lower case."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("pair", "contact_hash"):
-            name = f"chalicelib.domain.customers.{module}"
-            patch.setattr(f"{name}.normalize_email", str.lower)
-            patch.setattr(f"{name}.email_spellings", lambda email: (email.lower(),))
-        yield
 
 
 @pytest.fixture
@@ -74,30 +54,18 @@ def solicit(shop: Shop, email: str, **fields: Any) -> tuple[str, str]:
 
 
 @ORDERS
-@pytest.mark.parametrize("is_earlier", [False, True])
-def test_mailbox_receives_one_survey_within_delay(
-    shop: Shop, first: str, second: str, is_earlier: bool
-) -> None:
-    if is_earlier:
-        with earlier_version():
-            assert solicit(shop, first) == ("SENT", "")
-    else:
-        assert solicit(shop, first) == ("SENT", "")
+def test_mailbox_receives_one_survey_within_delay(shop: Shop, first: str, second: str) -> None:
+    assert solicit(shop, first) == ("SENT", "")
     assert solicit(shop, second) == ("SKIPPED", "ALREADY_SOLICITED")
 
 
 @ORDERS
-@pytest.mark.parametrize("is_earlier", [False, True])
-def test_unsubscription_applies_to_all_spellings(
-    shop: Shop, first: str, second: str, is_earlier: bool
-) -> None:
-    if is_earlier:
-        with earlier_version():
-            contact_hash = email_hash(shop.account_id, first)
-    else:
-        contact_hash = email_hash(shop.account_id, first)
+def test_unsubscription_applies_to_all_spellings(shop: Shop, first: str, second: str) -> None:
+    contact_hash = email_hash(shop.account_id, first)
     assert contact_hash
-    token = UnsubscribeToken(shop.account_id, contact_hash, Channel.EMAIL).signed(stage_secret())
+    token = UnsubscribeToken(shop.account_id, contact_hash, Channel.EMAIL, new_id(), None).signed(
+        stage_secret()
+    )
     unsubscribe(token)
     assert solicit(shop, second) == ("SKIPPED", "SUPPRESSED")
     (stored,) = all_customers(shop.account_id)
@@ -105,11 +73,10 @@ def test_unsubscription_applies_to_all_spellings(
 
 
 @ORDERS
-def test_suppression_of_earlier_version_is_shown_and_lifted(
+def test_suppression_is_shown_and_lifted_under_both_spellings(
     shop: Shop, first: str, second: str
 ) -> None:
-    with earlier_version():
-        shop.suppress(first, SuppressionReason.UNSUBSCRIBED)
+    shop.suppress(first, SuppressionReason.UNSUBSCRIBED)
     account = shop.account_id
     found = find_contact(account, Channel.EMAIL, second)
     assert found.suppressed == {Channel.EMAIL: SuppressionReason.UNSUBSCRIBED}
@@ -118,15 +85,8 @@ def test_suppression_of_earlier_version_is_shown_and_lifted(
 
 
 @ORDERS
-@pytest.mark.parametrize("is_earlier", [False, True])
-def test_spellings_belong_to_one_customer(
-    shop: Shop, first: str, second: str, is_earlier: bool
-) -> None:
-    if is_earlier:
-        with earlier_version():
-            purchase = shop.record(customer=customer(first))
-    else:
-        purchase = shop.record(customer=customer(first))
+def test_spellings_belong_to_one_customer(shop: Shop, first: str, second: str) -> None:
+    purchase = shop.record(customer=customer(first))
     assert shop.record(customer=customer(second)).customer_id == purchase.customer_id
     run_import(shop.account_id, accept_batch(shop.account_id, {"batch": [{"email": second}]}).id)
     (stored,) = all_customers(shop.account_id)
@@ -134,27 +94,10 @@ def test_spellings_belong_to_one_customer(
     assert find_by_email(shop.account_id, second) == [stored]
 
 
-def test_queued_chunk_of_earlier_version_fills_customer_of_other_spelling(shop: Shop) -> None:
-    account = shop.account_id
-    with earlier_version():
-        queued = accept_batch(account, {"batch": [{"email": UNICODE, "company": "Lumen"}]})
-    shop.record(customer=customer(ASCII))
-    run_import(account, queued.id)
-    (stored,) = all_customers(account)
-    assert (stored.email, stored.company) == (ASCII, "Lumen")
-
-
 @ORDERS
-@pytest.mark.parametrize("is_earlier", [False, True])
-def test_erasure_applies_to_all_spellings(
-    shop: Shop, time: Time, first: str, second: str, is_earlier: bool
-) -> None:
+def test_erasure_applies_to_all_spellings(shop: Shop, time: Time, first: str, second: str) -> None:
     account = shop.account_id
-    if is_earlier:
-        with earlier_version():
-            customer_id = shop.record(customer=customer(first)).customer_id
-    else:
-        customer_id = shop.record(customer=customer(first)).customer_id
+    customer_id = shop.record(customer=customer(first)).customer_id
     assert customer_id
     queued = accept_batch(account, {"batch": [{"email": second, "company": "Lumen"}]})
     sent_at = clock.now()
@@ -170,18 +113,6 @@ def test_erasure_applies_to_all_spellings(
     assert solicit(shop, second) == ("SKIPPED", "ERASED")
 
 
-def test_purchase_finds_erasure_of_earlier_version(shop: Shop, time: Time) -> None:
-    customer_id = shop.record(customer=customer(UNICODE)).customer_id
-    assert customer_id
-    sent_at = clock.now()
-    time.ahead += timedelta(minutes=1)
-    with earlier_version():
-        Context().run(start_erasure, shop.account_id, customer_id, OPERATOR)
-    definition = shop.definition(customer=customer(ASCII), externalId=new_id())
-    recorded = record_purchase(shop.account_id, definition, sent_at=sent_at)
-    assert recorded.customer_id is None
-
-
 def test_international_domain_takes_no_further_request_for_purchase(shop: Shop) -> None:
     record_purchase(shop.account_id, shop.definition(customer=customer("zoe@example.test")))
     for email in ("max@example.test", UNICODE):
@@ -191,17 +122,14 @@ def test_international_domain_takes_no_further_request_for_purchase(shop: Shop) 
 
 
 @ORDERS
-def test_respondent_is_customer_of_earlier_version(shop: Shop, first: str, second: str) -> None:
-    with earlier_version():
-        customer_id = shop.record(customer=customer(first)).customer_id
+def test_respondent_is_customer_of_other_spelling(shop: Shop, first: str, second: str) -> None:
+    customer_id = shop.record(customer=customer(first)).customer_id
     respondent = create_respondent(second)
     pair = pair_of(second, None)
     assert pair
     key = (shop.account_id, pair.digest)
     found, unlisted = customer_creation.find_or_create({key: respondent})
     assert (found[key].customer_id, unlisted) == (customer_id, set())
-    with transaction() as write:  # The row of the pair has the digest of the earlier version.
-        confirm_holder(write, found[key])
 
 
 def create_respondent(email: str) -> Customer:

@@ -155,7 +155,9 @@ def test_header_without_valid_signature_is_not_trusted(sent: tuple[Shop, str, st
         f"{shop.account_id} {reference.solicitation_id}",
         reference.signed(b"another secret"),
         reference.signed(stage_secret())[:-4],
-        UnsubscribeToken(shop.account_id, "0" * 64, Channel.EMAIL).signed(stage_secret()),
+        UnsubscribeToken(shop.account_id, "0" * 64, Channel.EMAIL, new_id(), None).signed(
+            stage_secret()
+        ),
         MailReference(new_id(), reference.solicitation_id).signed(stage_secret())[:20]
         + reference.signed(stage_secret())[20:],
     ]

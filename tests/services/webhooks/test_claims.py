@@ -414,16 +414,6 @@ def test_claim_does_not_write_index_of_account(seeded: SeededAccount) -> None:
     assert (after["attempt"], after["state"]) == (1, "SUCCEEDED")
 
 
-def test_claim_continues_attempts_of_earlier_version(seeded: SeededAccount) -> None:
-    add_workflow(seeded.account_id)
-    pointer, now = pointer_of(seeded), clock.now()
-    row = ExecutionRow(pointer.execution_id, executions.PART)
-    row.update([ExecutionRow.claimed.remove(), ExecutionRow.attempt.set(3)])
-    claim = executions.claim(pointer, now)
-    assert claim
-    assert claim.attempt == 4
-
-
 @pytest.mark.parametrize(("count", "existing", "requests"), [(100, 0, 1), (101, 0, 2), (60, 30, 2)])
 def test_100_executions_are_created_in_one_request(
     account: str, count: int, existing: int, requests: int

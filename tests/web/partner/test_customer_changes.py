@@ -63,7 +63,7 @@ def suppress(partner: Partner, reason: SuppressionReason, email: str = EMAIL) ->
 def holder_of(partner: Partner, email: str) -> str | None:
     pair = pair_of(email, None)
     assert pair
-    return customers.find_by_pair(partner.account_id, pair.digests)
+    return customers.find_by_pair(partner.account_id, pair.digest)
 
 
 def test_patch_changes_given_fields_clears_null_and_keeps_the_rest(known: Partner) -> None:

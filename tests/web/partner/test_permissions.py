@@ -8,7 +8,6 @@ from chalice.test import Client
 
 from app import app
 from chalicelib.domain.accounts.account import Permission
-from chalicelib.storage.credentials import CredentialRow
 from chalicelib.web.openapi.operation import OPERATIONS as DECLARED
 from chalicelib.web.openapi.operation import permissions_of
 from tests.services.erasure.erasing import erase
@@ -121,10 +120,3 @@ def test_wrong_secret_gets_401_before_permission_is_checked(
     wrong = Partner(reader.client, reader.account_id, reader.headers | {"X-API-SECRET": "wrong"})
     response = wrong.post("/partners/customer", {"firstName": "Zoé"})
     assert (response.status, response.json["code"]) == (401, "not_authenticated")
-
-
-def test_key_of_earlier_version_can_read_and_write(partner: Partner) -> None:
-    row = CredentialRow(partner.headers["X-API-KEY"])
-    row.update([CredentialRow.permissions.remove()])
-    assert partner.post("/partners/customer", {"firstName": "Zoé"}).status == 201
-    assert partner.get("/partners/account").json["permissions"] == ["read", "write"]

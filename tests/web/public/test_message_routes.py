@@ -43,7 +43,9 @@ def subscriber(known: Partner) -> tuple[str, str, str]:
     customer = save_customer(known.account_id, definition)
     contact_hash = email_hash(known.account_id, email)
     assert contact_hash
-    token = UnsubscribeToken(known.account_id, contact_hash, Channel.EMAIL).signed(stage_secret())
+    token = UnsubscribeToken(known.account_id, contact_hash, Channel.EMAIL, new_id(), None).signed(
+        stage_secret()
+    )
     return known.account_id, customer.id, token
 
 
@@ -127,7 +129,9 @@ def test_any_origin_may_call_unsubscribe_path(client: Any, method: str) -> None:
 def test_unsubscribe_works_after_customer_is_erased(client: Any, known: Partner) -> None:
     contact_hash = email_hash(known.account_id, "gone@example.com")
     assert contact_hash
-    token = UnsubscribeToken(known.account_id, contact_hash, Channel.EMAIL).signed(stage_secret())
+    token = UnsubscribeToken(known.account_id, contact_hash, Channel.EMAIL, new_id(), None).signed(
+        stage_secret()
+    )
     assert send(client, "POST", f"/public/unsubscribe?token={token}").status_code == 200
     key = contacts.contact_key(contact_hash)
     assert Channel.EMAIL in contacts.find_many([key])[key].suppressed
@@ -158,7 +162,9 @@ def test_unsubscribe_page_explains_invalid_token(client: Any, method: str, query
 def test_unsubscribe_page_uses_language_of_recipient(
     client: Any, known: Partner, accepted: str, query: str, expected: tuple[str, str]
 ) -> None:
-    token = UnsubscribeToken(known.account_id, "k", Channel.EMAIL).signed(stage_secret())
+    token = UnsubscribeToken(known.account_id, "k", Channel.EMAIL, new_id(), None).signed(
+        stage_secret()
+    )
     response = send(
         client,
         "GET",
