@@ -21,21 +21,23 @@ class Release:
     """The row of a pair that a customer gives up.
 
     Attributes:
-        owned: the digest of the pair if its row contains the customer; otherwise None.
-        holder: the id of the oldest customer with the pair, unless it is this customer.
-        next_holder: the next oldest customer with the pair. None if this customer owns no row.
+        digest: the digest of the pair; None without a pair.
+        holder: the id of the customer in the row of the pair, as it was read; None without a row.
+        next_holder: the next oldest customer with the pair. None if the row contains another one.
     """
 
     account_id: str
     customer_id: str
-    owned: str | None = None
+    digest: str | None = None
     holder: str | None = None
     next_holder: Customer | None = None
 
     @property
     def holder_afterwards(self) -> str | None:
         """The id of the customer in the row of the pair afterwards; None without a row."""
-        return self.next_holder.id if self.next_holder else self.holder
+        if self.next_holder:
+            return self.next_holder.id
+        return self.holder if self.holder != self.customer_id else None
 
     def add_to(self, write: TransactWrite, *, checks_holder: bool = True) -> None:
         """Add the writes of the row to a transaction. The transaction fails if a row has changed.
@@ -44,14 +46,15 @@ class Release:
             checks_holder: whether to check that the next holder still has the pair. If False, the
                 transaction must check this in another write of the next holder.
         """
-        if self.owned:
-            is_owned = CustomerPairRow.customer_id == self.customer_id
-            pair = CustomerPairRow(account_key(self.account_id, self.owned))
+        if self.digest:
+            pair = CustomerPairRow(account_key(self.account_id, self.digest))
+            is_unchanged = CustomerPairRow.has(customer_id=self.holder)
             if self.next_holder:
                 passed_on = CustomerPairRow.changes(customer_id=self.next_holder.id)
-                write.update(pair, passed_on, is_owned)
-            else:
-                write.delete(pair, condition=is_owned)
+                write.update(pair, passed_on, is_unchanged)
+            elif self.holder in (None, self.customer_id):
+                # A row that was not found may be that of this customer, and not visible yet.
+                write.delete(pair, condition=is_unchanged)
         if self.next_holder and checks_holder:
             key = account_key(self.account_id, self.next_holder.id)
             has_pair = customers.has_same_addresses(self.next_holder)
@@ -66,10 +69,11 @@ def plan_release(account_id: str, customer: Any) -> Release:
     """
     pair = pair_of(customer.email, customer.phone_number)
     holder = customers.find_by_pair(account_id, pair.digest) if pair else None
-    if pair is None or holder != customer.id:
-        return Release(account_id, customer.id, holder=holder)
-    next_holder = customers.find_other_with_pair(account_id, customer.id, pair)
-    return Release(account_id, customer.id, pair.digest, next_holder=next_holder)
+    next_holder = None
+    if pair and holder == customer.id:
+        next_holder = customers.find_other_with_pair(account_id, customer.id, pair)
+    digest = pair.digest if pair else None
+    return Release(account_id, customer.id, digest, holder, next_holder)
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,18 @@ def test_pair_passes_to_customer_with_phone_number_in_other_notation(account: st
     assert customers.find_by_pair(account, pair.digest) == second.id
 
 
+def test_pair_row_that_is_not_visible_yet_is_deleted_with_its_customer(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer = create(account, **PAIR)
+    pair = pair_of(PAIR["email"], PAIR["phoneNumber"])
+    assert pair
+    find, holders = customers.find_by_pair, iter([None])
+    monkeypatch.setattr(customers, "find_by_pair", lambda *key: next(holders, find(*key)))
+    erase(account, customer.id)
+    assert find(account, pair.digest) is None
+
+
 def test_pair_stays_with_oldest_customer_if_newer_customer_is_erased(account: str) -> None:
     first, second = create(account, **PAIR), create(account, **PAIR)
     erase(account, second.id)
