@@ -2,5 +2,5 @@
 
 from typing import Final
 
-__version__: Final = "2.0.0.dev0"
+__version__: Final = "1.0.0"
 """The version of the product. The interface for partners has a version of its own."""
