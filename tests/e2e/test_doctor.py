@@ -16,7 +16,7 @@ PROBLEMS = {
     ("dead-letter queues", "feedback-local-webhooks", "maxReceiveCount is 3, expected 10."),
     ("functions", "Sweep", "Timeout is 49, expected 50."),
     ("functions", "AssignPositions", "MemorySize is 512, expected 1024."),
-    ("event sources", "feedback-local-feedback", "BatchSize is 5, expected 19."),
+    ("event sources", "feedback-local-feedback", "BatchSize is 5, expected 16."),
     (
         "event sources",
         "feedback-local-webhooks",

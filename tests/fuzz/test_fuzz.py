@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
@@ -193,6 +194,9 @@ class EmptyAccounts:
 
     def account(self, account_id: str) -> Account:
         return Account(account_id, "Any", datetime.now(UTC))
+
+    def time_zone(self, account_id: str) -> ZoneInfo:
+        return ZoneInfo("UTC")
 
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])
