@@ -91,10 +91,11 @@ logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STA
 local: $(VENV) ## Serve the routes from the source files, with automatic reload (LOCAL_PORT)
 	@$(BIN)/chalice local --port $(LOCAL_PORT)
 
-deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…] [PREVIEW=yes]
+deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…] [PREVIEW=yes] [WATCH=no]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL)) \
-		$(if $(DOMAIN),--domain $(DOMAIN)) $(if $(PREVIEW),--preview $(PREVIEW))
+		$(if $(DOMAIN),--domain $(DOMAIN)) $(if $(ROLE),--role $(ROLE)) $(if $(BOUNDARY),--boundary $(BOUNDARY)) \
+		$(if $(PREVIEW),--preview $(PREVIEW)) $(if $(WATCH),--watch $(WATCH))
 
 test: $(VENV) ## Run the tests in process, in parallel
 	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e --ignore=tests/fuzz
@@ -108,7 +109,7 @@ check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	@$(BIN)/python -m infrastructure.openapi --check
 	@$(BIN)/python -m infrastructure.catalogues --check
 	$(BIN)/cfn-lint infrastructure/data.yaml infrastructure/domain.yaml
-	@$(BIN)/python -m infrastructure.deployment.code_package .build/packaged.json
+	@$(BIN)/python -m infrastructure.deployment.code_template .build/packaged.json
 	$(BIN)/cfn-lint .build/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)
@@ -198,6 +199,7 @@ $(VERSION): | $(UV)
 
 $(VENV): requirements-dev.txt $(VERSION) | $(UV)
 	$(call environment,.venv,$<)
+	@ln -sf ../../bin/chalice $(BIN)/chalice
 
 $(EMULATOR): infrastructure/local_cloud/requirements.txt $(VERSION) | $(UV)
 	$(call environment,$(@D),$<)

@@ -57,7 +57,7 @@ def measure() -> Section:
     """Import new customers with each importer into a temporary local cloud. Return the results."""
     runs: dict[tuple[str, int], tuple[int, float]] = {}
     per_thousand: dict[str, list[float]] = {}
-    with own_cloud() as cloud:
+    with own_cloud():
         dynamodb = boto3.client("dynamodb")
         create_table(dynamodb)
 
@@ -81,7 +81,7 @@ def measure() -> Section:
                 units = consumed.read_units_by_size, consumed.write_units
                 figures = requests, requests - sqs, sqs, *units
                 per_thousand[name] = [figure * 1000 / count for figure in figures]
-        url = deploy_app(cloud)
+        url = deploy_app()
         _through_gateway(url, batch_of(WARM_UP_ROWS))
         through_gateway = {(GATEWAY, 0): (ROWS, _through_gateway(url, batch_of(ROWS)))}
     return _section(through_gateway | runs, per_thousand)

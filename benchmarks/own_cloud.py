@@ -4,13 +4,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from chalicelib.outbound.queues import forget_urls
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_values import forget_stage_secret
 from infrastructure.deployment import code_stack, data_stack
+from infrastructure.functions import stage_named
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator, free_port
+
+_STAGE: Final = "local"
 
 
 @contextmanager
@@ -20,9 +24,9 @@ def own_cloud() -> Iterator[Emulator]:
         emulator = Emulator(free_port(), Path(folder))
         process = emulator.start()
         try:
-            local_identity.adopt(emulator.endpoint, code_stack.STAGE)
+            local_identity.adopt(emulator.endpoint, _STAGE)
             _forget_connections()
-            data_stack.deploy(code_stack.STAGE)
+            data_stack.deploy(_STAGE)
             yield emulator
         finally:
             _forget_connections()
@@ -32,10 +36,10 @@ def own_cloud() -> Iterator[Emulator]:
             process.wait()
 
 
-def deploy_app(emulator: Emulator) -> str:
+def deploy_app() -> str:
     """Deploy the packaged app to the emulator and return the base URL of its gateway."""
-    code_stack.deploy(emulator.folder / "build")
-    return code_stack.base_url(emulator.port)
+    code_stack.deploy(stage_named(_STAGE))
+    return code_stack.deployed(_STAGE).base_url
 
 
 def _forget_connections() -> None:

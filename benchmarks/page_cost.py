@@ -39,8 +39,8 @@ Read = Callable[[], None]
 def measure() -> Section:
     """Measure the first and the last page of a short and of a long list on a local cloud."""
     rows = []
-    with own_cloud() as cloud:
-        url = f"{deploy_app(cloud)}/partners/customer/list"
+    with own_cloud():
+        url = f"{deploy_app()}/partners/customer/list"
         for total, rounds in ((SHORT_LIST, ROUNDS), (CUSTOMERS, LONG_LIST_ROUNDS)):
             account_id, headers = _load(total)
             with httpx.Client(headers=headers, timeout=30, trust_env=False) as http:

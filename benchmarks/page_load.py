@@ -44,7 +44,7 @@ _TIMES: Final = """() => {
 def measure() -> Section:
     """Measure the page, a hand-written page and the JSON view on a local cloud."""
     with own_cloud() as cloud, _browser() as browser, _compressing(cloud.endpoint) as gateway:
-        api = deploy_app(cloud).removeprefix(cloud.endpoint)
+        api = deploy_app().removeprefix(cloud.endpoint)
         _, form_id = sample_account.with_contact_form()
         page = f"{gateway}{api}/public/contact-form/page?id={form_id}"
         view = f"{api}/public/contact-form?id={form_id}"

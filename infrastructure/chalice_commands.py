@@ -1,7 +1,9 @@
 """Make Chalice's own commands safe in a clone of the project.
 
-`app.py` calls ``prepare`` when a Chalice command imports it. The deployed app does not contain this
-package, and neither does the copy of the app from which a deployment runs Chalice.
+`app.py` calls ``prepare`` when a Chalice command imports it, and `bin/chalice`, to which
+`.venv/bin/chalice` is a link, calls it for the commands that do not import the app. The deployed
+app does not contain this package, and neither does the copy of the app from which a deployment runs
+Chalice.
 """
 
 import logging
@@ -10,32 +12,54 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 from urllib.parse import urlsplit
 
 import click
 from chalice.cli import cli
+from chalice.cli import main as chalice_main
 from chalice.cli.filewatch.stat import StatFileWatcher
+from chalice.config import Config, DeployedResources
 from click.core import ParameterSource
 
-from infrastructure.deployment import deploy
-from infrastructure.deployment.code_package import is_source_path, source_files
-from infrastructure.deployment.progress import DeploymentError, fail
-from infrastructure.functions import STAGES, Stage
+from infrastructure.deployment import code_stack, deploy
+from infrastructure.deployment.code_package import PROJECT, is_source_path, source_files
+from infrastructure.deployment.progress import DeploymentError, aws_errors, fail
+from infrastructure.functions import FUNCTIONS, STAGES, Stage
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import is_free, running_emulator
 
 _LOCAL: Final = "local"
 
 
+def main() -> int:
+    """Run Chalice's command line. Return the exit status of the process."""
+    # Chalice's reloader starts this program again.
+    sys.argv[0] = str(PROJECT / "bin" / "chalice")
+    for name in (*_OF_DEPLOYED_CODE, *_OTHERS_WITHOUT_APP):
+        command = cli.commands[name]
+        command.callback = _prepared(command.callback)
+    return int(chalice_main() or 0)
+
+
+def _prepared(callback: Any) -> Callable[..., Any]:
+    def run(*arguments: Any, **options: Any) -> Any:
+        prepare()
+        return callback(*arguments, **options)
+
+    return run
+
+
+@cache
 def prepare() -> None:
     """Prepare this process for the Chalice command in its arguments.
 
     ``chalice local`` gets the identity of the local cloud. Instead of ``chalice deploy`` and
-    ``chalice delete``, the project's deployment runs, because Chalice reads its record of deployed
-    resources before it imports the app. If a command cannot do what it promises, print one sentence
-    that says what to run, and end the process.
+    ``chalice delete``, the project's deployment runs. Commands that read Chalice's record of the
+    deployed resources get a record of the code stack. If a command cannot do what it promises,
+    print one sentence that says what to run, and end the process.
     """
     command = _parse(sys.argv[1:])
     prepare_command = _COMMANDS.get(str(command.info_name))
@@ -61,6 +85,10 @@ def _local(command: click.Context) -> None:
         if not chosen.is_emulated:
             return  # The developer chose a stage on AWS, with the credentials of the environment.
         stage = chosen.name
+    _adopt_local_cloud(stage)
+
+
+def _adopt_local_cloud(stage: str) -> None:
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
     if not local_identity.is_loopback(endpoint):
         endpoint = running_emulator().endpoint
@@ -90,18 +118,63 @@ def _delete(command: click.Context) -> None:
 
 
 def _refuse(command: click.Context) -> None:
+    stage = command.params.get("stage", "dev")
     raise DeploymentError(
         f"chalice {command.info_name} knows neither the data stack nor the settings that Chalice"
-        f" does not support. Run make deploy STAGE={command.params['stage']}."
+        f" does not support. Run make deploy STAGE={stage}."
     )
 
 
+def _refuse_policy(command: click.Context) -> None:
+    raise DeploymentError(
+        "chalice gen-policy does not find the AWS calls of the app. The policies of the functions"
+        " are in .chalice/policies; make generate writes them from infrastructure/functions.py."
+    )
+
+
+def _refuse_pipeline(command: click.Context) -> None:
+    raise DeploymentError(
+        "chalice generate-pipeline creates a pipeline that does not deploy the data stack. Use"
+        " docs/examples/deploy.yml (docs/first-deployment.md, Deployments from CI)."
+    )
+
+
+def _use_deployed_code(command: click.Context) -> None:
+    """Replace Chalice's record of deployed resources by one of the code stack."""
+    stage = _stage(command)
+    if stage.is_emulated or local_identity.is_loopback(os.environ.get("AWS_ENDPOINT_URL", "")):
+        _adopt_local_cloud(stage.name)
+    else:
+        _use_profile(command)
+    with aws_errors():
+        deployed = code_stack.deployed(stage.name)
+    resources = [
+        {
+            "name": function.name,
+            "resource_type": "lambda_function",
+            "lambda_arn": f"{deployed.function_arns}:{function.deployed_name(stage.name)}",
+        }
+        for function in FUNCTIONS
+    ]
+    rest_api = {"rest_api_id": deployed.rest_api_id, "rest_api_url": deployed.base_url}
+    resources.append({"name": "rest_api", "resource_type": "rest_api", **rest_api})
+    record = DeployedResources({"resources": resources})
+    config: Any = Config
+    config.deployed_resources = lambda _config, _stage: record
+
+
+_OF_DEPLOYED_CODE: Final = ("url", "invoke", "logs", "generate-sdk")
+"""The commands that read Chalice's record of deployed resources."""
+_OTHERS_WITHOUT_APP: Final = ("gen-policy", "generate-pipeline")
 _COMMANDS: Final[dict[str, Callable[[click.Context], None]]] = {
     "local": _local,
     "deploy": _deploy,
     "delete": _delete,
     "package": _refuse,
     "plan": _refuse,
+    "gen-policy": _refuse_policy,
+    "generate-pipeline": _refuse_pipeline,
+    **dict.fromkeys(_OF_DEPLOYED_CODE, _use_deployed_code),
 }
 _OVERRIDE_PROFILE: Final = (
     "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_SECURITY_TOKEN"
@@ -122,11 +195,16 @@ def _run_for_stage(command: click.Context, action: Callable[[Stage], str]) -> No
     stage = _stage(command)
     if stage.name == _LOCAL:
         raise DeploymentError("The stage local is the local cloud. Run make up or make stop.")
-    if profile := command.params["profile"]:
+    _use_profile(command)
+    deploy.use_emulator(stage.name)
+    sys.exit(deploy.run(lambda: action(stage)))
+
+
+def _use_profile(command: click.Context) -> None:
+    if profile := command.params.get("profile"):
         for variable in _OVERRIDE_PROFILE:
             os.environ.pop(variable, None)
         os.environ["AWS_PROFILE"] = profile
-    sys.exit(deploy.run(lambda: action(stage)))
 
 
 def _stage(command: click.Context) -> Stage:

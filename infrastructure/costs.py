@@ -50,6 +50,7 @@ _KMS_KEY: Final = 1.0
 _GB_LOGGED: Final = 0.50
 _METRIC: Final = 0.30
 _ALARM: Final = 0.10
+_COMPOSITE_ALARM: Final = 0.50
 _DASHBOARD: Final = 3.0
 _SECRET: Final = 0.40
 
@@ -200,7 +201,8 @@ def monthly_cost(purchases: int) -> dict[str, float]:
     metrics = SWEEP_METRICS + (_METRICS_UNDER_LOAD if purchases else 0)
     total["SQS"] += polls / MILLION * _SQS
     total["DynamoDB"] += purchases * KB_FOR_EACH_PURCHASE / 1024**2 * _GB_STORED
-    total["CloudWatch"] += alarm_metrics() * _ALARM + _DASHBOARD + metrics * _METRIC
+    total["CloudWatch"] += _DASHBOARD + metrics * _METRIC
+    total["CloudWatch"] += alarm_metrics() * _ALARM + _COMPOSITE_ALARM
     total["KMS"] += _KMS_KEY
     total["Secrets Manager"] += _SECRET
     return dict(total)

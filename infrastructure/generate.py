@@ -30,7 +30,6 @@ _MARKER: Final = "Do not edit below this line.\n"
 _RETENTION_S: Final = 14 * 24 * 3600
 _LOG_RETENTION_DAYS: Final = 30
 _OUTCOMES: Final = ("sent", "skipped", "deferred", "rejected", "unknown")
-_BATCHED: Final = ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")
 
 Json = dict[str, Any]
 
@@ -58,7 +57,7 @@ def generated_files() -> dict[Path, str]:
     manual_part, marker, _ = TEMPLATE.read_text().partition(_MARKER)
     template = manual_part + marker + _yaml(function_resources())
     files = {CONFIG: _json(chalice_config()), TEMPLATE: template, **policies}
-    return files | definition_files() | permissions.files()
+    return files | definition_files() | permissions.files() | permissions.page()
 
 
 def stale_files() -> list[Path]:
@@ -132,14 +131,7 @@ def policy(function: Function, stage: Stage) -> Json:
             _allow("dynamodb", actions, [f"{resource}/index/{index}" if index else resource])
         )
     for queue, actions in function.queues.items():
-        if stage.is_emulated:
-            # For batch requests, AWS checks the action SendMessage, but the emulator checks
-            # SendMessageBatch, which is not an IAM action of AWS.
-            actions += tuple(f"{action}Batch" for action in actions if action in _BATCHED)
         statements.append(_allow("sqs", actions, [f"arn:aws:sqs:*:*:{prefix}-{queue}"]))
-    if function.queue:
-        # AWS supports no narrower resource for this action.
-        statements.append(_allow("lambda", ("ListEventSourceMappings",), ["*"]))
     if function.reads_stage_values:
         # Secrets Manager appends six random characters to the name in the ARN.
         secret = f"arn:aws:secretsmanager:*:*:secret:{prefix}-stage-secret-*"
@@ -147,7 +139,7 @@ def policy(function: Function, stage: Stage) -> Json:
         parameter = f"arn:aws:ssm:*:*:parameter/{prefix}-public-base-url"
         statements.append(_allow("ssm", ("GetParameter",), [parameter]))
     if function.sends_messages:
-        statements += _messages(stage)
+        statements += _messages()
     if stage.tracing:
         # X-Ray has no resources.
         statements.append(_allow("xray", ("PutTraceSegments", "PutTelemetryRecords"), ["*"]))
@@ -161,7 +153,8 @@ def function_resources() -> Json:
         if function.queue:
             resources |= _queue_resources(function, function.queue)
         resources |= _log_group(function) | _invocation_alarms(function)
-    return resources | _age_alarms() | _rate_alarms() | {"Dashboard": dashboard()}
+    resources |= _age_alarms() | _rate_alarms()
+    return resources | {"DeploymentAlarm": _deployment_alarm(), "Dashboard": dashboard()}
 
 
 def _function_config(function: Function, stage: Stage) -> Json:
@@ -183,16 +176,14 @@ def _allow(service: str, actions: tuple[str, ...], resources: list[str]) -> Json
     }
 
 
-def _messages(stage: Stage) -> list[Json]:
+def _messages() -> list[Json]:
     """Return the statements that allow e-mails and text messages, but no messages to topics.
 
     A phone number has no ARN, so the resource of text messages is a wildcard.
     """
     topics = _allow("sns", ("Publish",), ["arn:aws:sns:*:*:*"]) | {"Effect": "Deny"}
-    # The emulator does not know the resource of this action.
-    identities = "*" if stage.is_emulated else "arn:aws:ses:*:*:identity/*"
     return [
-        _allow("ses", ("SendRawEmail",), [identities]),
+        _allow("ses", ("SendRawEmail",), ["arn:aws:ses:*:*:identity/*"]),
         _allow("sns", ("Publish",), ["*"]),
         topics,
     ]
@@ -349,6 +340,24 @@ def _invocation_alarms(function: Function) -> Json:
     return alarms
 
 
+def _deployment_alarm() -> Json:
+    """Return the alarm that rolls a deployment of the code back in production."""
+    watched = ["GatewayErrorsAlarm", *(f"{_function_title(f)}ErrorsAlarm" for f in FUNCTIONS)]
+    rule = " OR ".join(f'ALARM("${{{alarm}}}")' for alarm in watched)
+    return {
+        "Type": "AWS::CloudWatch::CompositeAlarm",
+        "Condition": "IsProduction",
+        "Properties": {
+            "AlarmName": _for_stage("deployment"),
+            "AlarmDescription": (
+                "A function or the gateway fails. Rolls back a deployment that is running."
+                " Runbook: docs/upgrading.md#rolling-back"
+            ),
+            "AlarmRule": {"Fn::Sub": rule},
+        },
+    }
+
+
 def dashboard() -> Json:
     """Return the CloudWatch dashboard of a stage as a CloudFormation resource."""
     stage = "feedback-${Stage}"
@@ -474,6 +483,7 @@ def _alarm(
             "Threshold": 0,
             "ComparisonOperator": "GreaterThanThreshold",
             "TreatMissingData": "notBreaching",
+            "ActionsEnabled": True,
             "AlarmActions": [{"Ref": "AlarmTopic"}],
             "OKActions": [{"Ref": "AlarmTopic"}],
             **properties,

@@ -7,6 +7,7 @@ tables and the backups contain the time in their names.
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -18,6 +19,8 @@ from botocore.exceptions import ClientError
 from chalicelib.domain.errors import Conflict
 from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
+from infrastructure.deployment import lock
+from infrastructure.deployment.progress import DeploymentError
 from infrastructure.deployment.retries import retry_while
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.functions import FUNCTIONS, stage_named
@@ -69,9 +72,14 @@ def stop_writers(stage: str) -> None:
     function with a queue must not be 0: its queue would count each throttled invocation as a
     receive, and move the messages to the dead-letter queue.
 
+    The stage is not deployed until it is started, because a deployment could start functions.
+
     Raises:
+        Conflict: a deployment is running.
         RestoreFailed: an event source is not disabled in time.
     """
+    with _as_conflict():
+        lock.lock_stopped_stage(stage)
     _set_writers(_deployed(stage), is_enabled=False)
     _wait_until(
         lambda: all(s["State"] == "Disabled" for s in _event_sources(_deployed(stage))),
@@ -83,8 +91,10 @@ def stop_writers(stage: str) -> None:
 def start_writers(stage: str) -> None:
     """Enable the event sources, and set the reserved concurrency of the manifest.
 
+    A deployment of the same template does not do this: CloudFormation compares templates.
+
     Raises:
-        Conflict: a restore has not ended: its temporary tables exist.
+        Conflict: a deployment is running, or a restore has not ended: its temporary tables exist.
     """
     deployed = _deployed(stage)
     pattern = re.compile(re.escape(deployed.resource_name("")) + f".+{TEMPORARY_SUFFIX}")
@@ -95,7 +105,8 @@ def start_writers(stage: str) -> None:
             " with the same time. If you cancelled the restore before it replaced the tables,"
             f" delete its temporary tables ({len(found)})."
         )
-    _set_writers(deployed, is_enabled=True)
+    with _as_conflict(), lock.start_of_stage(stage):
+        _set_writers(deployed, is_enabled=True)
 
 
 def _set_writers(deployed: DeployedStage, *, is_enabled: bool) -> None:
@@ -120,10 +131,10 @@ def _set_writers(deployed: DeployedStage, *, is_enabled: bool) -> None:
 
 
 def require_no_writes(stage: str) -> None:
-    """Check that no function of the stage can write.
+    """Check that no function of the stage can write, and that no deployment can start one.
 
     Raises:
-        AcceptsWrites: a function can write.
+        AcceptsWrites: a function can write, or the stage can be deployed.
     """
     deployed = _deployed(stage)
     functions = deployed.client("lambda")
@@ -141,6 +152,16 @@ def require_no_writes(stage: str) -> None:
         raise AcceptsWrites(
             f"The stage {stage} accepts writes: {', '.join(writers)}. Stop it with stage stop."
         )
+    if not lock.is_stopped(stage):
+        raise AcceptsWrites(f"A deployment can start the stage {stage}. Stop it with stage stop.")
+
+
+@contextmanager
+def _as_conflict() -> Iterator[None]:
+    try:
+        yield
+    except DeploymentError as error:
+        raise Conflict(str(error)) from error
 
 
 class Restore:

@@ -32,8 +32,8 @@ def stop(yes: YesOption = False) -> None:
     """Stop all functions of the stage from writing, and wait until they have ended.
 
     Disables the event sources; messages stay in their queues for up to 14 days. The API and the
-    sweeper get the reserved concurrency 0, so all requests get a 5xx response. Start the stage
-    again with stage start.
+    sweeper get the reserved concurrency 0, so all requests get a 5xx response. The stage cannot be
+    deployed until you start it again with stage start.
 
     Cost: about two AWS requests per function.
     """
@@ -50,7 +50,7 @@ def start() -> None:
     """Start all functions that stage stop has stopped.
 
     Enables the event sources, and sets or removes the reserved concurrency of the API and of the
-    sweeper, as a deployment does. If a restore failed, repeat the restore first.
+    sweeper, to the values of the deployed template. If a restore failed, repeat the restore first.
 
     Cost: about two AWS requests per function.
     """

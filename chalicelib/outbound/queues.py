@@ -73,15 +73,6 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
     _send_in_tens("change_message_visibility_batch", queue, entries, "visibility not changed")
 
 
-def delete(queue: Queue, receipt_handles: Sequence[str]) -> None:
-    """Delete received messages. AWS errors are logged and not raised.
-
-    One AWS request per ten messages.
-    """
-    entries = [{"ReceiptHandle": handle} for handle in receipt_handles]
-    _send_in_tens("delete_message_batch", queue, entries, "messages not deleted")
-
-
 def _send_in_tens(
     operation: str, queue: Queue, entries: Sequence[Mapping[str, Any]], failure: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Package the app with Chalice and add settings that Chalice does not support.
+"""Package the app with Chalice.
 
 Chalice packages all files of the app's folder and names the package after a hash of the files.
 Therefore Chalice runs in a copy of the folder that contains only the files to deploy. The folder
@@ -13,12 +13,11 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any
 
-from infrastructure.deployment import dependencies, gateway_responses, stacks, trim
+from infrastructure.deployment import dependencies, stacks, trim
 from infrastructure.deployment.dependencies import THIS_MACHINE, Runtime
-from infrastructure.deployment.progress import DeploymentError, fail
-from infrastructure.functions import stage_named
+from infrastructure.deployment.progress import DeploymentError
 
 PROJECT = Path(__file__).resolve().parents[2]
 _CHALICE = Path(__file__).with_name("chalice_for_python.py")
@@ -28,12 +27,8 @@ _DEPLOYED_FILES = (
     ".chalice/config.json",
     ".chalice/policies",
 )
+_MANIFEST = PROJECT / "infrastructure" / "functions.py"
 _PACKAGES = ".chalice/deployments"
-
-PARTIAL_BATCH_RESPONSES: Final[list[Literal["ReportBatchItemFailures"]]] = [
-    "ReportBatchItemFailures"
-]
-"""The value of an event source's `FunctionResponseTypes` that enables partial batch responses."""
 
 Template = dict[str, Any]
 
@@ -64,17 +59,16 @@ def is_source_path(path: Path) -> bool:
     return is_deployed and "__pycache__" not in path.parts
 
 
-def source_hash() -> str:
-    """Return a hash of everything that the code stack depends on.
+def source_hash(runtime: Runtime) -> str:
+    """Return a hash of everything that the package and its template depend on.
 
-    These are the source files, the locked packages, the code of the deployment, and the versions of
-    Chalice and Python.
+    These are the source files, the locked packages, the function manifest, the code of the
+    deployment, the version of Chalice, and the runtime.
     """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
-    builders = [dependencies.REQUIREMENTS, *sorted(Path(__file__).parent.glob("*.py"))]
-    versions = [version("chalice"), THIS_MACHINE.python_version]
-    return stacks.content_hash([*names, *files, *builders, *versions])
+    builders = [dependencies.REQUIREMENTS, _MANIFEST, *sorted(Path(__file__).parent.glob("*.py"))]
+    return stacks.content_hash([*names, *files, *builders, version("chalice"), repr(runtime)])
 
 
 def copy_source(folder: Path) -> None:
@@ -146,73 +140,6 @@ def package(stage: str, folder: Path, runtime: Runtime) -> CodePackage:
     return CodePackage(template=template, archive=archive)
 
 
-def deploy(stage: str, folder: Path, runtime: Runtime) -> None:
-    """Package the app for a stage and a runtime, and deploy the archive with Chalice.
-
-    Raises:
-        DeploymentError: Chalice failed, or did not deploy the archive of ``package``.
-    """
-    package(stage, folder, runtime)
-    packaged = _archives(folder)
-    run_chalice("deploy", "--stage", stage, folder=folder, python_version=runtime.python_version)
-    # Chalice reuses the archive if it computes the same file name. Otherwise it builds another one.
-    if _archives(folder) != packaged:
-        raise DeploymentError(
-            "chalice deploy built and deployed another archive, which also contains the files that"
-            " the functions do not use."
-        )
-
-
-def complete(template: Template, code_address: str) -> Template:
-    """Return the template with the S3 URL of the code and the additional settings.
-
-    Chalice does not support these settings.
-    """
-    resources: dict[str, Any] = {}
-    for name, resource in template["Resources"].items():
-        if resource["Type"] == "AWS::Serverless::Function":
-            resource = _completed_function(resource, code_address)
-        resources[name] = resource
-        if resource["Type"] == "AWS::Serverless::Api":
-            resources |= gateway_responses.resources(name)
-    return template | {"Resources": resources}
-
-
-def _completed_function(function: Template, code_address: str) -> Template:
-    properties = function["Properties"] | {"CodeUri": code_address}
-    # Select queue events by type instead of name, so that events of renamed functions are included.
-    events = {
-        name: event
-        if event["Type"] != "SQS"
-        else event
-        | {"Properties": event["Properties"] | {"FunctionResponseTypes": PARTIAL_BATCH_RESPONSES}}
-        for name, event in properties.get("Events", {}).items()
-    }
-    return function | {"Properties": properties | ({"Events": events} if events else {})}
-
-
 def _archives(folder: Path) -> list[Path]:
     """Return the packages that Chalice has built in a folder."""
     return list((folder / _PACKAGES).glob("*.zip"))
-
-
-def main(arguments: list[str]) -> int:
-    """Package the app, and write the template to the path in the first argument for the linter.
-
-    Return the exit status of the process.
-    """
-    output = Path(arguments[0])
-    # Chalice requires a region. Any region works, because the template does not depend on it.
-    os.environ.setdefault("AWS_DEFAULT_REGION", "eu-west-1")
-    prod = stage_named("prod")
-    try:
-        packaged = package(prod.name, output.parent / "build", dependencies.runtime_of(prod))
-    except DeploymentError as error:
-        return fail(str(error))
-    template = complete(packaged.template, "s3://artifacts/code.zip")
-    output.write_text(json.dumps(template, indent=2))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

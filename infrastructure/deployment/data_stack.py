@@ -1,7 +1,7 @@
 """Deploy the data stack: tables, queues, logs and alarms."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack
@@ -11,7 +11,8 @@ import yaml
 from infrastructure.deployment import stacks
 
 TEMPLATE = Path(__file__).resolve().parent.parent / "data.yaml"
-NO_DOMAIN: Final = "no"
+NO: Final = "no"
+"""The value that removes a setting."""
 
 
 class Settings(TypedDict, total=False):
@@ -20,12 +21,16 @@ class Settings(TypedDict, total=False):
     Attributes:
         alarm_email: the address that receives alarms.
         firewall: ``"yes"`` or ``"no"``: whether a web ACL protects the gateway.
-        domain: the domain of the stage, or `NO_DOMAIN`.
+        domain: the domain of the stage, or `NO`.
+        boundary: the ARN of the permissions boundary of the functions' roles, or `NO`.
+        role: the ARN of the role that CloudFormation assumes.
     """
 
     alarm_email: str | None
     firewall: str | None
     domain: str | None
+    boundary: str | None
+    role: str | None
 
 
 @dataclass(frozen=True)
@@ -33,14 +38,20 @@ class Outputs:
     """The outputs of a data stack.
 
     Attributes:
-        deployment_bucket: the name of the bucket with Chalice's record of deployed resources.
-        web_acl_arn: the web ACL for the gateway's stage; None if the stage has no firewall.
-        domain: the domain of the stage; None if the stage has only the domain of the gateway.
+        deployment_bucket: the name of the bucket with the archives of the code.
+        has_firewall: whether a web ACL protects the gateway.
+        domain: the domain of the stage; ``""`` if the stage has only the domain of the gateway.
+        boundary: the ARN of the permissions boundary of the functions' roles; ``""`` for none.
+        deployment_alarm: the ARN of the alarm that deployments watch; ``""`` for none.
+        role: the ARN of the role that CloudFormation assumes; None for the caller's identity.
     """
 
-    deployment_bucket: str
-    web_acl_arn: str | None
-    domain: str | None = None
+    deployment_bucket: str = ""
+    has_firewall: bool = False
+    domain: str = ""
+    boundary: str = ""
+    deployment_alarm: str = ""
+    role: str | None = None
 
 
 def stack_name(stage: str) -> str:
@@ -64,21 +75,25 @@ def deploy(stage: str, **settings: Unpack[Settings]) -> str:
         stacks.content_hash([TEMPLATE]),
         template=template_body(),
         parameters=_parameters(stage, settings),
+        role=settings.get("role"),
     )
 
 
 def changes(stage: str, **settings: Unpack[Settings]) -> list[str]:
     """Return what ``deploy`` with the same arguments would change, one line each."""
-    return stacks.changes(stack_name(stage), template_body(), _parameters(stage, settings))
+    return stacks.changes(
+        stack_name(stage), template_body(), _parameters(stage, settings), settings.get("role")
+    )
 
 
 def _parameters(stage: str, settings: Settings) -> dict[str, str | None]:
-    domain = settings.get("domain")
+    domain, boundary = settings.get("domain"), settings.get("boundary")
     return {
         "Stage": stage,
         "AlarmEmail": settings.get("alarm_email"),
         "Firewall": settings.get("firewall"),
-        "Domain": "" if domain == NO_DOMAIN else domain,
+        "Domain": "" if domain == NO else domain,
+        "Boundary": "" if boundary == NO else boundary,
     }
 
 
@@ -91,7 +106,26 @@ def outputs(stage: str) -> Outputs:
     """Return the outputs of the data stack of a stage, empty if the stack does not exist."""
     values = stacks.outputs(stack_name(stage))
     return Outputs(
-        values.get("DeploymentBucketName", ""), values.get("WebAclArn"), values.get("Domain")
+        deployment_bucket=values.get("DeploymentBucketName", ""),
+        has_firewall=values.get("Firewall") == "yes",
+        domain=values.get("Domain", ""),
+        boundary=values.get("Boundary", ""),
+        deployment_alarm=values.get("DeploymentAlarmArn", ""),
+        role=stacks.role_of(stack_name(stage)),
+    )
+
+
+def planned_outputs(stage: str, **settings: Unpack[Settings]) -> Outputs:
+    """Return the outputs that the data stack will have after ``deploy`` with these settings."""
+    current, parameters = outputs(stage), _parameters(stage, settings)
+    firewall, boundary = parameters["Firewall"], parameters["Boundary"]
+    return replace(
+        current,
+        # The name of the bucket of a new stage is unknown.
+        deployment_bucket=current.deployment_bucket or stack_name(stage),
+        has_firewall=current.has_firewall if firewall is None else firewall == "yes",
+        boundary=current.boundary if boundary is None else boundary,
+        role=settings.get("role") or current.role,
     )
 
 

@@ -4,6 +4,7 @@ Chalice can install the packages too, but it downloads packages for another plat
 version and verifies no hashes. uv verifies the hashes of all packages.
 """
 
+import os
 import platform
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from typing import Final
 
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.functions import Stage
+from infrastructure.local_cloud.identity import is_loopback
 
 _PROJECT: Final = Path(__file__).resolve().parents[2]
 REQUIREMENTS: Final = _PROJECT / "requirements.txt"
@@ -41,7 +43,7 @@ def runtime_of(stage: Stage) -> Runtime:
 
     The emulator runs functions on this machine, in the same version of Python as this process.
     """
-    if stage.is_emulated:
+    if stage.is_emulated or is_loopback(os.environ.get("AWS_ENDPOINT_URL", "")):
         return THIS_MACHINE
     return Runtime(stage.python, "x86_64-manylinux2014")
 

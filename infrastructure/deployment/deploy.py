@@ -1,42 +1,35 @@
 """Deploy a stage to AWS with the caller's credentials.
 
-A deployment consists of the data stack, functions, routes, event sources, gateway responses,
-throttling and optionally a web ACL. If ``AWS_ENDPOINT_URL`` is set, the stage is deployed to that
-endpoint instead of AWS.
+A deployment consists of the data stack, the code stack and optionally the domain. If
+``AWS_ENDPOINT_URL`` is set, the stage is deployed to that endpoint instead of AWS.
 """
 
 import argparse
-import json
+import os
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, Literal, Unpack
+from typing import Final, Literal, Unpack
 
 import boto3
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    NoCredentialsError,
-    NoRegionError,
-    ProfileNotFound,
-)
 
 from infrastructure.deployment import (
-    code_package,
+    code_stack,
     data_stack,
     domain_stack,
-    gateway_responses,
-    gateway_stage,
     public_base_url,
     quotas,
+    stacks,
 )
-from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.deployment.lock import deployment_lock
-from infrastructure.deployment.progress import DeploymentError, console, fail, step
-from infrastructure.deployment.retries import retry_while
+from infrastructure.deployment.progress import (
+    DeploymentError,
+    aws_errors,
+    console,
+    fail,
+    step,
+)
 from infrastructure.functions import STAGES, Stage, stage_named
-from infrastructure.local_cloud.identity import is_loopback
+from infrastructure.local_cloud.identity import adopt, is_loopback
 
 _SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway", "ssm"], ...]] = (
     "cloudformation",
@@ -69,19 +62,51 @@ def main(arguments: list[str]) -> int:
         help='the domain of the stage, or "no"; default: as in the previous deployment',
     )
     parser.add_argument(
+        "--role",
+        help="the ARN of the role that CloudFormation assumes; default: as in the previous"
+        " deployment",
+    )
+    parser.add_argument(
+        "--boundary",
+        help='the ARN of the permissions boundary of the functions\' roles, or "no"; default: as in'
+        " the previous deployment",
+    )
+    parser.add_argument(
         "--preview",
         choices=["yes", "no"],
         default="no",
         help="whether to print what the deployment would change instead of deploying",
     )
+    parser.add_argument(
+        "--watch",
+        choices=["yes", "no"],
+        default="yes",
+        help="whether to roll the code back if the alarm of the stage on deployments fires",
+    )
     options = parser.parse_args(arguments)
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
-    action = preview if options.preview == "yes" else deploy
     settings = data_stack.Settings(
-        alarm_email=options.alarm_email, firewall=options.firewall, domain=options.domain
+        alarm_email=options.alarm_email,
+        firewall=options.firewall,
+        domain=options.domain,
+        boundary=options.boundary,
+        role=options.role,
     )
-    return run(lambda: action(options.stage, **settings))
+    use_emulator(options.stage)
+    if options.preview == "yes":
+        return run(lambda: preview(options.stage, **settings))
+    return run(lambda: deploy(options.stage, is_watched=options.watch == "yes", **settings))
+
+
+def use_emulator(stage: str) -> None:
+    """If the environment selects the emulator, remove the other AWS settings of the caller.
+
+    The emulator needs no credentials, and must not get those of the caller.
+    """
+    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    if is_loopback(endpoint):
+        adopt(endpoint, stage)
 
 
 def run(action: Callable[[], str]) -> int:
@@ -90,23 +115,25 @@ def run(action: Callable[[], str]) -> int:
     Return the exit status of the process.
     """
     try:
-        console.print(action())
+        with aws_errors():
+            console.print(action())
     except DeploymentError as error:
         return fail(str(error))
-    except (NoCredentialsError, NoRegionError, ProfileNotFound) as error:
-        return fail(f"Set AWS credentials and a region (AWS_PROFILE, AWS_DEFAULT_REGION): {error}")
-    except (BotoCoreError, ClientError) as error:
-        return fail(f"AWS returned an error: {error}")
     except KeyboardInterrupt:
         return fail(
             "Interrupted. Operations that AWS has started continue. Run the command again to"
-            " finish the deployment."
+            " finish the deployment: it waits until they have ended."
         )
     return 0
 
 
-def deploy(stage_name: str, **settings: Unpack[data_stack.Settings]) -> str:
+def deploy(
+    stage_name: str, *, is_watched: bool = True, **settings: Unpack[data_stack.Settings]
+) -> str:
     """Deploy one stage. Return its name and its base URL. After a failure, call it again.
+
+    Args:
+        is_watched: whether an update of the code is rolled back if the stage's alarm fires.
 
     Raises:
         DeploymentError: a step failed.
@@ -116,13 +143,9 @@ def deploy(stage_name: str, **settings: Unpack[data_stack.Settings]) -> str:
     with deployment_lock(stage.name):
         quotas.require_concurrency(stage)
         with step("Data stack") as shown:
-            if settings.get("firewall") == "no":
-                web_acl_arn = data_stack.outputs(stage_name).web_acl_arn
-                if web_acl_arn:
-                    gateway_stage.disassociate_web_acl(web_acl_arn)
             shown.outcome = data_stack.deploy(stage_name, **settings)
-        closing = _deploy_code(stage)
-        if settings.get("domain") == data_stack.NO_DOMAIN:
+        closing = _deploy_code(stage, is_watched=is_watched)
+        if settings.get("domain") == data_stack.NO:
             # Links no longer use the domain.
             with step("Domain"):
                 domain_stack.delete(stage_name)
@@ -135,14 +158,12 @@ def preview(stage_name: str, **settings: Unpack[data_stack.Settings]) -> str:
     Raises:
         DeploymentError: the deployment would fail at its start.
     """
-    # The checks import the tables. Chalice's commands import this module, but not the tables.
-    from infrastructure.deployment import code_preview
-
     stage = stage_named(stage_name)
     require_loopback(stage)
     quotas.require_concurrency(stage)
     _show("Data stack", lambda: data_stack.changes(stage_name, **settings))
-    _show("Functions and routes", lambda: code_preview.changes(stage))
+    planned = data_stack.planned_outputs(stage_name, **settings)
+    _show("Code stack", lambda: code_stack.changes(stage, planned))
     return f"Nothing was changed. To deploy, run make deploy STAGE={stage_name} without PREVIEW."
 
 
@@ -171,59 +192,34 @@ def deploy_code(stage: Stage) -> str:
 
 
 def delete_code(stage: Stage) -> str:
-    """Delete the functions, routes and event sources of a stage. Return a closing message.
+    """Delete the domain, the code stack and the base URL of a stage. Return a closing message.
 
     Raises:
-        DeploymentError: nothing is deployed, or Chalice failed.
+        DeploymentError: no code is deployed, or a stack could not be deleted.
     """
     require_loopback(stage)
     with deployment_lock(stage.name):
-        bucket = data_stack.outputs(stage.name).deployment_bucket
-        if not bucket:
-            raise DeploymentError(
-                f"The stage {stage.name} has no data stack, so no code is deployed."
-            )
+        if not stacks.exists(code_stack.stack_name(stage.name)):
+            raise DeploymentError(f"No code of the stage {stage.name} is deployed.")
         # AWS does not delete an API that a domain is mapped to.
         with step("Domain"):
             domain_stack.delete(stage.name)
-        with step("Functions and routes"):
-            resources = _chalice("delete", stage, bucket)
-        if resources:
-            raise DeploymentError("Chalice did not delete all resources. Run the command again.")
+        with step("Code stack"):
+            stacks.delete(code_stack.stack_name(stage.name))
+        public_base_url.delete(stage.name)
         return f"The code of the stage {stage.name} is deleted. Its data stack is unchanged."
 
 
-def _deploy_code(stage: Stage) -> str:
-    stage_name = stage.name
-    outputs = data_stack.outputs(stage_name)
-    with step("Functions and routes"):
-        resources = _chalice("deploy", stage, outputs.deployment_bucket)
-    with step("Event sources") as shown:
-        mappings = [r["event_uuid"] for r in resources if r["resource_type"] == "sqs_event"]
-        for mapping in mappings:
-            enable_event_source(mapping)
-        shown.outcome = f"{len(mappings)} with partial batch responses"
-    rest_api = next(r for r in resources if r["resource_type"] == "rest_api")
-    rest_api_id = str(rest_api["rest_api_id"])
-    with step("Gateway responses"):
-        gateway_responses.put(rest_api_id, api_stage=stage_name)
-    if stage.throttling:
-        with step("Throttling") as shown:
-            gateway_stage.throttle(rest_api_id, stage_name, stage.throttling)
-            shown.outcome = f"{stage.throttling.rate} requests per second for each method"
-    with step("Tracing") as shown:
-        functions = [r["lambda_arn"] for r in resources if r["resource_type"] == "lambda_function"]
-        gateway_stage.set_tracing(functions, rest_api_id, stage_name, stage.tracing)
-        shown.outcome = "on" if stage.tracing else "off"
-    if outputs.web_acl_arn:
-        with step("Firewall"):
-            gateway_stage.associate_web_acl(outputs.web_acl_arn, rest_api_id, stage_name)
-    url = str(rest_api["rest_api_url"])
-    if outputs.domain and _is_served(stage_name, outputs.domain, rest_api_id):
-        url = f"https://{outputs.domain}"
+def _deploy_code(stage: Stage, *, is_watched: bool = True) -> str:
+    with step("Code stack") as shown:
+        shown.outcome = code_stack.deploy(stage, is_watched=is_watched)
+    deployed = code_stack.deployed(stage.name)
+    url, data = deployed.base_url, data_stack.outputs(stage.name)
+    if data.domain and _is_served(stage.name, data, deployed.rest_api_id):
+        url = f"https://{data.domain}"
     with step("Public address") as shown:
-        shown.outcome = public_base_url.store(stage_name, url)
-    return f"Stage {stage_name}: {url}"
+        shown.outcome = public_base_url.store(stage.name, url)
+    return f"Stage {stage.name}: {url}"
 
 
 def _show(name: str, find_changes: Callable[[], list[str]]) -> None:
@@ -234,11 +230,14 @@ def _show(name: str, find_changes: Callable[[], list[str]]) -> None:
         console.print(f"  {change}", markup=False)
 
 
-def _is_served(stage: str, domain: str, rest_api_id: str) -> bool:
+def _is_served(stage: str, data: data_stack.Outputs, rest_api_id: str) -> bool:
     """Continue the set-up of the domain. Return whether links can use the domain."""
+    domain = data.domain
     is_in_use = public_base_url.load(stage) == f"https://{domain}"
     with step("Domain") as shown:
-        progress = domain_stack.deploy(stage, domain, rest_api_id, is_in_use=is_in_use)
+        progress = domain_stack.deploy(
+            stage, domain, rest_api_id, is_in_use=is_in_use, role=data.role
+        )
         shown.outcome = progress.state
     if not progress.is_served:
         for record in progress.missing:
@@ -263,90 +262,6 @@ def require_loopback(stage: Stage) -> None:
             f"The stage {stage.name} allows private webhook addresses and has no rate limits."
             " Deploy it only to an endpoint on the loopback address (AWS_ENDPOINT_URL)."
         )
-
-
-def enable_event_source(mapping: str) -> None:
-    """Enable an event source, and enable partial batch responses for it.
-
-    Chalice does not enable an event source that an operator disabled. With partial batch responses,
-    the queue redelivers only the failed messages of a batch.
-
-    Args:
-        mapping: the id of the event source mapping.
-    """
-    functions = boto3.client("lambda")
-    # An event source mapping cannot be changed while it is being created or updated.
-    retry_while(
-        functions.exceptions.ResourceInUseException,
-        lambda: functions.update_event_source_mapping(
-            UUID=mapping,
-            Enabled=True,
-            FunctionResponseTypes=code_package.PARTIAL_BATCH_RESPONSES,
-        ),
-    )
-
-
-def _chalice(
-    command: Literal["deploy", "delete"], stage: Stage, bucket: str
-) -> list[dict[str, Any]]:
-    """Run Chalice with the record of the bucket. Return the deployed resources."""
-    with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as name:
-        folder = Path(name)
-        record = folder / ".chalice" / "deployed" / f"{stage.name}.json"
-        _load_record(bucket, record)
-        try:
-            if command == "deploy":
-                code_package.deploy(stage.name, folder, runtime_of(stage))
-            elif not record.exists():
-                raise DeploymentError(f"No code of the stage {stage.name} is deployed.")
-            else:
-                code_package.copy_source(folder)
-                code_package.run_chalice("delete", "--stage", stage.name, folder=folder)
-        finally:
-            # Save the record even after a failure: the next command continues from it.
-            save_record(bucket, record, fallback=code_package.PROJECT / ".build")
-        deployed: dict[str, Any] = json.loads(record.read_text())
-    resources: list[dict[str, Any]] = deployed["resources"]
-    return resources
-
-
-def _load_record(bucket: str, file: Path) -> None:
-    """Copy Chalice's record of deployed resources from the bucket to a file ``<stage>.json``.
-
-    Without the record, the deployment would create all resources again. Create no file if the
-    bucket contains no record.
-    """
-    s3 = boto3.client("s3")
-    try:
-        record = s3.get_object(Bucket=bucket, Key=file.name)["Body"].read()
-    except s3.exceptions.NoSuchKey:
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(record)
-
-
-def save_record(bucket: str, file: Path, fallback: Path) -> None:
-    """Copy the record from a file to the bucket. Do nothing if the file does not exist.
-
-    Args:
-        fallback: the folder in which the record is saved if the bucket cannot be written.
-
-    Raises:
-        DeploymentError: the bucket cannot be written.
-    """
-    if not file.exists():
-        return
-    record = file.read_bytes()
-    try:
-        boto3.client("s3").put_object(Bucket=bucket, Key=file.name, Body=record)
-    except (BotoCoreError, ClientError) as error:
-        fallback.mkdir(parents=True, exist_ok=True)
-        copy = fallback / file.name
-        copy.write_bytes(record)
-        raise DeploymentError(
-            f"Cannot write the record of the deployed resources: {error}. Copy {copy} to"
-            f" s3://{bucket}/{file.name} before the next deployment."
-        ) from error
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any, Final
 import boto3
 
 from infrastructure.deployment import stacks
-from infrastructure.deployment.data_stack import NO_DOMAIN
+from infrastructure.deployment.data_stack import NO
 from infrastructure.deployment.progress import DeploymentError
 
 TEMPLATE: Final = Path(__file__).resolve().parent.parent / "domain.yaml"
@@ -54,13 +54,13 @@ class Progress:
 
 
 def parse_domain(text: str) -> str:
-    """Return the domain in lower case, or `NO_DOMAIN`.
+    """Return the domain in lower case, or `NO`.
 
     Raises:
         ValueError: the text is not a domain in ASCII form.
     """
     domain = text.lower().rstrip(".")
-    if domain != NO_DOMAIN and (len(domain) > 253 or not _DOMAIN.fullmatch(domain)):
+    if domain != NO and (len(domain) > 253 or not _DOMAIN.fullmatch(domain)):
         raise ValueError(text)
     return domain
 
@@ -70,7 +70,9 @@ def stack_name(stage: str) -> str:
     return f"feedback-{stage}-domain"
 
 
-def deploy(stage: str, domain: str, rest_api_id: str, *, is_in_use: bool) -> Progress:
+def deploy(
+    stage: str, domain: str, rest_api_id: str, *, is_in_use: bool, role: str | None = None
+) -> Progress:
     """Continue the set-up of the domain as far as possible. Never wait for DNS records.
 
     Request a certificate. As soon as it is issued, deploy the stack. If the zone of the domain is
@@ -78,6 +80,7 @@ def deploy(stage: str, domain: str, rest_api_id: str, *, is_in_use: bool) -> Pro
 
     Args:
         is_in_use: whether links already use the domain. Then the domain is not checked again.
+        role: the ARN of the role that CloudFormation assumes.
 
     Raises:
         DeploymentError: the certificate has no records yet, or the stack failed.
@@ -100,7 +103,13 @@ def deploy(stage: str, domain: str, rest_api_id: str, *, is_in_use: bool) -> Pro
     name = stack_name(stage)
     content = stacks.content_hash([TEMPLATE, json.dumps(parameters)])
     if not stacks.is_current(name, content):
-        stacks.deploy(name, content, template=TEMPLATE.read_text(), parameters=parameters)
+        stacks.deploy(
+            name,
+            content,
+            template=TEMPLATE.read_text(),
+            parameters=parameters,
+            role=role,
+        )
     if is_in_use or _responds(domain):
         return Progress(domain, is_served=True)
     if zone:

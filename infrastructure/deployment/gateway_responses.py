@@ -8,8 +8,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import boto3
-
 from chalicelib.web.problems import MEDIA_TYPE, code_of, title_of
 
 if TYPE_CHECKING:
@@ -72,35 +70,18 @@ RESPONSES = (
 )
 
 
-def resources(rest_api: str) -> dict[str, object]:
-    """Return the responses as CloudFormation resources. ``rest_api`` is the API's logical id."""
+def definition() -> dict[str, object]:
+    """Return the responses in the form that the definition of a REST API contains."""
     return {
-        f"GatewayResponse{response.kind.title().replace('_', '')}": {
-            "Type": "AWS::ApiGateway::GatewayResponse",
-            "Properties": {
-                "RestApiId": {"Ref": rest_api},
-                "ResponseType": response.kind,
-                "ResponseParameters": _headers(response),
-                "ResponseTemplates": {"application/json": response.body},
-                "StatusCode": str(response.status),
-            },
+        "x-amazon-apigateway-gateway-responses": {
+            response.kind: {
+                "statusCode": str(response.status),
+                "responseParameters": _headers(response),
+                "responseTemplates": {"application/json": response.body},
+            }
+            for response in RESPONSES
         }
-        for response in RESPONSES
     }
-
-
-def put(rest_api_id: str, api_stage: str) -> None:
-    """Set the responses of a REST API, and create a deployment to activate the responses."""
-    gateway = boto3.client("apigateway")
-    for response in RESPONSES:
-        gateway.put_gateway_response(
-            restApiId=rest_api_id,
-            responseType=response.kind,
-            responseParameters=_headers(response),
-            responseTemplates={"application/json": response.body},
-            statusCode=str(response.status),
-        )
-    gateway.create_deployment(restApiId=rest_api_id, stageName=api_stage)
 
 
 def _headers(response: GatewayResponse) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Prevent two deployments of a stage at the same time."""
+"""Prevent two deployments of a stage at the same time, and deployments of a stopped stage."""
 
 import getpass
 import socket
@@ -10,6 +10,8 @@ import boto3
 
 from infrastructure.deployment.progress import DeploymentError
 
+_STOPPED = "stopped by "
+
 
 @contextmanager
 def deployment_lock(stage: str) -> Iterator[None]:
@@ -19,23 +21,81 @@ def deployment_lock(stage: str) -> Iterator[None]:
     for CloudFormation for hours. AWS creates the parameter only for one of two deployments.
 
     Raises:
-        DeploymentError: another deployment holds the lock.
+        DeploymentError: another deployment holds the lock, or the stage is stopped.
     """
-    client = boto3.client("ssm")
-    name = f"feedback-{stage}-deployment"
-    now = datetime.now(UTC).isoformat(sep=" ", timespec="seconds")
-    holder = f"{getpass.getuser()}@{socket.gethostname()}, {now}"
-    try:
-        client.put_parameter(Name=name, Value=holder, Type="String", Overwrite=False)
-    except client.exceptions.ParameterAlreadyExists:
-        with suppress(client.exceptions.ParameterNotFound):
-            holder = str(client.get_parameter(Name=name)["Parameter"].get("Value"))
-        raise DeploymentError(
-            f"Another deployment of the stage {stage} is running ({holder}). If it was killed,"
-            f" delete its lock: aws ssm delete-parameter --name {name}"
-        ) from None
+    holder = _acquire(stage, "")
+    if holder:
+        raise _held(stage, holder)
     try:
         yield
     finally:
-        with suppress(client.exceptions.ParameterNotFound):
-            client.delete_parameter(Name=name)
+        _release(stage)
+
+
+def lock_stopped_stage(stage: str) -> None:
+    """Hold the lock of a stage until it is started. Do nothing if the stage is stopped already.
+
+    Raises:
+        DeploymentError: a deployment holds the lock.
+    """
+    holder = _acquire(stage, _STOPPED)
+    if holder and not holder.startswith(_STOPPED):
+        raise _held(stage, holder)
+
+
+@contextmanager
+def start_of_stage(stage: str) -> Iterator[None]:
+    """Release the lock of a stopped stage at the end of the ``with`` block, if it succeeds.
+
+    Raises:
+        DeploymentError: a deployment holds the lock.
+    """
+    holder = _holder(stage)
+    if holder and not holder.startswith(_STOPPED):
+        raise _held(stage, holder)
+    yield
+    _release(stage)
+
+
+def is_stopped(stage: str) -> bool:
+    """Return whether the stage is locked because it is stopped."""
+    return _holder(stage).startswith(_STOPPED)
+
+
+def _acquire(stage: str, purpose: str) -> str:
+    """Create the lock. Return its holder if it exists already, otherwise an empty text."""
+    client = boto3.client("ssm")
+    now = datetime.now(UTC).isoformat(sep=" ", timespec="seconds")
+    holder = f"{purpose}{getpass.getuser()}@{socket.gethostname()}, {now}"
+    try:
+        client.put_parameter(Name=_name(stage), Value=holder, Type="String", Overwrite=False)
+    except client.exceptions.ParameterAlreadyExists:
+        return _holder(stage) or "released in this moment"
+    return ""
+
+
+def _holder(stage: str) -> str:
+    client = boto3.client("ssm")
+    try:
+        return str(client.get_parameter(Name=_name(stage))["Parameter"].get("Value"))
+    except client.exceptions.ParameterNotFound:
+        return ""
+
+
+def _release(stage: str) -> None:
+    client = boto3.client("ssm")
+    with suppress(client.exceptions.ParameterNotFound):
+        client.delete_parameter(Name=_name(stage))
+
+
+def _held(stage: str, holder: str) -> DeploymentError:
+    if holder.startswith(_STOPPED):
+        return DeploymentError(f"The stage {stage} is {holder}. Start it with stage start.")
+    return DeploymentError(
+        f"Another deployment of the stage {stage} is running ({holder}). If it was killed,"
+        f" delete its lock: aws ssm delete-parameter --name {_name(stage)}"
+    )
+
+
+def _name(stage: str) -> str:
+    return f"feedback-{stage}-deployment"

@@ -1,19 +1,24 @@
-"""Generate the IAM policies of an identity that deploys.
+"""Generate the IAM policies of a stage: of the identity that deploys, and of CloudFormation.
 
-`make generate` writes the policies to `docs/examples`, and the table to docs/first-deployment.md.
-`CALLS` contains the calls of a deployment; a test records them. CloudFormation's own calls cannot
-be recorded, so `RESOURCE_TYPES` lists the actions that it needs for each resource type of the
-templates, with the identity of the deployer.
+`make generate` writes the policies of the stage `prod` to `docs/examples`, and the table to
+docs/first-deployment.md. ``python -m infrastructure.deployment.permissions dev FOLDER`` writes
+those of another stage. `CALLS` contains the calls of a deployment; a test records them.
+CloudFormation's own calls cannot be recorded, so `RESOURCE_TYPES` lists the actions that it needs
+for each resource type of the templates.
 """
 
+import argparse
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "examples"
 PAGE: Final = FOLDER.parent / "first-deployment.md"
+EXAMPLE: Final = "prod"
+"""The stage of the generated examples."""
 _TABLE: Final = re.compile(r"\| Resource type .*\n(\|.*\n)+")
 
 _TAGS: Final = "ListTagsForResource TagResource UntagResource"
@@ -21,37 +26,30 @@ _GATEWAY: Final = "DELETE GET PATCH POST PUT"
 
 CALLS: Final[Mapping[str, str]] = {
     "acm": "DescribeCertificate ListCertificates RequestCertificate",
-    "apigateway": f"{_GATEWAY} SetWebACL",
     "cloudformation": (
-        "CreateChangeSet CreateStack DeleteChangeSet DeleteStack DescribeChangeSet"
-        " DescribeStackEvents DescribeStacks UpdateStack"
+        "ContinueUpdateRollback CreateChangeSet CreateStack DeleteChangeSet DeleteStack"
+        " DescribeChangeSet DescribeStackDriftDetectionStatus DescribeStackEvents"
+        " DescribeStackResourceDrifts DescribeStacks DetectStackDrift GetTemplate UpdateStack"
     ),
-    "events": "DeleteRule DescribeRule ListRuleNamesByTarget PutRule PutTargets RemoveTargets",
-    "iam": (
-        "CreateRole DeleteRole DeleteRolePolicy GetRole GetRolePolicy ListAttachedRolePolicies"
-        " ListRolePolicies PassRole PutRolePolicy UpdateAssumeRolePolicy"
-    ),
-    "lambda": (
-        "AddPermission CreateEventSourceMapping CreateFunction DeleteEventSourceMapping"
-        " DeleteFunction DeleteFunctionConcurrency GetAccountSettings GetEventSourceMapping"
-        " GetFunction GetFunctionConcurrency GetFunctionConfiguration GetPolicy"
-        " ListEventSourceMappings ListFunctions ListTags PutFunctionConcurrency RemovePermission"
-        " TagResource UntagResource UpdateEventSourceMapping UpdateFunctionCode"
-        " UpdateFunctionConfiguration"
-    ),
+    "iam": "PassRole",
+    "lambda": "GetAccountSettings GetFunctionConcurrency",
     "route53": "ChangeResourceRecordSets ListHostedZones",
-    "s3": "CreateBucket GetObject ListBucket PutObject",
-    "sqs": "GetQueueAttributes GetQueueUrl",
+    "s3": "CreateBucket GetObject PutObject",
     "ssm": "DeleteParameter GetParameter PutParameter",
     "sts": "GetCallerIdentity",
-    "wafv2": "AssociateWebACL DisassociateWebACL ListResourcesForWebACL",
 }
 """The actions of the deployment's own calls by service, separated by spaces."""
 
 RESOURCE_TYPES: Final[Mapping[str, Mapping[str, str]]] = {
     "AWS::ApiGateway::BasePathMapping": {"apigateway": _GATEWAY},
+    "AWS::ApiGateway::Deployment": {"apigateway": _GATEWAY},
     "AWS::ApiGateway::DomainName": {"acm": "DescribeCertificate", "apigateway": _GATEWAY},
+    "AWS::ApiGateway::RestApi": {"apigateway": _GATEWAY},
+    "AWS::ApiGateway::Stage": {"apigateway": f"{_GATEWAY} SetWebACL"},
     "AWS::CloudWatch::Alarm": {"cloudwatch": f"DeleteAlarms DescribeAlarms PutMetricAlarm {_TAGS}"},
+    "AWS::CloudWatch::CompositeAlarm": {
+        "cloudwatch": f"DeleteAlarms DescribeAlarms PutCompositeAlarm {_TAGS}"
+    },
     "AWS::CloudWatch::Dashboard": {"cloudwatch": "DeleteDashboards GetDashboard PutDashboard"},
     "AWS::DynamoDB::Table": {
         "dynamodb": (
@@ -62,6 +60,16 @@ RESOURCE_TYPES: Final[Mapping[str, Mapping[str, str]]] = {
         ),
         "kms": "CreateGrant Decrypt DescribeKey GenerateDataKey ListAliases",
     },
+    "AWS::Events::Rule": {
+        "events": f"DeleteRule DescribeRule PutRule PutTargets RemoveTargets {_TAGS}",
+    },
+    "AWS::IAM::Role": {
+        "iam": (
+            "CreateRole DeleteRole DeleteRolePermissionsBoundary DeleteRolePolicy GetRole"
+            " GetRolePolicy ListAttachedRolePolicies ListRolePolicies PassRole"
+            " PutRolePermissionsBoundary PutRolePolicy TagRole UntagRole UpdateAssumeRolePolicy"
+        ),
+    },
     "AWS::KMS::Alias": {"kms": "CreateAlias DeleteAlias ListAliases UpdateAlias"},
     "AWS::KMS::Key": {
         "kms": (
@@ -70,6 +78,23 @@ RESOURCE_TYPES: Final[Mapping[str, Mapping[str, str]]] = {
             " UntagResource UpdateKeyDescription"
         ),
     },
+    "AWS::Lambda::EventSourceMapping": {
+        "lambda": (
+            "CreateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping ListTags"
+            " TagResource UntagResource UpdateEventSourceMapping"
+        ),
+    },
+    "AWS::Lambda::Function": {
+        "lambda": (
+            "CreateFunction DeleteFunction DeleteFunctionConcurrency GetFunction"
+            " GetFunctionCodeSigningConfig GetFunctionConcurrency GetFunctionConfiguration"
+            " GetFunctionRecursionConfig GetRuntimeManagementConfig ListTags"
+            " PutFunctionConcurrency TagResource UntagResource UpdateFunctionCode"
+            " UpdateFunctionConfiguration"
+        ),
+        "s3": "GetObject",
+    },
+    "AWS::Lambda::Permission": {"lambda": "AddPermission GetPolicy RemovePermission"},
     "AWS::Logs::LogGroup": {
         "logs": (
             "CreateLogGroup DeleteLogGroup DescribeIndexPolicies DescribeLogGroups"
@@ -113,51 +138,106 @@ RESOURCE_TYPES: Final[Mapping[str, Mapping[str, str]]] = {
         ),
     },
     "AWS::WAFv2::WebACL": {"wafv2": f"CreateWebACL DeleteWebACL GetWebACL UpdateWebACL {_TAGS}"},
+    "AWS::WAFv2::WebACLAssociation": {
+        "apigateway": "SetWebACL",
+        "wafv2": "AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource",
+    },
 }
 """The actions that CloudFormation needs, separated by spaces, by resource type and service."""
 
-_RESOURCES: Final[Mapping[str, str]] = {
-    "cloudformation": "arn:aws:cloudformation:*:*:stack/feedback-*",
-    "dynamodb": "arn:aws:dynamodb:*:*:table/feedback-*",
-    "events": "arn:aws:events:*:*:rule/feedback-*",
-    "iam": "arn:aws:iam::*:role/feedback-*",
-    "lambda": "arn:aws:lambda:*:*:function:feedback-*",
-    "logs": "arn:aws:logs:*:*:log-group:/aws/lambda/feedback-*",
-    "s3": "arn:aws:s3:::feedback-*",
-    "secretsmanager": "arn:aws:secretsmanager:*:*:secret:feedback-*",
-    "sns": "arn:aws:sns:*:*:feedback-*",
-    "sqs": "arn:aws:sqs:*:*:feedback-*",
-    "ssm": "arn:aws:ssm:*:*:parameter/feedback-*",
+_RESOURCES: Final[Mapping[str, tuple[str, ...]]] = {
+    "apigateway": ("arn:aws:apigateway:*::/*",),
+    "cloudformation": ("arn:aws:cloudformation:*:*:stack/feedback-{stage}-*",),
+    "cloudwatch": (
+        "arn:aws:cloudwatch:*:*:alarm:feedback-{stage}-*",
+        "arn:aws:cloudwatch::*:dashboard/feedback-{stage}",
+    ),
+    "dynamodb": ("arn:aws:dynamodb:*:*:table/feedback-{stage}-*",),
+    "events": ("arn:aws:events:*:*:rule/feedback-{stage}-*",),
+    "iam": ("arn:aws:iam::*:role/feedback-{stage}-*",),
+    "lambda": (
+        "arn:aws:lambda:*:*:function:feedback-{stage}",
+        "arn:aws:lambda:*:*:function:feedback-{stage}-*",
+    ),
+    "logs": (
+        "arn:aws:logs:*:*:log-group:/aws/lambda/feedback-{stage}",
+        "arn:aws:logs:*:*:log-group:/aws/lambda/feedback-{stage}:*",
+        "arn:aws:logs:*:*:log-group:/aws/lambda/feedback-{stage}-*",
+    ),
+    "s3": ("arn:aws:s3:::feedback-{stage}-*",),
+    "secretsmanager": ("arn:aws:secretsmanager:*:*:secret:feedback-{stage}-*",),
+    "sns": ("arn:aws:sns:*:*:feedback-{stage}-*",),
+    "sqs": ("arn:aws:sqs:*:*:feedback-{stage}-*",),
+    "ssm": ("arn:aws:ssm:*:*:parameter/feedback-{stage}-*",),
+    "wafv2": (
+        "arn:aws:wafv2:*:*:regional/webacl/feedback-{stage}/*",
+        "arn:aws:wafv2:*:*:regional/managedruleset/*",
+    ),
 }
-"""The resources of each service. The resources of other services have no names with a prefix."""
+"""The resources of a stage by service."""
+
+_STACK: Final = "aws:ResourceTag/aws:cloudformation:stack-name"
+"""The tag that CloudFormation gives to each resource of a stack."""
+
+_BY_CONDITION: Final[Mapping[str, tuple[str, Mapping[str, Mapping[str, str]]]]] = {
+    # The ARNs of keys and event sources contain a random id.
+    "kms": (
+        "CreateAlias CreateGrant Decrypt DeleteAlias DescribeKey DisableKeyRotation"
+        " EnableKeyRotation GenerateDataKey GetKeyPolicy GetKeyRotationStatus ListResourceTags"
+        " PutKeyPolicy ScheduleKeyDeletion UntagResource UpdateAlias UpdateKeyDescription",
+        {"StringEquals": {_STACK: "feedback-{stage}-data"}},
+    ),
+    "lambda": (
+        "CreateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping"
+        " UpdateEventSourceMapping",
+        {"ArnLike": {"lambda:FunctionArn": "arn:aws:lambda:*:*:function:feedback-{stage}-*"}},
+    ),
+}
+"""By service: the actions that a condition limits to the stage, and the condition."""
+
+_ALIAS: Final = ("kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias")
 
 _WITHOUT_RESOURCE: Final = frozenset(
     (
-        "events:ListRuleNamesByTarget lambda:CreateEventSourceMapping"
-        " lambda:DeleteEventSourceMapping lambda:GetAccountSettings lambda:GetEventSourceMapping"
-        " lambda:ListEventSourceMappings lambda:ListFunctions lambda:UpdateEventSourceMapping"
-        " logs:DescribeIndexPolicies logs:DescribeLogGroups secretsmanager:GetRandomPassword"
-        " sns:GetSubscriptionAttributes sns:SetSubscriptionAttributes sns:Unsubscribe"
+        "cloudwatch:DescribeAlarms lambda:GetAccountSettings lambda:ListTags lambda:TagResource"
+        " lambda:UntagResource logs:DescribeIndexPolicies logs:DescribeLogGroups"
+        " secretsmanager:GetRandomPassword sns:GetSubscriptionAttributes"
+        " sns:SetSubscriptionAttributes sns:Unsubscribe"
     ).split()
 )
-"""Actions that IAM does not limit to the resources above."""
+"""Actions that IAM does not limit to the resources above, or that event sources need too."""
 
 
-def policies() -> dict[str, dict[str, Any]]:
-    """Return the two policies by file name: the deployment's calls, and CloudFormation's calls."""
+def policies(stage: str = EXAMPLE, boundary: str = "") -> dict[str, dict[str, Any]]:
+    """Return the policies of a stage by file name.
+
+    They are the policy of the identity that deploys, and that of the role that CloudFormation
+    assumes.
+
+    Args:
+        boundary: the ARN of the permissions boundary that each role of a function must have.
+    """
+    transform = "arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"
+    deployer = [
+        *_statements([CALLS], stage),
+        _allow(["cloudformation:CreateChangeSet"], [transform]),
+        _pass_role(f"arn:aws:iam::*:role/feedback-{stage}-cloudformation", "cloudformation"),
+    ]
+    cloudformation = [
+        *_statements(RESOURCE_TYPES.values(), stage, boundary),
+        _allow(list(_ALIAS), [f"arn:aws:kms:*:*:alias/feedback-{stage}-secrets"]),
+        _pass_role(f"arn:aws:iam::*:role/feedback-{stage}-*", "lambda"),
+    ]
     return {
-        "deployer-policy.json": _policy([CALLS]),
-        "deployer-resources-policy.json": _policy(RESOURCE_TYPES.values()),
+        "deployer-policy.json": _policy(deployer),
+        "cloudformation-policy.json": _policy(cloudformation),
     }
 
 
 def allows(action: str) -> bool:
-    """Return whether one of the policies allows an action."""
-    return any(
-        action in statement["Action"]
-        for policy in policies().values()
-        for statement in policy["Statement"]
-    )
+    """Return whether the policy of the identity that deploys allows an action."""
+    statements = policies()["deployer-policy.json"]["Statement"]
+    return any(action in statement["Action"] for statement in statements)
 
 
 def table() -> str:
@@ -169,21 +249,36 @@ def table() -> str:
     return "| Resource type | Actions |\n|---|---|\n" + "".join(rows)
 
 
-def _policy(groups: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-    actions = _actions(groups)
-    statements: list[dict[str, Any]] = []
-    for service, resource in _RESOURCES.items():
-        limited = [a for a in actions if _is_limited(a) and a.startswith(f"{service}:")]
-        if service == "iam" and limited:
-            limited.remove("iam:PassRole")
-            statements.append(
-                _allow(["iam:PassRole"], resource)
-                | {"Condition": {"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}}
-            )
-        if limited:
-            statements.append(_allow(limited, resource))
-    statements.append(_allow([a for a in actions if not _is_limited(a)], "*"))
+def _policy(statements: list[dict[str, Any]]) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _statements(
+    groups: Iterable[Mapping[str, str]], stage: str, boundary: str = ""
+) -> list[dict[str, Any]]:
+    remaining = set(_actions(groups)) - {"iam:PassRole"}
+    statements: list[dict[str, Any]] = []
+
+    def allow(actions: Iterable[str], resources: Iterable[str], **condition: Any) -> None:
+        allowed = sorted(remaining & set(actions))
+        remaining.difference_update(allowed)
+        if allowed:
+            named = [resource.format(stage=stage) for resource in resources]
+            statements.append(_allow(allowed, named) | condition)
+
+    for service, (names, condition) in _BY_CONDITION.items():
+        named = json.loads(json.dumps(condition).replace("{stage}", stage))
+        allow([f"{service}:{name}" for name in names.split()], ["*"], Condition=named)
+    if boundary:
+        limited = {"StringEquals": {"iam:PermissionsBoundary": boundary}}
+        roles = ("iam:CreateRole", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy")
+        allow(roles, _RESOURCES["iam"], Condition=limited)
+        remaining.discard("iam:DeleteRolePermissionsBoundary")
+    allow(_WITHOUT_RESOURCE, ["*"])
+    for service, resources in _RESOURCES.items():
+        allow([a for a in remaining if a.startswith(f"{service}:")], resources)
+    allow(set(remaining), ["*"])
+    return statements
 
 
 def _actions(groups: Iterable[Mapping[str, str]]) -> list[str]:
@@ -197,16 +292,43 @@ def _actions(groups: Iterable[Mapping[str, str]]) -> list[str]:
     )
 
 
-def _is_limited(action: str) -> bool:
-    return action.partition(":")[0] in _RESOURCES and action not in _WITHOUT_RESOURCE
+def _pass_role(role: str, service: str) -> dict[str, Any]:
+    condition = {"StringEquals": {"iam:PassedToService": f"{service}.amazonaws.com"}}
+    return _allow(["iam:PassRole"], [role]) | {"Condition": condition}
 
 
-def _allow(actions: list[str], resource: str) -> dict[str, Any]:
-    return {"Effect": "Allow", "Action": actions, "Resource": [resource]}
+def _allow(actions: list[str], resources: list[str]) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": actions, "Resource": resources}
 
 
-def files() -> dict[Path, str]:
-    """Return the text of each policy file, and of the page with the table, by path."""
-    page = _TABLE.sub(lambda _: table(), PAGE.read_text(), count=1)
-    texts = {name: json.dumps(policy, indent=2) + "\n" for name, policy in policies().items()}
-    return {PAGE: page, **{FOLDER / name: text for name, text in texts.items()}}
+def files(folder: Path = FOLDER, stage: str = EXAMPLE, boundary: str = "") -> dict[Path, str]:
+    """Return the text of each policy file of a stage by path."""
+    return {
+        folder / name: json.dumps(policy, indent=2) + "\n"
+        for name, policy in policies(stage, boundary).items()
+    }
+
+
+def page() -> dict[Path, str]:
+    """Return the text of the page with the table, by path."""
+    return {PAGE: _TABLE.sub(lambda _: table(), PAGE.read_text(), count=1)}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the policies of a stage. Return the exit status of the process."""
+    parser = argparse.ArgumentParser(prog="permissions", description=main.__doc__)
+    parser.add_argument("stage", help="the name of the stage")
+    parser.add_argument("folder", type=Path, help="the folder for the policy files")
+    parser.add_argument(
+        "--boundary", default="", help="the ARN of the boundary of the functions' roles"
+    )
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for path, text in files(options.folder, options.stage, options.boundary).items():
+        path.write_text(text)
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

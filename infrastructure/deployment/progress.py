@@ -5,6 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ProfileNotFound,
+)
 from rich.console import Console
 
 console = Console(highlight=False, soft_wrap=True)
@@ -36,6 +43,19 @@ def step(name: str) -> Iterator[Step]:
     note = f": {current.outcome}" if current.outcome else ""
     duration_s = time.monotonic() - started
     console.print(f"[green]✓[/green] {name}{note} [dim]({duration_s:.1f} s)[/dim]")
+
+
+@contextmanager
+def aws_errors() -> Iterator[None]:
+    """Raise an AWS error of the ``with`` block as a `DeploymentError`."""
+    try:
+        yield
+    except (NoCredentialsError, NoRegionError, ProfileNotFound) as error:
+        raise DeploymentError(
+            f"Set AWS credentials and a region (AWS_PROFILE, AWS_DEFAULT_REGION): {error}"
+        ) from error
+    except (BotoCoreError, ClientError) as error:
+        raise DeploymentError(f"AWS returned an error: {error}") from error
 
 
 def fail(message: str) -> int:

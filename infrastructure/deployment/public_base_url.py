@@ -1,5 +1,6 @@
 """Store the public base URL of the API. Links in messages start with this URL."""
 
+from contextlib import suppress
 from typing import Any
 
 import boto3
@@ -28,3 +29,10 @@ def store(stage: str, base_url: str) -> str:
         Name=f"feedback-{stage}-{PARAMETER_NAME}", Value=url, Type="String", Overwrite=True
     )
     return url
+
+
+def delete(stage: str) -> None:
+    """Delete the stored base URL, if it exists."""
+    client = boto3.client("ssm")
+    with suppress(client.exceptions.ParameterNotFound):
+        client.delete_parameter(Name=f"feedback-{stage}-{PARAMETER_NAME}")

@@ -24,9 +24,7 @@ from infrastructure.deployment.dependencies import THIS_MACHINE, UV
 from infrastructure.deployment.progress import DeploymentError
 
 _PROJECT: Final = Path(__file__).resolve().parents[2]
-AWS_SERVICES: Final = frozenset(
-    {"dynamodb", "lambda", "secretsmanager", "ses", "sns", "sqs", "ssm"}
-)
+AWS_SERVICES: Final = frozenset({"dynamodb", "secretsmanager", "ses", "sns", "sqs", "ssm"})
 """The AWS services for which the functions create clients.
 
 Code that only commands of operators run creates clients of other services too, but this code does

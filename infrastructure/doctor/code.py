@@ -1,11 +1,12 @@
-"""Check the functions, their event sources and permissions, and the gateway's stage."""
+"""Check what the detection of drift does not compare: functions, event sources and rate limits."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from infrastructure import generate
-from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
-from infrastructure.doctor.deployed import DeployedStage, allowed_by
+from infrastructure.deployment.code_template import PARTIAL_BATCH_RESPONSES
+from infrastructure.deployment.dependencies import runtime_of
+from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped, differences, missing
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS
 
@@ -13,28 +14,19 @@ _EVERY_METHOD: Final = "*/*"
 
 
 def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the functions exist with the settings of the manifest, such as the version."""
+    """Check the versions, the environment and the reserved concurrency of the functions."""
     stage = deployed.stage
     names = map(deployed.function_name, FUNCTIONS)
     yield from missing(names, deployed.functions, deployed.deploy_fix)
     for function, name, configuration in deployed.stage_functions:
         variables = configuration.get("Environment", {}).get("Variables", {})
         expected = {
-            "MemorySize": stage.memory_mb.get(function.name, function.memory_mb),
-            "Timeout": function.timeout_s,
             "ReservedConcurrentExecutions": stage.reserved_concurrency.get(function.name),
-            "Tracing": "Active" if stage.tracing else "PassThrough",
             **dict.fromkeys(variables),
             **generate.environment(stage),
         }
-        if not stage.is_emulated:
-            expected["Runtime"] = f"python{stage.python}"
-        actual = {
-            **configuration,
-            **variables,
-            **_reserved_concurrency(deployed, name),
-            "Tracing": configuration.get("TracingConfig", {}).get("Mode", "PassThrough"),
-        }
+        expected["Runtime"] = f"python{runtime_of(stage).python_version}"
+        actual = {**configuration, **variables, **_reserved_concurrency(deployed, name)}
         if actual.get("ReservedConcurrentExecutions") == 0:
             detail = "The reserved concurrency is 0, so the function does not run."
             yield Problem(name, detail, deployed.start_fix)
@@ -70,38 +62,6 @@ def check_event_sources(deployed: DeployedStage) -> Iterator[Problem]:
             yield Problem(resource, detail, deployed.start_fix)
             del expected["State"]
         yield from differences(resource, expected, actual, deployed.deploy_fix)
-
-
-def check_schedules(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that an enabled rule invokes each scheduled function."""
-    events = deployed.client("events")
-    for function, name, configuration in deployed.stage_functions:
-        if function.schedule is None:
-            continue
-        arn = configuration["FunctionArn"]
-        rules = [
-            events.describe_rule(Name=rule)
-            for rule in events.list_rule_names_by_target(TargetArn=arn)["RuleNames"]
-        ]
-        if not any(
-            rule["State"] == "ENABLED" and rule.get("ScheduleExpression") == function.schedule
-            for rule in rules
-        ):
-            detail = f"No enabled rule invokes the function at {function.schedule}."
-            yield Problem(name, detail, f"Enable the rule in EventBridge. {deployed.deploy_fix}")
-
-
-def check_policies(deployed: DeployedStage) -> Iterator[Problem]:
-    """Check that the role of each function allows exactly what the manifest lists."""
-    for function, name, configuration in deployed.stage_functions:
-        expected = allowed_by(generate.policy(function, deployed.stage))
-        actual = deployed.permissions(configuration)
-        for word, permissions in {
-            "lacks": expected - actual,
-            "has the additional permission": actual - expected,
-        }.items():
-            for action, resource in sorted(permissions):
-                yield Problem(name, f"The role {word} {action} on {resource}.", deployed.deploy_fix)
 
 
 def check_throttling(deployed: DeployedStage) -> Iterator[Problem]:

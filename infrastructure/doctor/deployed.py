@@ -8,12 +8,14 @@ import boto3
 
 from chalicelib.queues import Queue
 from chalicelib.settings import settings
-from infrastructure.deployment import code_stack
 from infrastructure.doctor.template import ResolvedTemplate
 from infrastructure.functions import FUNCTIONS, Function, Stage
 
 _REST_API: Final = "feedback"
-_DEPLOY: Final = "Deploy the stage: make deploy STAGE={stage}."
+_DEPLOY: Final = (
+    "Deploy the stage: make deploy STAGE={stage}. If this commit is already deployed, change the"
+    " setting back yourself: CloudFormation compares the templates, not the resources."
+)
 _DEPLOY_LOCALLY: Final = (
     "Deploy changes: make up. If the problem remains, delete the local cloud's data and create the"
     " local cloud again: make stop, rm -r .local/state, make up."
@@ -42,7 +44,7 @@ class DeployedStage:
     @property
     def deploy_fix(self) -> str:
         """How to deploy a missing or changed resource of the stage."""
-        is_local = self.stage.name == code_stack.STAGE
+        is_local = self.stage.name == "local"
         return _DEPLOY_LOCALLY if is_local else _DEPLOY.format(stage=self.stage.name)
 
     def client(self, service: str) -> Any:
@@ -78,43 +80,8 @@ class DeployedStage:
                 continue
         return found
 
-    @cached_property
-    def expected_queues(self) -> dict[str, dict[str, Any]]:
-        """The properties of the template's queues by name."""
-        return self.template.by_name("AWS::SQS::Queue", "QueueName")
-
-    @cached_property
-    def queues(self) -> dict[str, dict[str, str]]:
-        """The attributes of the deployed queues by name."""
-        sqs = self.client("sqs")
-        found: dict[str, dict[str, str]] = {}
-        for name in self.expected_queues:
-            try:
-                url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
-            except sqs.exceptions.QueueDoesNotExist:
-                continue
-            response = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
-            found[name] = response["Attributes"]
-        return found
-
-    @cached_property
-    def _code_stack_functions(self) -> dict[str, str]:
-        """The names, by logical id, of the functions that CloudFormation deployed for the stage."""
-        resources = self.listed(
-            *("cloudformation", "list_stack_resources", "StackResourceSummaries"),
-            StackName=code_stack.STACK,
-        )
-        return {
-            resource["LogicalResourceId"].lower(): resource["PhysicalResourceId"]
-            for resource in resources
-            if resource["ResourceType"] == "AWS::Lambda::Function"
-        }
-
     def function_name(self, function: Function) -> str:
         """Return the name of the deployed function."""
-        if self.stage.name == code_stack.STAGE:
-            logical_id = function.name.replace("_", "")
-            return self._code_stack_functions.get(logical_id, function.name)
         return function.deployed_name(self.stage.name)
 
     @cached_property
@@ -151,30 +118,6 @@ class DeployedStage:
         return {arn.rpartition(":")[2]: arn for arn in arns}
 
     @cached_property
-    def alarms(self) -> dict[str, dict[str, Any]]:
-        """The deployed alarms of the stage by name."""
-        prefix = self.resource_name("")
-        alarms = self.listed(
-            "cloudwatch", "describe_alarms", "MetricAlarms", AlarmNamePrefix=prefix
-        )
-        return {alarm["AlarmName"]: alarm for alarm in alarms}
-
-    def permissions(self, function: Mapping[str, Any]) -> set[tuple[str, str]]:
-        """Return the pairs of an action and a resource that the function's role allows.
-
-        A managed policy is a pair of its name and ``managed policy``.
-        """
-        iam = self.client("iam")
-        role = function["Role"].rpartition("/")[2]
-        names = iam.list_role_policies(RoleName=role)["PolicyNames"]
-        allowed: set[tuple[str, str]] = set()
-        for name in names:
-            document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-            allowed |= allowed_by(document)
-        attached = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
-        return allowed | {(policy["PolicyName"], "managed policy") for policy in attached}
-
-    @cached_property
     def _gateway_stage(self) -> tuple[str, dict[str, Any]] | None:
         """The id of the REST API, and the gateway's stage. None if the stage does not exist."""
         gateway = self.client("apigateway")
@@ -195,31 +138,3 @@ class DeployedStage:
             method.replace("~1", "/").strip("/"): settings
             for method, settings in stage.get("methodSettings", {}).items()
         }
-
-    @property
-    def routes(self) -> set[str]:
-        """The routes of the gateway in the form ``GET /path``."""
-        if self._gateway_stage is None:
-            return set()
-        rest_api_id, _ = self._gateway_stage
-        return {
-            f"{method} {resource['path']}"
-            for resource in self.listed(
-                "apigateway", "get_resources", "items", restApiId=rest_api_id
-            )
-            for method in resource.get("resourceMethods", {})
-        }
-
-
-def allowed_by(document: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """Return the pairs of an action and a resource that a policy document allows."""
-    return {
-        (action, resource)
-        for statement in document["Statement"]
-        for action in _as_list(statement["Action"])
-        for resource in _as_list(statement["Resource"])
-    }
-
-
-def _as_list(value: Any) -> Iterator[str]:
-    yield from [value] if isinstance(value, str) else value

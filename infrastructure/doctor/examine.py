@@ -8,8 +8,9 @@ from typing import Final, Literal
 from botocore.exceptions import ClientError
 
 from infrastructure.doctor import (
+    backups,
     code,
-    data,
+    drift,
     forms,
     message_events,
     monitoring,
@@ -36,27 +37,17 @@ class Check:
 
     name: str
     find: Callable[[DeployedStage], Iterator[Problem]]
-    resources: Literal["tables", "queues", "stage_functions"] | None = None
+    resources: Literal["tables"] | None = None
     is_emulated: bool = True
 
 
 CHECKS: Final = (
-    Check("tables", data.check_tables),
-    Check("indexes", data.check_indexes, "tables"),
-    Check("encryption", data.check_encryption, "tables", is_emulated=False),
-    Check("point-in-time recovery", data.check_recovery, "tables", is_emulated=False),
-    Check("backups", data.check_backups, "tables"),
-    Check("time to live", data.check_time_to_live, "tables", is_emulated=False),
-    Check("queues", data.check_queues),
-    Check("dead-letter queues", data.check_redrive, "queues"),
+    Check("drift", drift.check_drift),
     Check("functions", code.check_functions),
     Check("event sources", code.check_event_sources),
-    Check("schedules", code.check_schedules, "stage_functions"),
-    Check("policies", code.check_policies, "stage_functions"),
     Check("gateway limits", code.check_throttling),
-    Check("alarms", monitoring.check_alarms),
+    Check("backups", backups.check_backups, "tables"),
     Check("alarm recipients", monitoring.check_recipients),
-    Check("logs", monitoring.check_logs),
     Check("public address", senders.check_public_address),
     Check("senders", senders.check_senders),
     Check("forms", forms.check_forms, "tables"),

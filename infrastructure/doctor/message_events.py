@@ -40,7 +40,7 @@ def check_topic(deployed: DeployedStage) -> Iterator[Problem]:
         yield Problem(name, "The topic does not exist.", deployed.deploy_fix)
         return
     topic = deployed.client("sns").get_topic_attributes(TopicArn=arn)["Attributes"]
-    queue = deployed.queues.get(name, {})
+    queue = _queue_attributes(deployed, name)
     for kind, policy_type, attributes in (
         ("topic", "AWS::SNS::TopicPolicy", topic),
         ("queue", "AWS::SQS::QueuePolicy", queue),
@@ -53,6 +53,16 @@ def check_topic(deployed: DeployedStage) -> Iterator[Problem]:
                     detail = f"The policy does not allow {service} {statement['Action']}."
                     yield Problem(f"{kind} {name}", detail, _POLICY)
     yield from _subscription_problems(deployed, name, arn)
+
+
+def _queue_attributes(deployed: DeployedStage, name: str) -> dict[str, str]:
+    sqs = deployed.client("sqs")
+    try:
+        url = sqs.get_queue_url(QueueName=name)["QueueUrl"]
+    except sqs.exceptions.QueueDoesNotExist:
+        return {}
+    attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["Policy"])
+    return dict(attributes.get("Attributes", {}))
 
 
 def _subscription_problems(deployed: DeployedStage, name: str, arn: str) -> Iterator[Problem]:

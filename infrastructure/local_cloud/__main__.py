@@ -24,10 +24,11 @@ from admin.services.solicitation.support_email import register_mail_domain
 from infrastructure.deployment import code_stack, data_stack, public_base_url
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
+from infrastructure.functions import stage_named
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator, state_folder
 
-STAGE = code_stack.STAGE
+STAGE = "local"
 _SENDERS = "@example.com"
 """The domain of all senders of demo messages. The emulator also verifies its subdomains."""
 
@@ -165,8 +166,8 @@ def deploy(emulator: Emulator) -> None:
     with step("Mail sender") as shown:
         shown.outcome = register_mail_domain(_SENDERS).domain
     with step("Code stack") as shown:
-        shown.outcome = code_stack.deploy(emulator.folder / "build")
-    base_url = code_stack.base_url(emulator.port)
+        shown.outcome = code_stack.deploy(stage_named(STAGE))
+    base_url = code_stack.deployed(STAGE).base_url
     with step("Gateway") as shown:
         emulator.wait_for(f"{base_url}/openapi.json", "The gateway does not respond")
         public_base_url.store(STAGE, base_url)

@@ -35,7 +35,6 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.outbound import providers, queues
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.work.partial_batch import MessagesFailed
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_values import forget_stage_secret
 from tests.campaign.tables import Item, Key, Tables, cancelled, error
@@ -44,11 +43,10 @@ START: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _SINGLE_WRITES: Final = ("DeleteItem", "PutItem", "UpdateItem")
 _QUEUE_OPERATIONS: Final = (
     "ChangeMessageVisibilityBatch",
-    "DeleteMessageBatch",
     "SendMessage",
     "SendMessageBatch",
 )
-_LOCKED: Final = ("GetQueueUrl", "GetSecretValue", "GetParameter", "ListEventSourceMappings")
+_LOCKED: Final = ("GetQueueUrl", "GetSecretValue", "GetParameter")
 
 
 _MAIN: Final = getcurrent()
@@ -331,10 +329,6 @@ class Simulation:
             for message in batch:
                 message.kills += 1
             raise
-        except MessagesFailed:
-            # Lambda deletes no message of the batch. They are visible after their time-out.
-            self.faults["messages failed"] += 1
-            return
         failed = {failure["itemIdentifier"] for failure in response["batchItemFailures"]}
         for message in batch:
             if message.id not in failed and message in queue.messages:
@@ -367,8 +361,6 @@ class Simulation:
             return self._respond(operation, arguments)
         if operation in _LOCKED:
             # A lock is held during these requests, so no other invocation may continue.
-            if operation == "ListEventSourceMappings" and self._happens("lost"):
-                raise ReadTimeoutError(endpoint_url="x")
             return self._respond(operation, arguments)
         self.number += 1
         self.swept += invocation.name == "sweep"
@@ -473,15 +465,12 @@ class Simulation:
                 response = {"SecretString": "secret" * 8}
             case "GetParameter":
                 response = {"Parameter": {"Value": "https://api.example.com/test"}}
-            case "ListEventSourceMappings":
-                mapping = {"FunctionResponseTypes": ["ReportBatchItemFailures"]}
-                response = {"EventSourceMappings": [mapping]}
             case "SendMessageBatch":
                 for entry in arguments["Entries"]:
                     self._enqueue(arguments["QueueUrl"], entry)
                 response = {"Successful": [{"Id": e["Id"]} for e in arguments["Entries"]]}
-            case "ChangeMessageVisibilityBatch" | "DeleteMessageBatch":
-                self._change_messages(operation, arguments)
+            case "ChangeMessageVisibilityBatch":
+                self._change_messages(arguments)
                 response = {}
             case "SendMessage":
                 name = arguments["QueueUrl"].removeprefix("feedback-test-").replace("-dead", "")
@@ -497,15 +486,12 @@ class Simulation:
         name = url.removeprefix("feedback-test-")
         self.send(name, entry["MessageBody"], entry["MessageGroupId"])
 
-    def _change_messages(self, operation: str, arguments: Mapping[str, Any]) -> None:
+    def _change_messages(self, arguments: Mapping[str, Any]) -> None:
         messages = self.queues[arguments["QueueUrl"].removeprefix("feedback-test-")].messages
         received = {message.id: message for message in messages}
         for entry in arguments["Entries"]:
             if message := received.get(entry["ReceiptHandle"]):
-                if operation == "DeleteMessageBatch":
-                    messages.remove(message)
-                else:
-                    message.visible_at = self.now + entry["VisibilityTimeout"]
+                message.visible_at = self.now + entry["VisibilityTimeout"]
 
     def _look(self, invocation: Invocation, operation: str, arguments: dict[str, Any]) -> None:
         """Copy the rows that the invocation can know from this request."""

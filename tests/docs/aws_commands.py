@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -51,6 +52,8 @@ class AwsCommands:
         self.responses.append(getattr(client, method)(**arguments))
 
     def _value(self, word: str) -> str:
+        if word.startswith("file://"):
+            return Path(word.removeprefix("file://")).read_text()
         if word not in _PLACEHOLDERS:
             return word
         for response in reversed(self.responses):

@@ -72,6 +72,14 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "docs/operating.md": ("make env", "completion show", "make logs"),
     },
+    "tests/e2e/test_deployment.py": {
+        "docs/first-deployment.md": (
+            "deployment.permissions",
+            "aws iam",
+            "ALARM_EMAIL",
+            "stage dev doctor",
+        ),
+    },
 }
 """Executed blocks by test file and page. The test file contains the same part of each block."""
 
@@ -148,7 +156,7 @@ def test_links_of_page_have_targets(page: str) -> None:
             assert not anchor or anchor in anchors(target), link
 
 
-@pytest.mark.parametrize("source", ["infrastructure/data.yaml", "infrastructure/doctor/data.py"])
+@pytest.mark.parametrize("source", ["infrastructure/data.yaml", "infrastructure/doctor/examine.py"])
 def test_pages_and_sections_named_in_alarms_and_doctor_exist(source: str) -> None:
     found = re.findall(r"(docs/[\w/-]+\.md)(?:#([\w-]+))?", (ROOT / source).read_text())
     assert found

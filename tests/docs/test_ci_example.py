@@ -34,8 +34,22 @@ def test_job_has_short_lived_credentials_of_its_environment(stage: str) -> None:
     assert job["environment"] == stage
     assert job["permissions"] == {"contents": "read", "id-token": "write"}
     assert job["concurrency"] == {"group": f"deploy-{stage}", "cancel-in-progress": False}
-    assert f"make deploy STAGE={stage}" in commands(stage)
+    role = "ROLE=${{ vars.CLOUDFORMATION_ROLE }}"
+    assert f"make deploy STAGE={stage} {role}" in commands(stage)
     assert "ACCESS_KEY" not in json.dumps(job)
+
+
+def test_actions_are_pinned_by_hash() -> None:
+    used = [step["uses"] for job in JOBS.values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
+
+
+def test_cloudformation_assumes_role_only_for_one_account() -> None:
+    policy = json.loads((EXAMPLES / "cloudformation-trust-policy.json").read_text())
+    (statement,) = policy["Statement"]
+    assert statement["Principal"] == {"Service": "cloudformation.amazonaws.com"}
+    assert list(statement["Condition"]["StringEquals"]) == ["aws:SourceAccount"]
 
 
 def test_role_can_be_assumed_only_by_one_environment_of_one_repository() -> None:

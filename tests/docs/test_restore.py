@@ -37,7 +37,8 @@ from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.purchases import PurchaseRow
 from infrastructure import restore
-from infrastructure.doctor import data
+from infrastructure.deployment import lock
+from infrastructure.deployment.progress import DeploymentError
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.functions import FUNCTIONS, STAGES
 from infrastructure.restore import Restore
@@ -154,6 +155,25 @@ def start_functions() -> None:
     restore.start_writers("test")
 
 
+def assert_tables_have_settings_of_template() -> None:
+    """Check the settings of the tables that a restore has replaced."""
+    dynamodb = boto3.client("dynamodb")
+    for name, expected in protected_stage().expected_tables.items():
+        if name.removeprefix(PREFIX) in NOT_RESTORED:
+            continue
+        table: Any = dynamodb.describe_table(TableName=name)["Table"]
+        for setting in ("KeySchema", "DeletionProtectionEnabled"):
+            assert table[setting] == expected[setting]
+        indexes = {index["IndexName"] for index in table.get("GlobalSecondaryIndexes", [])}
+        assert indexes == {i["IndexName"] for i in expected.get("GlobalSecondaryIndexes", [])}
+        backups: Any = dynamodb.describe_continuous_backups(TableName=name)
+        recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
+        time_to_live = dynamodb.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+        wanted = expected.get("TimeToLiveSpecification", {}).get("AttributeName")
+        assert time_to_live.get("AttributeName") == wanted
+
+
 def protected_stage() -> DeployedStage:
     stage = next(stage for stage in STAGES if stage.name == "test")
     deployed = DeployedStage(replace(stage, reserved_concurrency={"api_handler": 200}))
@@ -263,17 +283,7 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
     assert all(require_key(keys[name]).revoked_at for name in ("revoked", "closed"))
     assert require_account(closed).closed_at
     assert {name.removeprefix(PREFIX) for name in tables()} == {*names, *NOT_RESTORED}
-    # Unlike DynamoDB, moto does not restore the billing mode.
-    for table in tables().values():
-        table.billing_mode = "PAY_PER_REQUEST"
-    deployed = protected_stage()
-    for check in (
-        data.check_tables,
-        data.check_indexes,
-        data.check_recovery,
-        data.check_time_to_live,
-    ):
-        assert [p for p in check(deployed) if p.resource[len(PREFIX) :] not in NOT_RESTORED] == []
+    assert_tables_have_settings_of_template()
     assert run(*start).exit_code == 0
     assert {source["State"] for source in event_sources()} == {"Enabled"}
     assert reserved_concurrency() == {"": 200}
@@ -322,3 +332,31 @@ def test_documented_command_restores_one_table() -> None:
     AwsCommands().run(step("restore-table-to-point-in-time"))
     assert f"{PREFIX}customers-restored" in tables()
     boto3.client("dynamodb").delete_table(TableName=f"{PREFIX}customers-restored")
+
+
+def test_stopped_stage_cannot_be_deployed_until_it_is_started() -> None:
+    start_functions()
+    stop, _, start = commands()
+    for _ in range(2):
+        assert run(*stop).exit_code == 0
+        with pytest.raises(DeploymentError, match=r"is stopped by \S+@\S+, .* stage start"):
+            lock.deployment_lock("test").__enter__()
+    assert run(*start).exit_code == 0
+    with lock.deployment_lock("test"):
+        for command in (stop, start):
+            refused = run(*command)
+            assert refused.exit_code == 1
+            assert "Another deployment of the stage test is running" in refused.stderr
+    assert {source["State"] for source in event_sources()} == {"Enabled"}
+    assert run(*stop).exit_code == 0
+
+
+def test_restore_needs_lock_of_stopped_stage() -> None:
+    start_functions()
+    stop, restore_to, _ = commands()
+    assert run(*stop).exit_code == 0
+    boto3.client("ssm").delete_parameter(Name="feedback-test-deployment")
+    refused = run(*restore_to)
+    assert refused.exit_code == 2
+    assert "A deployment can start the stage" in " ".join(refused.stderr.split())
+    assert run(*stop).exit_code == 0

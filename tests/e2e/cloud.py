@@ -1,5 +1,6 @@
 """Access a running local cloud: its address, its AWS clients and its function processes."""
 
+import re
 import subprocess
 import urllib.parse
 from collections.abc import Mapping
@@ -11,10 +12,10 @@ from typing import Any
 import boto3
 import httpx
 
-from infrastructure.deployment.code_stack import STAGE
 from infrastructure.local_cloud import identity as local_identity
 from infrastructure.local_cloud.emulator import Emulator
 
+STAGE = "local"
 TIMEOUT_S = 120
 """The time-out of a request in seconds, long enough for a slow machine."""
 
@@ -67,9 +68,9 @@ class Cloud:
         """The process id of the emulator."""
         return Emulator(self.port, self.folder)
 
-    def environment(self, stage: str = STAGE) -> dict[str, str]:
-        """Return environment variables that make a process use this cloud instead of AWS."""
-        return local_identity.environment(self.endpoint, stage)
+    def environment(self) -> dict[str, str]:
+        """Return environment variables that make a process use this stage instead of AWS."""
+        return local_identity.environment(self.endpoint, self.stage)
 
     def client(self, service: str) -> Any:
         """Return a boto3 client for this cloud. The client has all permissions."""
@@ -79,20 +80,17 @@ class Cloud:
         """Return the ids of the processes that run functions.
 
         Args:
-            function: the logical name of one function, for example ``APIHandler``; empty for all.
+            function: the name of one function in the manifest, for example ``api_handler``; empty
+                for all.
         """
-        substrings = (
-            str(self.emulator.temporary),
-            f"-{function}-" if function else "ministack-lambda-",
-        )
+        name = "" if function in ("", "api_handler") else f"-{function}"
+        folder = f"{self.emulator.temporary}/ministack-lambda-feedback-{self.stage}{name}"
+        # The emulator adds a random text to the name of the function.
+        pattern = re.compile(re.escape(folder) + (r"-\w+/" if function else ""))
         process_lines = subprocess.run(
             ["ps", "-eww", "-o", "pid=,args="], check=True, capture_output=True, text=True
         ).stdout.splitlines()
-        return [
-            int(line.split()[0])
-            for line in process_lines
-            if all(substring in line for substring in substrings)
-        ]
+        return [int(line.split()[0]) for line in process_lines if pattern.search(line)]
 
     def resource_name(self, name: str) -> str:
         """Return the full name of a table or queue. It contains the name of the stage."""

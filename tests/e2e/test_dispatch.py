@@ -31,7 +31,7 @@ PURCHASES = int(os.environ.get("DISPATCH_PURCHASES") or 400)
 CUSTOMERS = max(1, PURCHASES // 4)
 RATES = {"throttling": 0.05, "conflicts": 0.05, "index_lag": 0.1}
 MAX_WAIT_S = 1800
-FUNCTIONS = ("RecordPurchase", "SendSurvey")
+FUNCTIONS = ("record_purchase", "send_survey")
 
 
 @dataclass(frozen=True)

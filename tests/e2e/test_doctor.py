@@ -10,12 +10,17 @@ from typing import Any
 from tests.e2e.cloud import Cloud
 
 PROBLEMS = {
-    ("tables", "feedback-local-trackers", "DeletionProtectionEnabled is True, expected False."),
-    ("queues", "feedback-local-feedback", "VisibilityTimeout is 361, expected 360."),
-    ("queues", "feedback-local-listing.fifo", "MessageRetentionPeriod is 600, expected 1209600."),
-    ("dead-letter queues", "feedback-local-webhooks", "maxReceiveCount is 3, expected 10."),
-    ("functions", "Sweep", "Timeout is 49, expected 50."),
-    ("functions", "AssignPositions", "MemorySize is 512, expected 1024."),
+    (
+        "drift",
+        "feedback-local-trackers",
+        "DeletionProtectionEnabled is true, expected false.",
+    ),
+    ("drift", "feedback-local-feedback", "VisibilityTimeout is 361, expected 360."),
+    ("drift", "feedback-local-listing.fifo", "MessageRetentionPeriod is 600, expected 1209600."),
+    ("drift", "feedback-local-webhooks", "RedrivePolicy/maxReceiveCount is 3, expected 10."),
+    ("drift", "feedback-local-sweep", "Timeout is 49, expected 50."),
+    ("drift", "feedback-local-assign_positions", "MemorySize is 512, expected 1024."),
+    ("drift", "/aws/lambda/feedback-local-sweep", "RetentionInDays is 1, expected 30."),
     ("event sources", "feedback-local-feedback", "BatchSize is 5, expected 16."),
     (
         "event sources",
@@ -23,11 +28,11 @@ PROBLEMS = {
         "FunctionResponseTypes is [], expected ['ReportBatchItemFailures'].",
     ),
     ("event sources", "feedback-local-imports.fifo", "MaximumConcurrency is 2, expected 20."),
-    ("schedules", "Sweep", "No enabled rule invokes the function at rate(1 minute)."),
-    ("policies", "ImportCustomers", "The role has the additional permission s3:* on *."),
-    ("alarms", "feedback-local-api-errors", "Does not exist."),
-    ("alarms", "feedback-local-webhooks-dead", "ActionsEnabled is False, expected True."),
-    ("logs", "/aws/lambda/feedback-local-sweep", "retentionInDays is 1, expected 30."),
+    (
+        "functions",
+        "feedback-local-send_survey",
+        "ReservedConcurrentExecutions is 7, expected None.",
+    ),
 }
 
 
@@ -44,28 +49,19 @@ def doctor(cloud: Cloud) -> tuple[int, dict[str, Any]]:
 
 
 def found(report: dict[str, Any]) -> set[tuple[str, str, str]]:
-    """Return the check, the resource and the detail of each problem.
-
-    The name of a function is its logical name.
-    """
+    """Return the check, the resource and the detail of each problem."""
     return {
-        (check, short(problem["resource"]), problem["detail"])
+        (check, problem["resource"], problem["detail"])
         for check, problems in report["problems"].items()
         for problem in problems
     }
 
 
-def short(resource: str) -> str:
-    prefix = "feedback-local-code-"
-    return resource.removeprefix(prefix).partition("-")[0] if prefix in resource else resource
-
-
 def test_doctor_finds_each_problem_of_broken_stage(cloud: Cloud) -> None:
     exit_code, healthy = doctor(cloud)
     assert (exit_code, healthy["problems"]) == (0, {})
-    assert {"encryption", "point-in-time recovery", "time to live"} <= set(healthy["skipped"])
     with ExitStack() as broken:
-        for breakage in (data, functions, event_sources, permissions, monitoring):
+        for breakage in (data, functions, event_sources):
             broken.enter_context(breakage(cloud))
         exit_code, report = doctor(cloud)
     assert exit_code == 1
@@ -98,17 +94,19 @@ def data(cloud: Cloud) -> Iterator[None]:
 
 @contextmanager
 def functions(cloud: Cloud) -> Iterator[None]:
-    client, events = cloud.client("lambda"), cloud.client("events")
-    sweep, assign = function(cloud, "Sweep"), function(cloud, "AssignPositions")
-    (rule,) = events.list_rule_names_by_target(TargetArn=sweep["FunctionArn"])["RuleNames"]
-    update = client.update_function_configuration
+    client, logs = cloud.client("lambda"), cloud.client("logs")
+    update, prefix = client.update_function_configuration, "feedback-local"
+    sweep, assign, send = (f"{prefix}-{n}" for n in ("sweep", "assign_positions", "send_survey"))
+    group = f"/aws/lambda/{sweep}"
     with ExitStack() as undo:
-        update(FunctionName=sweep["FunctionName"], Timeout=49)
-        undo.callback(update, FunctionName=sweep["FunctionName"], Timeout=50)
-        update(FunctionName=assign["FunctionName"], MemorySize=512)
-        undo.callback(update, FunctionName=assign["FunctionName"], MemorySize=1024)
-        events.disable_rule(Name=rule)
-        undo.callback(events.enable_rule, Name=rule)
+        update(FunctionName=sweep, Timeout=49)
+        undo.callback(update, FunctionName=sweep, Timeout=50)
+        update(FunctionName=assign, MemorySize=512)
+        undo.callback(update, FunctionName=assign, MemorySize=1024)
+        client.put_function_concurrency(FunctionName=send, ReservedConcurrentExecutions=7)
+        undo.callback(client.delete_function_concurrency, FunctionName=send)
+        logs.put_retention_policy(logGroupName=group, retentionInDays=1)
+        undo.callback(logs.put_retention_policy, logGroupName=group, retentionInDays=30)
         yield
 
 
@@ -130,51 +128,3 @@ def event_sources(cloud: Cloud) -> Iterator[None]:
             client.update_event_source_mapping(UUID=mapping["UUID"], **change)
             undo.callback(client.update_event_source_mapping, UUID=mapping["UUID"], **before)
         yield
-
-
-@contextmanager
-def permissions(cloud: Cloud) -> Iterator[None]:
-    iam = cloud.client("iam")
-    policy = {
-        "RoleName": function(cloud, "ImportCustomers")["Role"].rpartition("/")[2],
-        "PolicyName": "too-much",
-    }
-    statement = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
-    document = {"Version": "2012-10-17", "Statement": [statement]}
-    iam.put_role_policy(**policy, PolicyDocument=json.dumps(document))
-    try:
-        yield
-    finally:
-        iam.delete_role_policy(**policy)
-
-
-@contextmanager
-def monitoring(cloud: Cloud) -> Iterator[None]:
-    cloudwatch, logs = cloud.client("cloudwatch"), cloud.client("logs")
-    alarm_name, silenced = (
-        cloud.resource_name("api-errors"),
-        [cloud.resource_name("webhooks-dead")],
-    )
-    (alarm,) = cloudwatch.describe_alarms(AlarmNames=[alarm_name])["MetricAlarms"]
-    accepted = cloudwatch.meta.service_model.operation_model("PutMetricAlarm").input_shape.members
-    group = "/aws/lambda/feedback-local-sweep"
-    with ExitStack() as undo:
-        cloudwatch.delete_alarms(AlarmNames=[alarm_name])
-        settings = {name: value for name, value in alarm.items() if name in accepted}
-        undo.callback(cloudwatch.put_metric_alarm, **settings)
-        cloudwatch.disable_alarm_actions(AlarmNames=silenced)
-        undo.callback(cloudwatch.enable_alarm_actions, AlarmNames=silenced)
-        logs.put_retention_policy(logGroupName=group, retentionInDays=1)
-        undo.callback(logs.put_retention_policy, logGroupName=group, retentionInDays=30)
-        yield
-
-
-def function(cloud: Cloud, logical_name: str) -> dict[str, Any]:
-    """Return the configuration of a function of the running stage."""
-    (found_function,) = [
-        configuration
-        for configuration in cloud.client("lambda").list_functions()["Functions"]
-        if configuration["FunctionName"].startswith(f"feedback-local-code-{logical_name}-")
-    ]
-    result: dict[str, Any] = found_function
-    return result

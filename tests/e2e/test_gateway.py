@@ -48,7 +48,7 @@ def test_unknown_path_returns_problem_details(cloud: Cloud) -> None:
 
 def test_deployed_policy_has_no_wildcard_action(cloud: Cloud) -> None:
     functions = cloud.client("lambda").list_functions()["Functions"]
-    handler = next(f for f in functions if "-local-code-APIHandler-" in f["FunctionName"])
+    handler = next(f for f in functions if f["FunctionName"] == "feedback-local")
     role = handler["Role"].rsplit("/", 1)[-1]
     iam = cloud.client("iam")
     (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]

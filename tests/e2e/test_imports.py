@@ -82,8 +82,8 @@ def test_concurrent_imports_lose_no_row_when_functions_are_killed(
                 if progress.get("created", 0) >= enough or progress.get("completedAt"):
                     break
                 time.sleep(0.1)
-            killed += kill(cloud, "ImportCustomers")
-            kill(cloud, "APIHandler")
+            killed += kill(cloud, "import_customers")
+            kill(cloud, "api_handler")
         progress = large.finish(import_id)
         creation.result()
         for partner, small_import in others:

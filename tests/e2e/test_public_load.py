@@ -66,7 +66,7 @@ def kill_functions(cloud: Cloud, load: Load) -> Iterator[None]:
         for fraction in KILLED_AT:
             while load.accepted.total() < fraction * SUBMISSIONS and not finished.wait(0.05):
                 pass
-            for function in ("ProcessFeedback", "APIHandler"):
+            for function in ("process_feedback", "api_handler"):
                 for process in cloud.function_processes(function)[:KILLED_AT_ONCE]:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(process, signal.SIGKILL)
@@ -184,7 +184,7 @@ def test_every_accepted_submission_is_stored_and_counted_once(forms: PublicForms
         f" killed {dict(load.killed)};"
         f" all counted {time.monotonic() - started - submission_s:.0f} s later"
     )
-    assert load.killed.keys() == {"APIHandler", "ProcessFeedback"}
+    assert load.killed.keys() == {"api_handler", "process_feedback"}
     assert load.accepted.total() == SUBMISSIONS
     assert after - before == load.accepted
     assert not [row for row in rows if "due_at" in row]

@@ -85,7 +85,7 @@ def test_page_of_another_origin_cannot_create_or_run_functions(cloud: Cloud) -> 
     name = next(
         function["FunctionName"]
         for function in cloud.client("lambda").list_functions()["Functions"]
-        if "Sweep" in function["FunctionName"]
+        if function["FunctionName"].endswith("-sweep")
     )
     statuses: dict[str, set[int]] = {}
     with serve("<!doctype html><body></body>") as address, open_page() as page:

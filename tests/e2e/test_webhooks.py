@@ -217,7 +217,7 @@ def test_every_webhook_succeeds_once_despite_killed_processes(
             if share == 0.3:
                 receiver_process.kill_and_restart()
                 continue
-            for process in cloud.function_processes("SendWebhook"):
+            for process in cloud.function_processes("send_webhook"):
                 os.kill(process, signal.SIGKILL)
                 killed += 1
         for submission in submissions:

@@ -14,7 +14,6 @@ from chalicelib.services.work.partial_batch import process_batch
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker, WorkOutcome
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 from chalicelib.time_limits import MIN_WORK_S
-from tests.services.queues import accept_partial_responses
 
 FIFO = Queue("any.fifo", batch_size=10, max_concurrency=2)
 STANDARD = Queue("any", batch_size=10, max_concurrency=2)
@@ -66,8 +65,7 @@ def failed(
     batch: list[dict[str, Any]], queue: Queue, run: Any, context: Any = None, **options: Any
 ) -> list[str]:
     """Process the records and return the ids of the messages that are reported as failed."""
-    with accept_partial_responses():
-        response = process_batch(worker(queue, run, **options), batch, context)
+    response = process_batch(worker(queue, run, **options), batch, context)
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 

@@ -16,7 +16,7 @@ FILES: Final = (
     "requirements-uv.txt",
     "infrastructure/local_cloud/requirements.txt",
 )
-COMMANDS: Final = ("cat", "chmod", "cp", "mkdir", "touch")
+COMMANDS: Final = ("cat", "chmod", "cp", "ln", "mkdir", "touch")
 
 UV: Final = """#!/bin/sh
 case "$*" in

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from botocore.session import Session
 from chalice.cli.filewatch.stat import StatFileWatcher
+from chalice.config import Config
 
 from infrastructure import chalice_commands
-from infrastructure.deployment import code_package, deploy
+from infrastructure.deployment import code_package, deploy, stacks
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.functions import Stage
 from infrastructure.local_cloud.emulator import Emulator, free_port
@@ -34,6 +35,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, st
 def prepare(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     """Prepare a Chalice command in this process. Return its exit status; 0 if it may run."""
     monkeypatch.setattr(sys, "argv", ["chalice", *arguments])
+    chalice_commands.prepare.cache_clear()
     try:
         chalice_commands.prepare()
     except SystemExit as end:
@@ -230,10 +232,67 @@ def test_reloader_ignores_files_that_are_not_part_of_app(
     assert changed(source)
 
 
-@pytest.mark.parametrize("command", [["gen-policy"], ["dev", "appgraph"], ["url", "--stage", "x"]])
+@pytest.mark.parametrize("command", [["dev", "appgraph"], ["generate-models", "--stage", "x"]])
 def test_other_chalice_commands_keep_their_environment(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     before = dict(environment)
     assert prepare(monkeypatch, *command) == 0
     assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["gen-policy"], "The policies of the functions are in .chalice/policies"),
+        (["generate-pipeline", "out.json"], "Use docs/examples/deploy.yml"),
+        (["url", "--stage", "staging"], "Unknown stage staging."),
+        (["logs", "--stage", "local"], "No local cloud is running. Start it with make up."),
+        (["url", "--stage", "prod"], "Set AWS credentials and a region"),
+    ],
+)
+def test_chalice_command_without_app_ends_with_one_sentence(
+    environment: dict[str, str], command: list[str], message: str
+) -> None:
+    result = subprocess.run(
+        [PROJECT / "bin" / "chalice", *command],
+        cwd=PROJECT,
+        env=environment | NO_CREDENTIALS,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert not (PROJECT / "out.json").exists()
+
+
+def test_make_links_chalice_to_command_of_project() -> None:
+    assert CHALICE.resolve() == PROJECT / "bin" / "chalice"
+
+
+def test_commands_of_deployed_code_read_outputs_of_code_stack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arn = "arn:aws:lambda:eu-west-1:123456789012:function:feedback-dev"
+    outputs = {
+        "RestAPIId": "abc",
+        "EndpointURL": "https://abc.execute-api.eu-west-1.amazonaws.com/dev/",
+        "APIHandlerArn": arn,
+    }
+    monkeypatch.setattr(stacks, "outputs", lambda name: outputs if "dev" in name else {})
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setattr(Config, "deployed_resources", Config.deployed_resources)
+    assert prepare(monkeypatch, "url", "--stage", "dev") == 0
+    record = Config().deployed_resources("dev")
+    assert record.resource_values("rest_api")["rest_api_url"] == outputs["EndpointURL"].rstrip("/")
+    assert record.resource_values("sweep")["lambda_arn"] == f"{arn}-sweep"
+    assert record.resource_values("api_handler")["lambda_arn"] == arn
+
+
+def test_commands_of_deployed_code_need_deployed_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(stacks, "outputs", lambda _: {})
+    assert prepare(monkeypatch, "logs", "--stage", "prod") == 1
+    assert "No code of the stage prod is deployed." in capsys.readouterr().err

@@ -9,13 +9,14 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from app import app
 from infrastructure.deployment import data_stack, stacks
 from infrastructure.deployment.progress import DeploymentError
+from infrastructure.functions import FUNCTIONS
 
 FOURTEEN_DAYS_S = 14 * 24 * 3600
 OPERATING_GUIDE = Path(__file__).parents[2] / "docs" / "operating.md"
-RESOURCES: dict[str, dict[str, Any]] = json.loads(data_stack.template_body())["Resources"]
+TEMPLATE: dict[str, Any] = json.loads(data_stack.template_body())
+RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
 
 
 def of_type(kind: str) -> dict[str, dict[str, Any]]:
@@ -157,73 +158,12 @@ def test_webhook_secrets_table_deletes_expired_secrets() -> None:
     }
 
 
-def test_deployment_bucket_is_versioned_private_and_retained() -> None:
+def test_deployment_bucket_is_private_and_retained_with_all_archives() -> None:
     bucket = RESOURCES["DeploymentBucket"]
     assert bucket["DeletionPolicy"] == "RetainExceptOnCreate"
-    assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
+    # A rollback reads the archive of the previous deployment again.
+    assert "LifecycleConfiguration" not in bucket["Properties"]
     assert set(bucket["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
-
-
-def web_acl_rules() -> dict[str, dict[str, Any]]:
-    rules = RESOURCES["WebAcl"]["Properties"]["Rules"]
-    return {rule["Name"]: rule["Statement"] for rule in rules}
-
-
-def test_web_acl_is_optional_and_samples_no_requests() -> None:
-    web_acl = RESOURCES["WebAcl"]
-    assert web_acl["Condition"] == "HasFirewall"
-    visibilities = [web_acl["Properties"], *web_acl["Properties"]["Rules"]]
-    # Samples of requests contain the partners' credentials.
-    assert not any(part["VisibilityConfig"]["SampledRequestsEnabled"] for part in visibilities)
-    assert "ManagedRuleGroupStatement" in web_acl_rules()["ip-reputation"]
-
-
-def applies(statement: dict[str, Any], path: str) -> bool:
-    if "NotStatement" in statement:
-        return not applies(statement["NotStatement"]["Statement"], path)
-    pattern = statement["RegexMatchStatement"]["RegexString"]["Fn::Sub"]
-    return bool(re.search(pattern.replace("${Stage}", "prod"), path))
-
-
-def rate_limits(path: str) -> dict[str, int]:
-    """Return the limits of requests to the path, by the name of the rule."""
-    rate_rules = {
-        name: rule["RateBasedStatement"]
-        for name, rule in web_acl_rules().items()
-        if "RateBasedStatement" in rule
-    }
-    return {
-        name: rule["Limit"]
-        for name, rule in rate_rules.items()
-        if applies(rule["ScopeDownStatement"], path)
-    }
-
-
-@pytest.mark.parametrize("prefix", ["", "/prod"])
-@pytest.mark.parametrize("route", [*app.routes, "/", "/unknown", "/dev/partners/customer"])
-def test_firewall_limits_requests_of_each_address_to_every_path(route: str, prefix: str) -> None:
-    expected = (
-        {"partner-rate-per-source": 300_000, "partner-rate-per-key": 300_000}
-        if route.startswith("/partners/")
-        else {"public-rate-per-source": 1_000}
-    )
-    assert rate_limits(f"{prefix}{route}") == expected
-
-
-@pytest.mark.parametrize("rule", ["public-rate-per-source", "partner-rate-per-source"])
-def test_rate_per_source_counts_requests_by_address(rule: str) -> None:
-    assert web_acl_rules()[rule]["RateBasedStatement"]["AggregateKeyType"] == "IP"
-
-
-def test_firewall_rules_have_different_priorities() -> None:
-    rules = RESOURCES["WebAcl"]["Properties"]["Rules"]
-    assert [rule["Priority"] for rule in rules] == list(range(len(rules)))
-
-
-def test_firewall_limits_partner_requests_per_api_key() -> None:
-    rule = web_acl_rules()["partner-rate-per-key"]["RateBasedStatement"]
-    assert rule["AggregateKeyType"] == "CUSTOM_KEYS"
-    assert [key["Header"]["Name"] for key in rule["CustomKeys"]] == ["x-api-key"]
 
 
 def test_dashboard_shows_metrics_of_stage() -> None:
@@ -314,3 +254,19 @@ def test_alarms_watch_failed_webhooks_failed_surveys_and_deferred_surveys() -> N
         ("failed", "solicitation"),
         ("deferred", "solicitation"),
     }
+
+
+def test_deployment_in_production_watches_errors_of_gateway_and_functions() -> None:
+    alarm = RESOURCES["DeploymentAlarm"]
+    assert alarm["Condition"] == "IsProduction"
+    watched = re.findall(r'ALARM\("\$\{(\w+)\}"\)', alarm["Properties"]["AlarmRule"]["Fn::Sub"])
+    metrics = {
+        name: (properties["Namespace"], properties["MetricName"])
+        for name in watched
+        if (properties := RESOURCES[name]["Properties"])
+    }
+    assert metrics.pop("GatewayErrorsAlarm") == ("AWS/ApiGateway", "5XXError")
+    assert len(metrics) == len(FUNCTIONS)
+    assert set(metrics.values()) == {("AWS/Lambda", "Errors")}
+    output = TEMPLATE["Outputs"]["DeploymentAlarmArn"]
+    assert output["Value"] == {"Fn::GetAtt": ["DeploymentAlarm", "Arn"]}

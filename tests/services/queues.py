@@ -8,20 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from unittest.mock import patch
 
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import app
-from chalicelib.services.work import partial_batch
 from tests.policies import allowed
 from tests.services.faults import Killed
-
-
-def accept_partial_responses() -> Any:
-    """Replace the setting of the event source: it accepts partial batch responses."""
-    return patch.object(partial_batch, "returns_failed_messages", lambda _source: True)
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,7 @@ class FunctionQueue:
                 for number, body in enumerate(bodies)
             ]
         }
-        with allowed(self.function), accept_partial_responses():
+        with allowed(self.function):
             failures = getattr(app, self.function)(event, context)["batchItemFailures"]
         return [bodies[int(failure["itemIdentifier"])] for failure in failures]
 

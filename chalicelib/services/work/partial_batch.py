@@ -5,10 +5,6 @@ them to the dead-letter queue. A message fails only if it is invalid, if its out
 recorded, or if too little time was left to start it. Any other failure is recorded in the work
 record, and the sweeper requeues the record. Failed messages of work with a record are redelivered
 after seconds, so that throttling does not block a FIFO queue until the visibility time-out ends.
-
-If the event source does not accept partial batch responses, Lambda deletes all messages of a batch
-when the function returns. Chalice creates event sources without this setting, and the deployment
-changes it in a later step, so the setting is checked if messages fail.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +14,7 @@ from typing import Any, Final
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.errors import Unavailable
 from chalicelib.log import logger
-from chalicelib.outbound.event_sources import accepts_partial_batches
-from chalicelib.outbound.queues import change_visibility, delete, send_to_dead_letters
-from chalicelib.services.caching import cached
+from chalicelib.outbound.queues import change_visibility, send_to_dead_letters
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker, attempt
 from chalicelib.time_limits import WORK_RETRY_S, invocation, time_left_s
 
@@ -33,10 +27,6 @@ of a group before a failed one. After throttling, the work must continue earlier
 """
 
 
-class MessagesFailed(Exception):
-    """Messages of a batch failed, and only an error of the function returns them to the queue."""
-
-
 def process_batch(
     worker: Worker[Any], records: Sequence[Record], context: Any
 ) -> dict[str, list[dict[str, str]]]:
@@ -47,15 +37,11 @@ def process_batch(
     queue would then move such a message to the dead-letter queue, the message is deleted instead,
     unless it is the only copy of its work. The same applies if the database is unavailable.
 
-    One AWS request per ten failed messages, and one a minute if messages failed.
+    One AWS request per ten failed messages.
 
     Args:
         records: the messages, in the format in which Lambda passes them to the function.
         context: the Lambda context.
-
-    Raises:
-        MessagesFailed: messages failed, and the event source is not known to accept partial batch
-            responses. The other messages of the batch are deleted.
     """
     with invocation(context, retry_s=WORK_RETRY_S, reserve_s=worker.min_time_s):
         batch = [(record, _receive(worker, record)) for record in records]
@@ -81,14 +67,6 @@ def process_batch(
             handles = [handle for record in failed if (handle := record.get("receiptHandle"))]
             # If the request fails, the queue delivers the messages after its visibility time-out.
             change_visibility(worker.queue, handles, _REDELIVERY_DELAY_S)
-        if failed and not returns_failed_messages(failed[0]["eventSourceARN"]):
-            finished = [record["receiptHandle"] for record in records if record not in failed]
-            # If the request fails, the queue delivers the messages again, which has no effect.
-            delete(worker.queue, finished)
-            raise MessagesFailed(
-                f"{len(failed)} of {len(records)} messages failed, and the event source is not"
-                " known to accept partial batch responses."
-            )
     return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failed]}
 
 
@@ -161,12 +139,3 @@ def _is_deleted(worker: Worker[Any], record: Record, outcome: object) -> bool:
         logger.exception("message not rejected", queue=worker.queue.name)
         return False
     return True
-
-
-@cached(at_most=1)
-def returns_failed_messages(queue_arn: str) -> bool | None:
-    """Return True if the event source of a queue returns failed messages; None if this is unknown.
-
-    True is cached. One AWS request.
-    """
-    return accepts_partial_batches(queue_arn) or None

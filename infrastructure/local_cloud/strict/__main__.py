@@ -26,11 +26,13 @@ from ministack.services import (  # type: ignore[import-not-found]
     sns,
 )
 
+from infrastructure.local_cloud.strict.cloudformation import support_templates
 from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexLag, items_of
 from infrastructure.local_cloud.strict.layer import StrictLayer
 from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
 from infrastructure.local_cloud.strict.mail_from import with_mail_from
 from infrastructure.local_cloud.strict.mailbox import Mailbox, in_thread, print_line
+from infrastructure.local_cloud.strict.permissions import check_permissions_as_aws
 from infrastructure.local_cloud.strict.shared_code import SharedPackage
 from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
@@ -191,6 +193,8 @@ def main() -> None:
     throttle_batches(faults)
     delay_indexes(faults)
     cache_syntax_checks()
+    support_templates()
+    check_permissions_as_aws()
     # The emulator keeps its state in a part of the folder of the local cloud.
     folder = Path(os.environ["STATE_DIR"]).parent
     show = in_thread(print_line)

@@ -73,19 +73,3 @@ def test_archive_that_cannot_be_trimmed_is_not_reused(
     use_chalice(monkeypatch, lambda _, folder: write_package(folder, "new.zip"))
     with zipfile.ZipFile(code_package.package("dev", tmp_path, THIS_MACHINE).archive) as archive:
         assert "app.py" in archive.namelist()
-
-
-def test_deployment_fails_if_chalice_deploys_another_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_chalice(monkeypatch, lambda command, folder: write_package(folder, f"{command}.zip"))
-    with pytest.raises(DeploymentError, match="another archive"):
-        code_package.deploy("dev", tmp_path, THIS_MACHINE)
-
-
-def test_deployment_succeeds_if_chalice_reuses_trimmed_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use_chalice(monkeypatch, lambda _, folder: write_package(folder, "same.zip"))
-    code_package.deploy("dev", tmp_path, THIS_MACHINE)
-    assert archives(tmp_path) == ["same.zip"]

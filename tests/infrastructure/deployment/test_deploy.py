@@ -1,10 +1,9 @@
-"""Tests that deploy a stage to moto. Chalice runs in the test process."""
+"""Tests that deploy a stage to moto, which neither transforms SAM nor imports REST APIs."""
 
+import io
 import json
-import os
 import re
-import sys
-import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -15,32 +14,28 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from chalice.awsclient import TypedAWSClient
-from chalice.cli import cli as chalice
-from chalice.config import Config
 from moto import mock_aws
 
 import app
 from infrastructure import functions as manifest
 from infrastructure.deployment import (
     code_package,
+    code_stack,
     data_stack,
-    dependencies,
     deploy,
     domain_stack,
     permissions,
     public_base_url,
     stacks,
-    trim,
 )
+from infrastructure.deployment.code_package import CodePackage
 from infrastructure.deployment.lock import deployment_lock
 from infrastructure.deployment.progress import DeploymentError
-from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage, Throttling
+from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage
+from tests.infrastructure.deployment.templates import package_template, transformed
 
 BY_NAME = {stage.name: stage for stage in STAGES}
-THROTTLING = Throttling(rate=10, burst=20, submit_rate=3, submit_burst=4)
-# The app is imported for the stage `test`, so only this stage can be deployed.
-STAGE = replace(BY_NAME["test"], is_emulated=False, throttling=THROTTLING, python="3.12")
+STAGE = replace(BY_NAME["dev"], name="test", python="3.12")
 
 
 @pytest.fixture
@@ -51,81 +46,106 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def create_api(*_: Any, **__: Any) -> str:
-    """Create a REST API with one method. Moto cannot import the OpenAPI document of Chalice."""
-    gateway = boto3.client("apigateway")
-    api = gateway.create_rest_api(name="feedback")
-    root = {"restApiId": api["id"], "resourceId": api["rootResourceId"], "httpMethod": "GET"}
-    gateway.put_method(**root, authorizationType="NONE")
-    gateway.put_integration(**root, type="MOCK")
-    return api["id"]
+class App:
+    """The app that a deployment packages. Moto gets only what it supports of the template."""
+
+    def __init__(self, folder: Path, template: dict[str, Any]) -> None:
+        self.template = template
+        self._folder = folder
+        self.change(b"first version")
+
+    def change(self, code: bytes) -> None:
+        """Replace the code."""
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as opened:
+            opened.writestr("app.py", code)
+        self.archive = self._folder / "code.zip"
+        self.archive.write_bytes(content.getvalue())
+
+    def package(self, stage: str, _folder: Path, runtime: Any) -> CodePackage:
+        return CodePackage(self.template, self.archive)
+
+    def complete(self, *arguments: Any) -> dict[str, Any]:
+        template = transformed(self._complete(*arguments))
+        resources = {
+            name: resource
+            for name, resource in template["Resources"].items()
+            if resource["Type"].split("::")[2] in ("Function", "Role", "EventSourceMapping")
+        }
+        api = {"Type": "AWS::ApiGateway::RestApi", "Properties": {"Name": "feedback"}}
+        return template | {"Resources": resources | {"RestAPI": api}}
+
+    _complete = staticmethod(code_stack.complete)
+
+
+@pytest.fixture(scope="module")
+def packaged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return package_template(tmp_path_factory.mktemp("package"), STAGE.name, STAGE.python)
 
 
 @pytest.fixture
-def chalice_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path.cwd())  # The Chalice command line changes the working directory.
-
-    def run(*arguments: str, folder: Path, python_version: str = STAGE.python) -> None:
-        with monkeypatch.context() as patch, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "You are currently running python")
-            patch.setattr(Config, "lambda_python_version", f"python{python_version}")
-            patch.setattr(sys, "path", list(sys.path))
-            patch.setattr(os, "environ", dict(os.environ))
-            chalice(["--project-dir", str(folder), *arguments], obj={}, standalone_mode=False)
-
-    monkeypatch.setattr(TypedAWSClient, "import_rest_api", create_api)
-    monkeypatch.setattr(TypedAWSClient, "update_api_from_swagger", lambda *_, **__: None)
-    # Chalice reads the app of this process. The packages and modules of the archive do not affect
-    # these tests, and to install, compile and compress them takes seconds.
-    monkeypatch.setattr(dependencies, "install", lambda *_: None)
-    files = tuple(name for name in code_package._DEPLOYED_FILES if name != "chalicelib")
-    monkeypatch.setattr(code_package, "_DEPLOYED_FILES", files)
-    monkeypatch.setattr(trim, "compile_modules", lambda *_: None)
-    monkeypatch.setattr(trim, "compile_templates", lambda *_: None)
-    monkeypatch.setattr(code_package, "run_chalice", run)
+def code(packaged: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    code = App(tmp_path, packaged)
+    monkeypatch.setattr(code_package, "package", code.package)
+    monkeypatch.setattr(code_package, "source_hash", lambda _: code.archive.read_bytes().hex())
+    monkeypatch.setattr(code_stack, "complete", code.complete)
     monkeypatch.setattr(manifest, "STAGES", (STAGE,))
+    return code
 
 
-@pytest.mark.usefixtures("aws", "chalice_in_process")
-def test_repeated_deployment_updates_same_resources(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Moto does not keep the parameters of a stack that have their default values.
-    first_url = deploy.deploy("test", alarm_email="team@example.org", firewall="no")
-    monkeypatch.setattr(manifest, "STAGES", (replace(STAGE, tracing=True),))
-    assert deploy.deploy("test", alarm_email="team@example.org") == first_url
-    assert is_traced()
-    disable_event_sources()
-    monkeypatch.setattr(manifest, "STAGES", (STAGE,))
-    assert deploy.deploy("test") == first_url
-    assert len(boto3.client("apigateway").get_rest_apis()["items"]) == 1
-    mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
-    assert len(mappings) == sum(1 for function in FUNCTIONS if function.queue)
-    assert {mapping["State"] for mapping in mappings} == {"Enabled"}
-    functions = boto3.client("lambda").list_functions()["Functions"]
-    assert {function["Runtime"] for function in functions} == {"python3.12"}
-    assert resource_types_of_record() >= {"rest_api", "sqs_event"}
-    assert_stage_is_throttled()
-    assert not is_traced()
+# Moto does not keep the parameters of a stack that have their default values.
+FIRST: dict[str, Any] = {
+    "alarm_email": "team@example.org",
+    "firewall": "no",
+    "domain": "no",
+    "boundary": "no",
+}
 
 
-@pytest.mark.usefixtures("aws", "chalice_in_process")
-def test_policy_of_deployer_allows_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def code_of(function: str) -> str:
+    """Return the hash of the code of a deployed function."""
+    deployed = boto3.client("lambda").get_function(FunctionName=function)["Configuration"]
+    return str(deployed["CodeSha256"])
+
+
+@pytest.mark.usefixtures("aws")
+def test_repeated_deployment_updates_same_resources(
+    code: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = deploy.deploy("test", **FIRST)
+    before = code_of("feedback-test-sweep")
+    assert deploy.deploy("test") == first
+    assert "Code stack: unchanged" in capsys.readouterr().out
+    code.change(b"second version")
+    assert deploy.deploy("test") == first
+    assert "Code stack: updated" in capsys.readouterr().out
+    assert code_of("feedback-test-sweep") != before
+    names = {f["FunctionName"] for f in boto3.client("lambda").list_functions()["Functions"]}
+    assert names == {function.deployed_name("test") for function in FUNCTIONS}
+    bucket = data_stack.outputs("test").deployment_bucket
+    # The archive of the previous deployment is kept: CloudFormation reads it for a rollback.
+    assert len(boto3.client("s3").list_objects_v2(Bucket=bucket)["Contents"]) == 2
+
+
+@pytest.mark.usefixtures("aws")
+def test_policy_of_deployer_allows_every_call(code: App, monkeypatch: pytest.MonkeyPatch) -> None:
     actions = record_actions(monkeypatch)
+    deploy.deploy("test", **FIRST)
+    code.change(b"second version")
     deploy.deploy("test")
-    deploy.deploy("test")
-    assert len(set(actions)) > 25
+    deploy.delete_code(STAGE)
+    assert len(set(actions)) > 8
     assert sorted(action for action in set(actions) if not permissions.allows(action)) == []
 
 
-@pytest.mark.usefixtures("aws", "chalice_in_process")
+@pytest.mark.usefixtures("aws", "code")
 def test_domain_is_kept_until_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     deleted: list[str] = []
     served = domain_stack.Progress("served", is_served=True)
     monkeypatch.setattr(domain_stack, "deploy", lambda *_, **__: served)
     monkeypatch.setattr(domain_stack, "delete", deleted.append)
-    # Moto does not keep the parameters of a stack that have their default values.
-    options = {"alarm_email": "team@example.org", "firewall": "no"}
     domain = "https://feedback.example.com"
-    first = deploy.deploy("test", domain="feedback.example.com", **options)
+    first = deploy.deploy("test", **FIRST | {"domain": "feedback.example.com"})
     assert first == f"Stage test: {domain}"
     assert deploy.deploy("test") == first
     assert public_base_url.load("test") == domain
@@ -133,6 +153,69 @@ def test_domain_is_kept_until_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> 
     assert "execute-api" in deploy.deploy("test", domain="no")
     assert "execute-api" in (public_base_url.load("test") or "")
     assert deleted == ["test"]
+
+
+@pytest.mark.usefixtures("aws")
+def test_role_of_data_stack_is_used_for_code_stack(
+    code: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = "arn:aws:iam::123456789012:role/feedback-test-cloudformation"
+    roles: list[tuple[str, str | None]] = []
+    real = stacks.deploy
+
+    def record(name: str, *arguments: Any, **options: Any) -> str:
+        roles.append((name.rpartition("-")[2], options["role"]))
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(stacks, "deploy", record)
+    deploy.deploy("test", **FIRST, role=role)
+    code.change(b"second version")
+    deploy.deploy_code(STAGE)
+    assert roles == [("data", role), ("code", role), ("code", role)]
+
+
+@pytest.mark.usefixtures("aws")
+def test_alarm_on_deployments_is_watched_unless_it_is_turned_off(
+    code: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched: list[list[str]] = []
+    real, alarm = stacks.deploy, "arn:aws:cloudwatch:eu-west-1:1:alarm:feedback-test-deployment"
+
+    def record(name: str, *arguments: Any, **options: Any) -> str:
+        if name.endswith("-code"):
+            watched.append(list(options["alarms"]))
+        return real(name, *arguments, **options)
+
+    outputs = data_stack.outputs
+    monkeypatch.setattr(stacks, "deploy", record)
+    monkeypatch.setattr(
+        data_stack, "outputs", lambda stage: replace(outputs(stage), deployment_alarm=alarm)
+    )
+    deploy.deploy("test", **FIRST)
+    code.change(b"second version")
+    deploy.deploy("test", is_watched=False)
+    code.change(b"third version")
+    deploy.deploy_code(STAGE)
+    assert watched == [[alarm], [], [alarm]]
+
+
+@pytest.mark.usefixtures("aws")
+def test_settings_of_data_stack_change_template_of_code(
+    code: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[bool, str]] = []
+
+    def complete(packaged: Any, stage: Stage, options: Any) -> Any:
+        seen.append((options.has_firewall, options.boundary))
+        return code.complete(packaged, stage, options)
+
+    monkeypatch.setattr(code_stack, "complete", complete)
+    boundary = "arn:aws:iam::123456789012:policy/boundary"
+    deploy.deploy("test", **FIRST)
+    deploy.deploy("test", firewall="yes", boundary=boundary)
+    deploy.deploy("test")
+    deploy.deploy("test", firewall="no", boundary="no")
+    assert seen == [(False, ""), (True, boundary), (False, "")]
 
 
 READS = ("Describe", "Get", "GET", "List")
@@ -153,57 +236,52 @@ def preview(capsys: pytest.CaptureFixture[str], **settings: Any) -> set[str]:
     return {line.strip() for line in lines if line.startswith("  ")}
 
 
-def add_function(name: str) -> None:
-    (function, *_) = boto3.client("lambda").list_functions()["Functions"]
-    boto3.client("lambda").create_function(
-        FunctionName=name,
-        Runtime="python3.12",
-        Role=function["Role"],
-        Handler="app.app",
-        Code={"ZipFile": b"code"},
-    )
-
-
-@pytest.mark.usefixtures("aws", "chalice_in_process")
+@pytest.mark.usefixtures("aws")
 def test_preview_lists_changes_and_changes_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    code: App,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     new = preview(capsys)
-    assert {"Create the stack feedback-test-data", "feedback-test: Does not exist."} <= new
-    assert "Add GET /public/survey" in new
+    assert {"Create the stack feedback-test-data", "Create the stack feedback-test-code"} <= new
     assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
 
-    # Moto does not keep the parameters of a stack that have their default values.
-    settings = {"alarm_email": "team@example.org", "firewall": "no", "domain": "no"}
-    deploy.deploy("test", **settings)
-    unchanged = preview(capsys, alarm_email="team@example.org")
-    # The API of `create_api` has one route. The policies of the stage are those for the emulator.
-    assert {"Add GET /public/survey", "Remove GET /"} <= unchanged
-    assert [
-        line
-        for line in unchanged
-        if not line.startswith(("Add ", "Remove ")) and "The role" not in line
-    ] == []
+    deploy.deploy("test", **FIRST)
+    assert preview(capsys, alarm_email="team@example.org") == set()
 
     template = tmp_path / "data.yaml"
     template.write_text(f"{data_stack.TEMPLATE.read_text()}\n  Added: {{Type: AWS::SNS::Topic}}\n")
     monkeypatch.setattr(data_stack, "TEMPLATE", template)
-    functions = boto3.client("lambda")
-    functions.update_function_configuration(FunctionName="feedback-test-sweep", Timeout=3)
-    functions.update_function_code(FunctionName="feedback-test-sweep", ZipFile=b"other")
-    add_function("feedback-test-renamed")
-    add_function("feedback-testing")
+    code.change(b"second version")
     actions = record_actions(monkeypatch)
-    changed = preview(capsys, **settings | {"domain": "feedback.example.com"})
-    assert changed - unchanged == {
+    changed = preview(capsys, **FIRST | {"domain": "feedback.example.com"})
+    assert changed >= {
         "Add Added (AWS::SNS::Topic)",
         "Domain: feedback.example.com (now: none)",
-        "feedback-test-sweep: The code changes.",
-        "feedback-test-sweep: Timeout is 3, expected 50.",
-        "feedback-test-renamed: The function is deleted.",
+        "Modify APIHandler (AWS::Lambda::Function)",
     }
     assert {a for a in actions if not a.partition(":")[2].startswith(READS)} == PREVIEW_WRITES
     assert sorted(action for action in set(actions) if not permissions.allows(action)) == []
+
+
+@pytest.mark.usefixtures("aws")
+def test_preview_lists_added_and_removed_routes(
+    code: App, packaged: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed = json.loads(json.dumps(packaged))
+    paths = deployed["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+    paths["/old"] = {"get": paths.pop("/docs")["get"]}
+    monkeypatch.setattr(code_stack, "complete", lambda template, *_: template)
+    monkeypatch.setattr(stacks, "changes", lambda *_, **__: ["Modify APIHandler"])
+    monkeypatch.setattr(stacks, "template_of", lambda _: deployed)
+    assert code_stack.changes(STAGE, data_stack.Outputs()) == [
+        "Modify APIHandler",
+        "Add ANY /docs",
+        "Add GET /docs",
+        "Remove GET /old",
+        "Add HEAD /docs",
+    ]
 
 
 @pytest.mark.usefixtures("aws")
@@ -228,15 +306,17 @@ def test_preview_deletes_change_set_that_cloudformation_rejects(
     assert actions.count("cloudformation:DeleteChangeSet") == 2
 
 
-def test_preview_is_chosen_with_yes_or_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-    for name in ("deploy", "preview"):
-        monkeypatch.setattr(deploy, name, lambda *_, chosen=name, **__: started.append(chosen))
-    assert deploy.main(["--stage", "dev", "--preview", "yes"]) == 0
-    assert deploy.main(["--stage", "dev", "--preview", "no"]) == 0
+def test_preview_and_watch_are_chosen_with_yes_or_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(deploy, "preview", lambda *_, **__: started.append("preview"))
+    monkeypatch.setattr(
+        deploy, "deploy", lambda *_, is_watched, **__: started.append(("deploy", is_watched))
+    )
+    for options in (["--preview", "yes"], ["--preview", "no"], ["--watch", "no"]):
+        assert deploy.main(["--stage", "dev", *options]) == 0
     with pytest.raises(SystemExit):
         deploy.main(["--stage", "dev", "--preview", "true"])
-    assert started == ["preview", "deploy"]
+    assert started == ["preview", ("deploy", True), ("deploy", False)]
 
 
 def record_actions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -254,24 +334,18 @@ def record_actions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return actions
 
 
-def is_traced() -> bool:
-    gateway = boto3.client("apigateway")
-    (api,) = gateway.get_rest_apis()["items"]
-    return gateway.get_stage(restApiId=api["id"], stageName="test").get("tracingEnabled", False)
-
-
-@pytest.mark.usefixtures("aws", "chalice_in_process")
+@pytest.mark.usefixtures("aws", "code")
 def test_code_is_deployed_and_deleted_without_changing_data_stack(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    data_stack.deploy("test", alarm_email="team@example.org", firewall="no")
+    data_stack.deploy("test", **FIRST)
     assert deploy.deploy_code(STAGE) == deploy.deploy_code(STAGE)
     mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
     assert len(mappings) == sum(1 for function in FUNCTIONS if function.queue)
-    assert_stage_is_throttled()
+    assert public_base_url.load("test")
     assert "is deleted" in deploy.delete_code(STAGE)
     assert boto3.client("lambda").list_functions()["Functions"] == []
-    assert boto3.client("apigateway").get_rest_apis()["items"] == []
+    assert public_base_url.load("test") is None
     assert data_stack.is_current("test")
     other = tmp_path / "data.yaml"
     other.write_text("Resources: {}")
@@ -282,9 +356,17 @@ def test_code_is_deployed_and_deleted_without_changing_data_stack(
 
 
 @pytest.mark.usefixtures("aws")
-@pytest.mark.parametrize("action", [deploy.deploy_code, deploy.delete_code])
-def test_code_of_stage_without_data_stack_is_rejected(action: Callable[[Stage], str]) -> None:
-    with pytest.raises(DeploymentError, match="The stage test has no data stack"):
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (deploy.deploy_code, "The stage test has no data stack"),
+        (deploy.delete_code, "No code of the stage test is deployed"),
+    ],
+)
+def test_code_of_stage_without_stacks_is_rejected(
+    action: Callable[[Stage], str], message: str
+) -> None:
+    with pytest.raises(DeploymentError, match=message):
         action(STAGE)
     assert boto3.client("lambda").list_functions()["Functions"] == []
 
@@ -312,59 +394,6 @@ def test_lock_is_released_after_failure_and_belongs_to_one_stage() -> None:
             deploy.deploy_code(STAGE)
     with deployment_lock("test"), deployment_lock("dev"):
         pass
-
-
-def disable_event_sources() -> None:
-    functions = boto3.client("lambda")
-    for mapping in functions.list_event_source_mappings()["EventSourceMappings"]:
-        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
-
-
-def resource_types_of_record() -> set[str]:
-    bucket = data_stack.outputs("test").deployment_bucket
-    record = boto3.client("s3").get_object(Bucket=bucket, Key="test.json")["Body"].read()
-    return {resource["resource_type"] for resource in json.loads(record)["resources"]}
-
-
-def assert_stage_is_throttled() -> None:
-    gateway = boto3.client("apigateway")
-    (api,) = gateway.get_rest_apis()["items"]
-    settings = gateway.get_stage(restApiId=api["id"], stageName="test")["methodSettings"]
-    limits = {
-        method: (setting["throttlingRateLimit"], setting["throttlingBurstLimit"])
-        for method, setting in settings.items()
-    }
-    submits = {f"{path.replace('/', '~1')}/POST": (3.0, 4) for path in PUBLIC_SUBMITS}
-    assert limits == {"*/*": (10.0, 20), **submits}
-
-
-@pytest.mark.usefixtures("aws", "chalice_in_process")
-def test_deployment_record_is_saved_when_chalice_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: str, folder: Path, **__: str) -> None:
-        deployed = folder / ".chalice" / "deployed"
-        deployed.mkdir()
-        (deployed / "test.json").write_text('{"resources": []}')
-        raise DeploymentError("chalice deploy failed")
-
-    monkeypatch.setattr(code_package, "run_chalice", fail)
-    with pytest.raises(DeploymentError, match="chalice deploy failed"):
-        deploy.deploy("test")
-    bucket = data_stack.outputs("test").deployment_bucket
-    saved = boto3.client("s3").get_object(Bucket=bucket, Key="test.json")["Body"].read()
-    assert json.loads(saved) == {"resources": []}
-
-
-@pytest.mark.usefixtures("aws")
-def test_deployment_record_is_saved_on_disk_if_bucket_cannot_be_written(tmp_path: Path) -> None:
-    record = tmp_path / "deployed" / "dev.json"
-    record.parent.mkdir()
-    record.write_text("{}")
-    fallback = tmp_path / "fallback"
-    with pytest.raises(
-        DeploymentError, match=r"Copy .*/dev\.json to s3://no-such-bucket/dev\.json"
-    ):
-        deploy.save_record("no-such-bucket", record, fallback)
-    assert (fallback / "dev.json").read_text() == "{}"
 
 
 @pytest.mark.parametrize("stage", [s for s in STAGES if s.is_emulated], ids=lambda s: s.name)

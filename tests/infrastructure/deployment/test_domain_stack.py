@@ -16,7 +16,7 @@ from moto import mock_aws
 from moto.acm.models import acm_backends
 from moto.core import DEFAULT_ACCOUNT_ID
 
-from infrastructure.deployment import deploy, domain_stack, public_base_url, stacks
+from infrastructure.deployment import data_stack, deploy, domain_stack, public_base_url, stacks
 from infrastructure.deployment.domain_stack import Progress, Record, parse_domain
 
 DOMAIN = "feedback.example.com"
@@ -29,7 +29,9 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Mapping[str, str 
     """Return the parameters of the deployments of the stack."""
     deployments: list[Mapping[str, str | None]] = []
 
-    def deploy(name: str, _: str, *, template: str, parameters: Mapping[str, str | None]) -> str:
+    def deploy(
+        name: str, _: str, *, template: str, parameters: Mapping[str, str | None], role: str | None
+    ) -> str:
         assert name == "feedback-dev-domain"
         assert template == domain_stack.TEMPLATE.read_text()
         deployments.append(parameters)
@@ -140,14 +142,14 @@ def test_links_use_domain_only_when_it_is_served(
     progress = Progress("state", [] if is_served else [record], is_served)
     in_use: list[bool] = []
 
-    def set_up(*_: str, is_in_use: bool) -> Progress:
+    def set_up(*_: str, is_in_use: bool, role: str | None) -> Progress:
         in_use.append(is_in_use)
         return progress
 
     monkeypatch.setattr(domain_stack, "deploy", set_up)
-    assert deploy._is_served("dev", DOMAIN, "api") == is_served
+    assert deploy._is_served("dev", data_stack.Outputs(domain=DOMAIN), "api") == is_served
     public_base_url.store("dev", f"https://{DOMAIN}")
-    deploy._is_served("dev", DOMAIN, "api")
+    deploy._is_served("dev", data_stack.Outputs(domain=DOMAIN), "api")
     assert in_use == [False, True]
     assert (str(record) in capsys.readouterr().out) == (not is_served)
 

@@ -1,8 +1,7 @@
-"""Create the complete stage ``dev`` on moto, in the state that a deployment produces.
+"""Create the resources of the stage ``dev`` that the doctor reads, as a deployment does.
 
-Moto's CloudFormation ignores alarms, encryption, recovery and time to live, and Chalice does not
-run on moto. Therefore this module creates each resource of the template and of the manifest
-with a request to the AWS service.
+Moto's CloudFormation does not support all of them, so each is created with a request to the
+service. CloudFormation itself is replaced: it has detected no drift.
 """
 
 import io
@@ -12,13 +11,19 @@ from functools import cache
 from typing import Any, Final
 
 import boto3
+from botocore.exceptions import ClientError
 
 from chalicelib import __version__
-from infrastructure import generate
-from infrastructure.deployment import gateway_stage
-from infrastructure.deployment.code_package import PARTIAL_BATCH_RESPONSES
+from chalicelib.queues import ALL_QUEUES
+from infrastructure.deployment.code_template import PARTIAL_BATCH_RESPONSES
 from infrastructure.doctor.deployed import DeployedStage
-from infrastructure.functions import FUNCTIONS, Function, Throttling, stage_named
+from infrastructure.functions import (
+    FUNCTIONS,
+    PUBLIC_SUBMITS,
+    Function,
+    Throttling,
+    stage_named,
+)
 
 STAGE: Final = stage_named("dev")
 TOPIC: Final = "feedback-dev-alarms"
@@ -26,26 +31,58 @@ MESSAGE_EVENTS: Final = "feedback-dev-message-events"
 _MESSAGE_EVENTS_QUEUE: Final = f"arn:aws:sqs:eu-west-1:123456789012:{MESSAGE_EVENTS}"
 
 
+class CloudFormation:
+    """A client that has detected drift.
+
+    Attributes:
+        states: the state of each stack by name.
+        drifts: the resources with drift by the name of their stack.
+    """
+
+    def __init__(self) -> None:
+        self.states = {f"feedback-dev-{part}": "UPDATE_COMPLETE" for part in ("data", "code")}
+        self.drifts: dict[str, list[dict[str, Any]]] = {}
+        self._polls = 0
+
+    def describe_stacks(self, StackName: str) -> Any:  # noqa: N803
+        if StackName not in self.states:
+            missing = {"Code": "ValidationError", "Message": f"{StackName} does not exist"}
+            raise ClientError({"Error": missing}, "DescribeStacks")
+        return {"Stacks": [{"StackStatus": self.states[StackName]}]}
+
+    def detect_stack_drift(self, StackName: str) -> Any:  # noqa: N803
+        return {"StackDriftDetectionId": StackName}
+
+    def describe_stack_drift_detection_status(self, **_: Any) -> Any:
+        self._polls += 1
+        is_complete = self._polls % 2 == 0
+        return {"DetectionStatus": f"DETECTION_{'COMPLETE' if is_complete else 'IN_PROGRESS'}"}
+
+    def describe_stack_resource_drifts(
+        self,
+        StackName: str,  # noqa: N803
+        StackResourceDriftStatusFilters: list[str],  # noqa: N803
+        NextToken: str = "0",  # noqa: N803
+    ) -> Any:
+        number = int(NextToken)
+        found = self.drifts.get(StackName, [])
+        following = {"NextToken": str(number + 1)} if number + 1 < len(found) else {}
+        return {"StackResourceDrifts": found[number : number + 1], **following}
+
+
 def create_stage() -> None:
     """Create all resources of the stage."""
     _client.cache_clear()
     expected = DeployedStage(STAGE)
     _create_tables(expected)
-    _create_queues(expected)
     topic = _client("sns").create_topic(Name=TOPIC)["TopicArn"]
     _client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="a@example.com")
+    for queue in ALL_QUEUES:
+        fifo = {"FifoQueue": "true"} if queue.is_fifo else {}
+        _client("sqs").create_queue(QueueName=expected.resource_name(queue.name), Attributes=fifo)
     _create_message_events()
     role = "arn:aws:iam::123456789012:role/log-text-messages"
     _client("sns").set_sms_attributes(attributes={"DeliveryStatusIAMRole": role})
-    for alarm in expected.template.of_type("AWS::CloudWatch::Alarm"):
-        if "MetricName" in alarm:
-            _client("cloudwatch").put_metric_alarm(**{**alarm, **_actions(topic)})
-        else:
-            _create_query_alarm({**alarm, **_actions(topic)})
-    for group in expected.template.of_type("AWS::Logs::LogGroup"):
-        name, days = group["LogGroupName"], group["RetentionInDays"]
-        _client("logs").create_log_group(logGroupName=name)
-        _client("logs").put_retention_policy(logGroupName=name, retentionInDays=days)
     for function in FUNCTIONS:
         _create_function(expected, function)
     _client("ssm").put_parameter(
@@ -62,41 +99,12 @@ def _client(service: str) -> Any:
 
 
 def _create_tables(expected: DeployedStage) -> None:
-    kms, dynamodb = _client("kms"), _client("dynamodb")
-    key = kms.create_key()["KeyMetadata"]["Arn"]
-    kms.create_alias(AliasName="alias/feedback-dev-secrets", TargetKeyId=key)
-    for name, properties in expected.expected_tables.items():
-        table = dict(properties)
-        del table["PointInTimeRecoverySpecification"]
-        ttl = table.pop("TimeToLiveSpecification", None)
-        encryption = {"Enabled": True, "SSEType": "KMS"}
-        if "KMSMasterKeyId" in table["SSESpecification"]:
-            encryption["KMSMasterKeyId"] = key
-        dynamodb.create_table(**{**table, "SSESpecification": encryption})
-        dynamodb.update_continuous_backups(
-            TableName=name,
-            PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
-        )
-        if ttl:
-            dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=ttl)
-
-
-def _create_queues(expected: DeployedStage) -> None:
-    sqs = _client("sqs")
-    # A dead-letter queue must exist before the queue that refers to it.
-    for name, properties in sorted(
-        expected.expected_queues.items(), key=lambda item: "RedrivePolicy" in item[1]
-    ):
-        attributes = {
-            key: str(value).lower() if isinstance(value, bool) else str(value)
-            for key, value in properties.items()
-            if key not in ("QueueName", "RedrivePolicy")
-        }
-        redrive = properties.get("RedrivePolicy")
-        if redrive:
-            target = f"arn:aws:sqs:eu-west-1:123456789012:{redrive['deadLetterTargetArn']}"
-            attributes["RedrivePolicy"] = json.dumps({**redrive, "deadLetterTargetArn": target})
-        sqs.create_queue(QueueName=name, Attributes=attributes)
+    for properties in expected.expected_tables.values():
+        names = ("TableName", "BillingMode", "KeySchema", "AttributeDefinitions")
+        table = {name: properties[name] for name in names}
+        if indexes := properties.get("GlobalSecondaryIndexes"):
+            table["GlobalSecondaryIndexes"] = indexes
+        _client("dynamodb").create_table(**table)
 
 
 def _create_message_events() -> None:
@@ -134,21 +142,11 @@ def _statement(service: str, action: str, resource: str) -> dict[str, Any]:
     }
 
 
-def _create_query_alarm(alarm: dict[str, Any]) -> None:
-    metrics = [
-        {**metric, "ReturnData": metric.get("ReturnData", True)} for metric in alarm["Metrics"]
-    ]
-    _client("cloudwatch").put_metric_alarm(**{**alarm, "Metrics": metrics})
-
-
 def _create_function(expected: DeployedStage, function: Function) -> None:
     functions, iam = _client("lambda"), _client("iam")
     name = expected.function_name(function)
-    role_name = f"feedback-dev-{function.name}"
-    role = iam.create_role(RoleName=role_name, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
-    policy = json.dumps(generate.policy(function, STAGE))
-    iam.put_role_policy(RoleName=role_name, PolicyName=role_name, PolicyDocument=policy)
-    arn = functions.create_function(
+    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    functions.create_function(
         FunctionName=name,
         Runtime="python3.13",
         Role=role,
@@ -157,7 +155,7 @@ def _create_function(expected: DeployedStage, function: Function) -> None:
         Timeout=function.timeout_s,
         MemorySize=function.memory_mb,
         Environment={"Variables": {"STAGE": "dev", "VERSION": __version__}},
-    )["FunctionArn"]
+    )
     if function.queue:
         functions.create_event_source_mapping(
             EventSourceArn="arn:aws:sqs:eu-west-1:123456789012:feedback-dev-" + function.queue.name,
@@ -167,10 +165,6 @@ def _create_function(expected: DeployedStage, function: Function) -> None:
             ScalingConfig={"MaximumConcurrency": function.queue.max_concurrency},
             FunctionResponseTypes=PARTIAL_BATCH_RESPONSES,
         )
-    if function.schedule:
-        events = _client("events")
-        events.put_rule(Name=name, ScheduleExpression=function.schedule)
-        events.put_targets(Rule=name, Targets=[{"Id": "1", "Arn": arn}])
 
 
 def _create_gateway(throttling: Throttling) -> None:
@@ -182,11 +176,16 @@ def _create_gateway(throttling: Throttling) -> None:
     )
     gateway.put_integration(restApiId=api, resourceId=root["id"], httpMethod="GET", type="MOCK")
     gateway.create_deployment(restApiId=api, stageName="dev")
-    gateway_stage.throttle(api, "dev", throttling)
-
-
-def _actions(topic: str) -> dict[str, list[str]]:
-    return {"AlarmActions": [topic], "OKActions": [topic]}
+    limits = {"*/*": (throttling.rate, throttling.burst)}
+    for path in PUBLIC_SUBMITS:
+        method = f"{path.replace('/', '~1')}/POST"
+        limits[method] = (throttling.submit_rate, throttling.submit_burst)
+    operations = [
+        {"op": "replace", "path": f"/{method}/throttling/{name}", "value": str(value)}
+        for method, values in limits.items()
+        for name, value in zip(("rateLimit", "burstLimit"), values, strict=True)
+    ]
+    gateway.update_stage(restApiId=api, stageName="dev", patchOperations=operations)
 
 
 def _empty_zip() -> bytes:

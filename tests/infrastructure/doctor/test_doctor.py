@@ -17,7 +17,7 @@ from chalicelib import __version__
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 from chalicelib.storage.forms import SurveyRow
-from infrastructure.doctor import data, monitoring, senders
+from infrastructure.doctor import backups, code, drift, monitoring, senders
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
@@ -41,7 +41,13 @@ from infrastructure.functions import FUNCTIONS, stage_named
 from infrastructure.restore import start_writers, stop_writers
 from tests.admin.command import run
 from tests.domain.forms.factories import saved_survey
-from tests.infrastructure.doctor.healthy_stage import MESSAGE_EVENTS, STAGE, TOPIC, create_stage
+from tests.infrastructure.doctor.healthy_stage import (
+    MESSAGE_EVENTS,
+    STAGE,
+    TOPIC,
+    CloudFormation,
+    create_stage,
+)
 
 
 @pytest.fixture
@@ -50,6 +56,19 @@ def _aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with mock_aws():
         yield
     settings.cache_clear()
+
+
+@pytest.fixture
+def cloudformation(monkeypatch: pytest.MonkeyPatch) -> CloudFormation:
+    """Replace CloudFormation, whose detection of drift moto does not support."""
+    client, real = CloudFormation(), DeployedStage.client
+    monkeypatch.setattr(drift.time, "sleep", lambda _: None)
+    monkeypatch.setattr(
+        DeployedStage,
+        "client",
+        lambda stage, name: client if name == "cloudformation" else real(stage, name),
+    )
+    return client
 
 
 def doctor() -> tuple[int, dict[str, Any]]:
@@ -61,35 +80,12 @@ def doctor() -> tuple[int, dict[str, Any]]:
     return result.exit_code, json.loads(result.stdout)
 
 
-def break_data() -> None:
-    dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
-    dynamodb.delete_table(TableName="feedback-dev-rate-limits")
-    dynamodb.update_table(
-        TableName="feedback-dev-credentials",
-        GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by_account"}}],
-    )
-    kms = boto3.client("kms")
-    key = kms.describe_key(KeyId="alias/feedback-dev-secrets")["KeyMetadata"]["KeyId"]
-    kms.disable_key(KeyId=key)
-    dynamodb.update_continuous_backups(
-        TableName="feedback-dev-feedback",
-        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},
-    )
-    dynamodb.update_time_to_live(
-        TableName="feedback-dev-imports",
-        TimeToLiveSpecification={"Enabled": False, "AttributeName": "expires_at"},
-    )
-    for queue, attribute, value in (
-        ("feedback", "VisibilityTimeout", "30"),
-        ("webhooks", "RedrivePolicy", ""),
-    ):
-        url = sqs.get_queue_url(QueueName=f"feedback-dev-{queue}")["QueueUrl"]
-        sqs.set_queue_attributes(QueueUrl=url, Attributes={attribute: value})
-
-
 def break_code() -> None:
-    functions, iam = boto3.client("lambda"), boto3.client("iam")
-    functions.update_function_configuration(FunctionName="feedback-dev-sweep", Timeout=3)
+    functions = boto3.client("lambda")
+    functions.update_function_configuration(
+        FunctionName="feedback-dev-sweep", Runtime="python3.11", Environment={"Variables": {}}
+    )
+    functions.put_function_concurrency(FunctionName="feedback-dev", ReservedConcurrentExecutions=9)
     for mapping in functions.list_event_source_mappings()["EventSourceMappings"]:
         if mapping["EventSourceArn"].endswith("feedback-dev-feedback"):
             functions.update_event_source_mapping(UUID=mapping["UUID"], FunctionResponseTypes=[])
@@ -97,12 +93,6 @@ def break_code() -> None:
             functions.update_event_source_mapping(
                 UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": 2}
             )
-    boto3.client("events").disable_rule(Name="feedback-dev-sweep")
-    role = "feedback-dev-assign_positions"
-    policy = iam.get_role_policy(RoleName=role, PolicyName=role)["PolicyDocument"]
-    policy["Statement"].append({"Effect": "Allow", "Action": "s3:*", "Resource": "*"})
-    policy["Statement"].pop(0)
-    iam.put_role_policy(RoleName=role, PolicyName=role, PolicyDocument=json.dumps(policy))
     gateway = boto3.client("apigateway")
     (api,) = gateway.get_rest_apis()["items"]
     gateway.update_stage(
@@ -112,14 +102,34 @@ def break_code() -> None:
     )
 
 
-def break_monitoring() -> None:
-    cloudwatch, sns = boto3.client("cloudwatch"), boto3.client("sns")
-    cloudwatch.delete_alarms(AlarmNames=["feedback-dev-api-errors"])
-    cloudwatch.disable_alarm_actions(AlarmNames=["feedback-dev-webhooks-dead"])
+def break_recipients() -> None:
+    sns = boto3.client("sns")
     subscriptions = sns.list_subscriptions()["Subscriptions"]
     (recipient,) = [each for each in subscriptions if each["Protocol"] == "email"]
     sns.unsubscribe(SubscriptionArn=recipient["SubscriptionArn"])
-    boto3.client("logs").delete_retention_policy(logGroupName="/aws/lambda/feedback-dev-sweep")
+
+
+def break_templates(cloudformation: CloudFormation) -> None:
+    timeout = {"PropertyPath": "/Timeout", "ActualValue": "3", "ExpectedValue": "50"}
+    cloudformation.states["feedback-dev-domain"] = "UPDATE_ROLLBACK_FAILED"
+    cloudformation.drifts = {
+        "feedback-dev-data": [
+            {
+                "LogicalResourceId": "ApiErrorsAlarm",
+                "PhysicalResourceId": "feedback-dev-api-errors",
+                "StackResourceDriftStatus": "DELETED",
+            }
+        ],
+        "feedback-dev-code": [
+            {
+                "LogicalResourceId": name,
+                "PhysicalResourceId": f"feedback-dev-{name}",
+                "StackResourceDriftStatus": "MODIFIED",
+                "PropertyDifferences": [timeout | {"DifferenceType": "NOT_EQUAL"}],
+            }
+            for name in ("sweep", "send_webhook")
+        ],
+    }
 
 
 def break_message_events() -> None:
@@ -140,28 +150,18 @@ def break_message_events() -> None:
 
 
 BROKEN = {
-    "tables": {("feedback-dev-rate-limits", "Does not exist.")},
-    "indexes": {("feedback-dev-credentials/by_account", "The index does not exist.")},
-    "encryption": {
-        (
-            f"feedback-dev-{table}",
-            "The table is not encrypted with the enabled key alias/feedback-dev-secrets.",
-        )
-        for table in ("webhook-secrets", "workflows")
+    "drift": {
+        ("feedback-dev-api-errors", "The resource was deleted."),
+        ("feedback-dev-sweep", "Timeout is 3, expected 50."),
+        ("feedback-dev-send_webhook", "Timeout is 3, expected 50."),
+        ("feedback-dev-domain", "The state of the stack is UPDATE_ROLLBACK_FAILED."),
     },
-    "point-in-time recovery": {("feedback-dev-feedback", "Point-in-time recovery is off.")},
-    "time to live": {
-        ("feedback-dev-imports", "The time-to-live attribute is None, expected expires_at.")
+    "functions": {
+        ("feedback-dev", "ReservedConcurrentExecutions is 9, expected None."),
+        ("feedback-dev-sweep", "Runtime is python3.11, expected python3.13."),
+        ("feedback-dev-sweep", "STAGE is None, expected dev."),
+        ("feedback-dev-sweep", f"VERSION is None, expected {__version__}."),
     },
-    "queues": {("feedback-dev-feedback", "VisibilityTimeout is 30, expected 360.")},
-    "dead-letter queues": {
-        (
-            "feedback-dev-webhooks",
-            "deadLetterTargetArn is None, expected feedback-dev-webhooks-dead.",
-        ),
-        ("feedback-dev-webhooks", "maxReceiveCount is None, expected 10."),
-    },
-    "functions": {("feedback-dev-sweep", "Timeout is 3, expected 50.")},
     "event sources": {
         (
             "feedback-dev-feedback",
@@ -169,27 +169,10 @@ BROKEN = {
         ),
         ("feedback-dev-webhooks", "MaximumConcurrency is 2, expected 50."),
     },
-    "schedules": {
-        ("feedback-dev-sweep", "No enabled rule invokes the function at rate(1 minute).")
-    },
-    "policies": {
-        ("feedback-dev-assign_positions", f"The role lacks {permission}.")
-        for permission in (
-            f"logs:{action} on arn:aws:logs:*:*:log-group:/aws/lambda/feedback-dev{group}:*"
-            for action in ("CreateLogStream", "PutLogEvents")
-            for group in ("", "-*")
-        )
-    }
-    | {("feedback-dev-assign_positions", "The role has the additional permission s3:* on *.")},
     "gateway limits": {
         ("gateway stage dev, */*", "throttlingRateLimit is 9.0, expected 100."),
     },
-    "alarms": {
-        ("feedback-dev-api-errors", "Does not exist."),
-        ("feedback-dev-webhooks-dead", "ActionsEnabled is False, expected True."),
-    },
     "alarm recipients": {(TOPIC, "No address receives the alarms.")},
-    "logs": {("/aws/lambda/feedback-dev-sweep", "retentionInDays is None, expected 30.")},
     "message events": {
         (MESSAGE_EVENTS, "RawMessageDelivery is false, expected true."),
         (
@@ -212,7 +195,9 @@ BROKEN = {
 
 
 @pytest.mark.usefixtures("_aws")
-def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() -> None:
+def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage(
+    cloudformation: CloudFormation,
+) -> None:
     create_stage()
     exit_code, healthy = doctor()
     assert healthy["problems"] == {}
@@ -226,9 +211,9 @@ def test_doctor_passes_healthy_stage_and_finds_each_problem_of_broken_stage() ->
     assert len(healthy["passed"]) == len(CHECKS) - 5
     assert exit_code == 0
 
-    break_data()
     break_code()
-    break_monitoring()
+    break_recipients()
+    break_templates(cloudformation)
     break_message_events()
     exit_code, broken = doctor()
     assert exit_code == 1
@@ -249,7 +234,7 @@ def test_fix_contains_command_that_deploys_stage(stage: str, command: str) -> No
     assert ("make deploy" in fix) == (stage != "local")
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("_aws", "cloudformation")
 def test_fix_of_stopped_stage_is_to_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
     create_stage()
     monkeypatch.setattr(time, "sleep", lambda _: None)
@@ -269,7 +254,11 @@ def test_fix_of_stopped_stage_is_to_start_it(monkeypatch: pytest.MonkeyPatch) ->
 def test_no_check_passes_without_resources() -> None:
     report = examine(STAGE)
     assert report.passed == ["clock"]
-    assert report.skipped["indexes"] == "The resources to check do not exist."
+    assert report.skipped["forms"] == "The resources to check do not exist."
+    assert [problem.resource for problem in report.problems["drift"]] == [
+        "feedback-dev-data",
+        "feedback-dev-code",
+    ]
     assert len(report.problems["functions"]) == len(FUNCTIONS)
 
 
@@ -278,7 +267,7 @@ def test_doctor_prints_problem_with_fix_and_summary(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("STAGE", "dev")
     result = run("--stage", "dev", "doctor")
     assert result.exit_code == 1
-    assert "tables: feedback-dev-accounts: Does not exist.\n  Fix: Deploy the" in result.stdout
+    assert "functions: feedback-dev: Does not exist.\n  Fix: Deploy the" in result.stdout
     assert f"\nStage dev, version {__version__}: 1 checks passed, " in result.stdout
 
 
@@ -291,27 +280,27 @@ def test_stage_outside_manifest_is_rejected(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def examine_with_errors(monkeypatch: pytest.MonkeyPatch) -> Report:
-    """Run the check of the tables while DynamoDB denies access."""
+    """Run the check of the functions while Lambda denies access."""
 
     def deny(_: DeployedStage) -> Any:
-        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "DescribeTable")
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "ListFunctions")
 
-    only = next(check for check in CHECKS if check.find is data.check_tables)
-    monkeypatch.setattr(DeployedStage, "tables", property(deny))
+    only = next(check for check in CHECKS if check.find is code.check_functions)
+    monkeypatch.setattr(DeployedStage, "functions", property(deny))
     monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", (only,))
     return examine(STAGE)
 
 
 def test_check_without_permission_is_reported_as_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     report = examine_with_errors(monkeypatch)
-    assert "AccessDenied" in report.problems["tables"][0].detail
+    assert "AccessDenied" in report.problems["functions"][0].detail
     assert report.passed == []
 
 
 def test_check_that_fails_on_emulator_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     report = examine_with_errors(monkeypatch)
-    assert "AccessDenied" in report.skipped["tables"]
+    assert "AccessDenied" in report.skipped["functions"]
     assert (report.passed, report.problems) == ([], {})
 
 
@@ -322,9 +311,6 @@ def test_checks_of_settings_that_emulator_drops_are_skipped(
     dropped = [check for check in CHECKS if not check.is_emulated]
     monkeypatch.setattr("infrastructure.doctor.examine.CHECKS", dropped)
     assert set(examine(STAGE).skipped) == {
-        "encryption",
-        "point-in-time recovery",
-        "time to live",
         "notification headers",
         "authentication",
         "reputation",
@@ -642,6 +628,6 @@ def test_doctor_reports_old_backups_of_restores(
     }
     deployed = DeployedStage(stage_named("dev"))
     monkeypatch.setattr(deployed, "listed", lambda *_: iter([backup]))
-    problems = list(data.check_backups(deployed))
+    problems = list(backups.check_backups(deployed))
     assert [problem.resource for problem in problems] == ["table"] * is_reported
     assert all("arn:backup" in problem.fix for problem in problems)

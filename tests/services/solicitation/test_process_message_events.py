@@ -23,7 +23,6 @@ from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts
 from chalicelib.storage.stage_values import stage_secret
 from tests.policies import allowed
-from tests.services.queues import accept_partial_responses
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, stored
 
@@ -75,7 +74,7 @@ def process(*bodies: str, receive_count: int = 1, seconds_left: int = 30) -> lis
         }
         for body in bodies
     ]
-    with allowed("process_message_events"), accept_partial_responses():
+    with allowed("process_message_events"):
         response = app.process_message_events({"Records": records}, Context())
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
