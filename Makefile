@@ -6,6 +6,7 @@ PYTHONS := 3.13 3.14 3.12 3.11
 PORT ?= 4566
 STATE_DIR ?= .local
 LOCAL_PORT ?= 8000
+UPGRADE ?= --upgrade
 export PORT STATE_DIR
 # The targets start many Python processes. Without the bytecode cache, each one compiles the project again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -13,8 +14,6 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP_AUDIT := 2.9.0
 UV := .tools/uv/bin/uv
 LOCK := $(UV) pip compile --quiet --generate-hashes --no-header --no-annotate
-OPENAPI := chalicelib/web/openapi/openapi.json
-CLIENTS := java csharp go php ruby
 VERSION := .tools/python-version
 VENV := .venv/.requirements
 EMULATOR := .tools/ministack/.requirements
@@ -24,15 +23,14 @@ LOCAL_CLOUD := $(BIN)/python -m infrastructure.local_cloud
 TYPED := app.py chalicelib infrastructure admin $(wildcard benchmarks)
 SOURCES := $(TYPED) tests docs/examples
 
-# `make e2e` runs four of these parts of the end-to-end tests at a time, the longest first, each on its
-# own local cloud. The part `e2e-other` contains the files that no other part lists. The output of a part
-# is printed when the part ends, if this version of make can do so.
-E2E_PARTS := e2e-pages e2e-messages e2e-operators e2e-load e2e-other e2e-fuzz
-e2e-pages := pages page_script mail_scanner public_clients docs
-e2e-messages := dispatch demo_dispatch webhooks
-e2e-operators := deployment first_day doctor chalice_local
-e2e-load := imports public_load injected_faults creates
-e2e-other := $(filter-out $(foreach part,$(E2E_PARTS),$($(part))),$(patsubst tests/e2e/test_%.py,%,$(wildcard tests/e2e/test_*.py)))
+# `make e2e` runs these parts of the end-to-end tests at the same time. The first two run on local clouds
+# of their own, which start with the state of one deployment. The output of a part is printed when the part
+# ends, if this version of make can do so.
+E2E_PARTS := e2e-faults e2e-quiet e2e-pages
+e2e-faults := tests/e2e/faults
+e2e-quiet := tests/e2e --ignore=tests/e2e/faults
+e2e-pages := tests/chromium
+E2E_STATE := .build/e2e-state
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # uv searches the PATH. The interpreters of pyenv are there only if pyenv has selected them.
@@ -68,7 +66,7 @@ define environment
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) fuzz campaign bench pictures format generate catalogues openapi clients lock licences audit clean
+.PHONY: help run up stop env logs local deploy test check e2e $(E2E_PARTS) e2e-state fuzz campaign bench format generate lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,37 +89,37 @@ logs: $(VENV) ## Print the log lines of a request: make logs REQUEST_ID=… [STA
 local: $(VENV) ## Serve the routes from the source files, with automatic reload (LOCAL_PORT)
 	@$(BIN)/chalice local --port $(LOCAL_PORT)
 
-deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…] [PREVIEW=yes] [WATCH=no]
+deploy: $(VENV) ## Deploy to AWS: make deploy STAGE=dev [ALARM_EMAIL=…] [FIREWALL=yes|no] [DOMAIN=…] [ROLE=…] [BOUNDARY=…] [PREVIEW=yes] [WATCH=no]
 	@$(BIN)/python -m infrastructure.deployment.deploy $(if $(STAGE),--stage $(STAGE)) \
 		$(if $(ALARM_EMAIL),--alarm-email $(ALARM_EMAIL)) $(if $(FIREWALL),--firewall $(FIREWALL)) \
 		$(if $(DOMAIN),--domain $(DOMAIN)) $(if $(ROLE),--role $(ROLE)) $(if $(BOUNDARY),--boundary $(BOUNDARY)) \
 		$(if $(PREVIEW),--preview $(PREVIEW)) $(if $(WATCH),--watch $(WATCH))
 
-test: $(VENV) ## Run the tests in process, in parallel
-	@$(BIN)/pytest -n auto --dist worksteal tests --ignore=tests/e2e --ignore=tests/fuzz
+test: $(VENV) ## Run the tests in process, in parallel (PLAIN_MOTO)
+	@rm -rf .build/recorded-requests
+	@RECORDED_REQUESTS=.build/recorded-requests $(BIN)/pytest -n auto --dist worksteal tests $(addprefix --ignore=tests/,e2e chromium fuzz)
 
 check: $(VENV) ## Check lint rules, format, types, import rules and templates
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports
-	$(BIN)/python -m infrastructure.generate --check
-	@$(BIN)/python -m infrastructure.openapi --check
-	@$(BIN)/python -m infrastructure.catalogues --check
+	@$(MAKE) --no-print-directory generate CHECK=--check
 	$(BIN)/cfn-lint infrastructure/data.yaml infrastructure/domain.yaml
 	@$(BIN)/python -m infrastructure.deployment.code_template .build/packaged.json
 	$(BIN)/cfn-lint .build/packaged.json
 
 e2e: $(VENV) $(EMULATOR) ## Run the end-to-end tests on temporary local clouds, or on a running cloud (E2E_DEMO=…)
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(if $(E2E_DEMO),1,4) $(GROUPED) $(E2E_PARTS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(if $(E2E_DEMO),1,3) $(GROUPED) $(E2E_PARTS)
 
-$(E2E_PARTS): $(VENV) $(EMULATOR)
+e2e-faults e2e-quiet: $(if $(E2E_DEMO),,e2e-state)
+	@$(if $(E2E_DEMO),,LOG_NAME=$@ PREPARED_STATE=$(E2E_STATE) $(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 $($@)
 
-$(filter-out e2e-fuzz,$(E2E_PARTS)):
-	@$(if $(E2E_DEMO),,LOG_NAME=$@ $(LOCAL_CLOUD) with )$(BIN)/pytest --durations=15 $($@:%=tests/e2e/test_%.py)
+e2e-pages: $(VENV)
+	@$(BIN)/pytest --durations=15 $($@)
 
-e2e-fuzz:
-	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(BIN)/pytest -n0 tests/fuzz
+e2e-state: $(VENV) $(EMULATOR)
+	@rm -rf $(E2E_STATE) && STATE_DIR=$(E2E_STATE) $(LOCAL_CLOUD) prepare
 
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz
@@ -132,47 +130,23 @@ campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEE
 bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks
 
-pictures: $(VENV) ## Write the pictures in docs with Chromium
-	@$(BIN)/python -m tests.pictures
-
 format: $(VENV) ## Fix and format the source
 	@$(BIN)/ruff check --fix $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-generate: $(VENV) ## Write configuration, policies, queues, logs and alarms from infrastructure/functions.py
-	@$(BIN)/python -m infrastructure.generate
-	@$(BIN)/python -m infrastructure.costs
+generate: $(VENV) ## Write configuration, reference, catalogues and licences from their sources (CHECK=--check: compare)
+	@$(BIN)/python -m infrastructure.generate $(CHECK)
+	@$(BIN)/python -m infrastructure.openapi $(CHECK)
 
-catalogues: $(VENV) ## Compile the translations of the words of pages, messages and reports
-	@$(BIN)/python -m infrastructure.catalogues
-
-openapi: $(VENV) ## Generate the OpenAPI document and the documentation page
-	@$(BIN)/python -m infrastructure.openapi
-
-clients: $(VENV) ## Generate clients of the API in .build/clients: Python, and others if npx or openapi-generator is installed
-	@mkdir -p .build/clients && rm -rf .build/clients/*
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/openapi-python-client generate --path $(OPENAPI) --output-path .build/clients/python
-	@if command -v npx > /dev/null; then \
-		npx --yes openapi-typescript $(OPENAPI) --output .build/clients/typescript/schema.ts; \
-	else echo "No TypeScript types: npx is not installed."; fi
-	@if command -v openapi-generator > /dev/null; then \
-		for language in $(CLIENTS); do openapi-generator generate -i $(OPENAPI) -g $$language -o .build/clients/$$language || exit; done; \
-	else echo "No clients in $(CLIENTS): openapi-generator is not installed."; fi
-
-lock: $(UV) ## Lock the newest versions that pyproject.toml allows, with hashes
-	@$(LOCK) --upgrade --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt
+lock: $(UV) ## Lock the newest versions, with hashes (UPGRADE=: keep the versions), and check them for vulnerabilities
+	@$(LOCK) $(UPGRADE) --python-version 3.11 --group dev pyproject.toml --output-file requirements-dev.txt
 	@$(LOCK) --python-version 3.11 --constraints requirements-dev.txt pyproject.toml --output-file requirements.txt
-	@$(LOCK) --upgrade --python-version 3.11 --group emulator --output-file infrastructure/local_cloud/requirements.txt
-	@$(LOCK) --upgrade --python-version 3.11 --group uv --output-file requirements-uv.txt
+	@$(LOCK) $(UPGRADE) --python-version 3.11 --group emulator --output-file infrastructure/local_cloud/requirements.txt
+	@$(LOCK) $(UPGRADE) --python-version 3.11 --group uv --output-file requirements-uv.txt
 	@for version in 3.12 3.13 3.14; do \
 		$(LOCK) --python-version $$version --constraints requirements-dev.txt --group dev pyproject.toml \
 			| cmp - requirements-dev.txt || { echo "Python $$version needs other packages." >&2; exit 1; }; \
 	done
-
-licences: $(VENV) ## List the licences of all packages in docs/licences.md
-	@$(BIN)/python -m infrastructure.licences
-
-audit: $(UV) ## Check the locked packages for known vulnerabilities (needs the network)
 	@for file in requirements-dev.txt infrastructure/local_cloud/requirements.txt requirements-uv.txt; do \
 		$(UV) tool run --quiet pip-audit@$(PIP_AUDIT) --strict --disable-pip --require-hashes --requirement $$file \
 			|| failed=1; \

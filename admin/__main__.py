@@ -10,16 +10,12 @@ def main() -> None:
     Standard output contains only results, so log lines go to standard error.
     """
     handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from typer.completion import completion_init  # type: ignore[attr-defined]
-
-    from admin.commands.completion import COMPLETION_VARIABLE
     from admin.main import app
     from chalicelib.log import logger
 
     logger.registered_handler.setStream(sys.stderr)  # type: ignore[attr-defined]
     signal.signal(signal.SIGINT, handler)
-    completion_init()
-    app(prog_name="bin/feedback-admin", complete_var=COMPLETION_VARIABLE)
+    app(prog_name="feedback-admin")
 
 
 main()

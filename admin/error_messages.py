@@ -1,11 +1,9 @@
-"""Print errors as one line instead of a traceback."""
+"""Describe errors in one line."""
 
-import errno
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-import typer
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -14,12 +12,8 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 from botocore.exceptions import ConnectionError as NoConnection
-from pydantic import ValidationError
-from pynamodb.exceptions import PynamoDBException
-from typer.core import TyperGroup
 
-from admin.terminal import notices
-from chalicelib.domain.errors import FeedbackError, InvalidInput
+from chalicelib.domain.errors import InvalidInput
 from chalicelib.settings import settings
 
 _CREDENTIAL_ERRORS: Final = frozenset(
@@ -30,55 +24,10 @@ _CREDENTIAL_ERRORS: Final = frozenset(
 )
 
 
-_FULL_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})
 _MISSING_STAGE: Final = {
     "ResourceNotFoundException": "tables",
     "AWS.SimpleQueueService.NonExistentQueue": "queues",
 }
-
-
-class OneLineErrors(TyperGroup):
-    """The root command.
-
-    If the service or AWS returns an error, the command prints one line and exits with status 1. If
-    an argument or an option is invalid, Typer prints the usage and exits with status 2.
-    """
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            capitalized = error.message[:1].upper() + error.message[1:]
-            error.message = _allowed_values(error) or capitalized
-            raise
-        except (FeedbackError, BotoCoreError, ClientError, PynamoDBException) as error:
-            notices().print(f"Error: {one_line_message(error)}")
-            raise typer.Exit(1) from None
-        except BrokenPipeError:
-            raise  # The reader of a pipe has closed it. Typer ends the command silently.
-        except OSError as error:
-            if error.filename is None and error.errno not in _FULL_DISK:
-                raise
-            name = error.filename or "standard output"
-            notices().print(f"Error: Cannot use {name}: {error.strerror}.")
-            raise typer.Exit(1) from None
-
-
-def _allowed_values(error: Any) -> str | None:
-    """Describe the values that an argument or an option allows, if it has choices or a range.
-
-    Typer's own messages are those of pydantic: "Input should be greater than or equal to 1".
-    """
-    if not isinstance(error.__cause__, ValidationError):
-        return None
-    value_type = error.param.type_descriptor
-    if value_type.choices:
-        return f"Must be one of: {', '.join(choice.value for choice in value_type.choices)}."
-    if not value_type.is_ranged:
-        return None
-    limits = value_type.parameter_info
-    return f"Must be a whole number from {limits.min:,} to {limits.max:,}."
 
 
 def one_line_message(error: BaseException) -> str:

@@ -2,16 +2,14 @@
 
 import os
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from admin.commands import account as account_commands
-from admin.commands import completion as completion_commands
 from admin.commands import customer as customer_commands
 from admin.commands import definition as definition_commands
 from admin.commands import delivery as delivery_commands
-from admin.commands import demo as demo_commands
 from admin.commands import erasure as erasure_commands
 from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
@@ -22,12 +20,12 @@ from admin.commands import support_email as support_email_commands
 from admin.commands import suppression as suppression_commands
 from admin.commands import work as work_commands
 from admin.commands import workflow as workflow_commands
+from admin.commands.definition import add_file_commands
 from admin.commands.form import form_commands
 from admin.commands.recount import recount
-from admin.definitions.definition import Kind
-from admin.error_messages import OneLineErrors
-from admin.options import add_json_option, example
-from admin.terminal import set_json_output, set_wide_output
+from admin.options import example
+from admin.root_command import RootCommand
+from admin.services.definitions.definition import Kind
 from chalicelib.settings import settings
 
 _EXIT_CODES: Final = """\b
@@ -37,30 +35,18 @@ Exit status:
   2  an invalid command, argument or option, or a missing confirmation"""
 
 
-class _Root(OneLineErrors):
-    """The root command, which adds the option ``--json`` to all commands."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        add_json_option(self)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command. Its ``--json`` and ``--wide`` do not affect later commands."""
-        try:
-            return super().invoke(ctx)
-        finally:
-            set_json_output(False)
-            set_wide_output(False)
-
-
 app = typer.Typer(
-    cls=_Root,
+    cls=RootCommand,
     no_args_is_help=True,
     rich_markup_mode=None,
-    add_completion=False,
     pretty_exceptions_show_locals=False,
 )
 
+
+_forms, _surveys = form_commands("form", Kind.CONTACT_FORM), form_commands("survey", Kind.SURVEY)
+add_file_commands(_forms, "form", Kind.CONTACT_FORM, "two", "one")
+add_file_commands(_surveys, "survey", Kind.SURVEY, "two", "one")
+add_file_commands(workflow_commands.app, "workflow", Kind.WORKFLOW, "four", "two")
 
 for _noun, _commands in {
     "account": account_commands.app,
@@ -69,8 +55,8 @@ for _noun, _commands in {
     "feedback": feedback_commands.app,
     "customer": customer_commands.app,
     "erasure": erasure_commands.app,
-    "form": form_commands("form", Kind.CONTACT_FORM),
-    "survey": form_commands("survey", Kind.SURVEY),
+    "form": _forms,
+    "survey": _surveys,
     "workflow": workflow_commands.app,
     "delivery": delivery_commands.app,
     "purchase": purchase_commands.app,
@@ -80,9 +66,7 @@ for _noun, _commands in {
     "mail-sender": support_email_commands.sender_app,
     "webhook-secret": key_commands.secret_app,
     "work": work_commands.app,
-    "demo-data": demo_commands.app,
     "stage": stage_commands.app,
-    "completion": completion_commands.app,
 }.items():
     app.add_typer(_commands, name=_noun)
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from admin.terminal import set_json_output, set_wide_output
+from admin.services.feedback.report.languages import LANGUAGES
+from admin.terminal import set_wide_output
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import Email
 
@@ -82,6 +83,17 @@ def parse_phone(text: str) -> str:
     return text.strip()
 
 
+def report_language(text: str) -> str:
+    """Parse the language of a report.
+
+    Raises:
+        BadParameter: there are no texts in this language.
+    """
+    if text not in LANGUAGES:
+        raise typer.BadParameter(f"Must be one of {', '.join(LANGUAGES)}.")
+    return text
+
+
 def email_option(help_text: str) -> Any:
     """Return an option with an e-mail address."""
     return typer.Option(help=help_text, parser=parse_email, metavar="EMAIL")
@@ -134,6 +146,11 @@ PhoneOption = Annotated[
     str | None, phone_option("The phone number, in national or international notation.")
 ]
 
+SOURCE: Final = typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site.")
+EXTERNAL_ID: Final = typer.Argument(
+    metavar="EXTERNAL_ID", help="The purchase's id in the external system."
+)
+
 WideOption = Annotated[
     bool,
     typer.Option(
@@ -144,32 +161,3 @@ WideOption = Annotated[
 ]
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-
-
-def add_json_option(group: Any) -> None:
-    """Add the option ``--json`` to all commands of a group that do not have it."""
-    for command in group.commands.values():
-        if hasattr(command, "commands"):
-            add_json_option(command)
-        elif not any("--json" in parameter.opts for parameter in command.params):
-            command.params.append(_json_option())
-
-
-def _json_option() -> Any:
-    only_option = typer.Typer(add_completion=False)
-
-    @only_option.command()
-    def _command(
-        _is_json: Annotated[
-            bool,
-            typer.Option(
-                "--json",
-                help="Print the result as JSON.",
-                callback=set_json_output,
-                expose_value=False,
-                is_eager=True,
-            ),
-        ] = False,
-    ) -> None: ...
-
-    return typer.main.get_command(only_option).params[0]

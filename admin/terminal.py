@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Final
 
 import typer
@@ -23,8 +24,7 @@ from rich.text import Text
 
 from chalicelib.domain.schema import format_timestamp
 
-_WIDTH_WITHOUT_TERMINAL: Final = 200
-"""The width of texts, and of each column of a table, if standard output is not a terminal."""
+_UNLIMITED: Final = 1_000_000
 
 _VISIBLE_CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
@@ -83,8 +83,8 @@ def _escaped(text: str) -> str:
 
 def results() -> Console:
     """Return a console that writes plain text to standard output."""
-    width = None if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
-    return _PlainConsole(width=width)
+    is_limited = not _prints_wide and (sys.stdout.isatty() or os.environ.get("COLUMNS"))
+    return _PlainConsole(width=None if is_limited else _UNLIMITED)
 
 
 def notices() -> Console:
@@ -95,11 +95,11 @@ def notices() -> Console:
 def show_table(
     columns: list[str], rows: Sequence[Sequence[object]], wide: Collection[str] = ()
 ) -> None:
-    """Print a table to standard output that fits the terminal. Never split an id or another word.
+    """Print a table to standard output that fits the terminal. An id is never split.
 
-    If the words of a row do not fit next to each other, the first cell of each row is on a line of
-    its own. If standard output is not a terminal and the environment variable COLUMNS is not set,
-    the table is as wide as necessary, so that programs find each row on one line.
+    If the words of a row do not fit next to each other, each cell is on a line of its own, after
+    the title of its column. If standard output is not a terminal and the environment variable
+    COLUMNS is not set, the width is not limited, so that programs find each row on one line.
 
     With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
 
@@ -111,81 +111,58 @@ def show_table(
         show_json([dict(zip(names, row, strict=True)) for row in rows])
         return
     shown = [number for number, name in enumerate(columns) if _prints_wide or name not in wide]
-    titles = [columns[number] for number in shown]
-    cells = [[_escaped(cell_text(row[number])) for number in shown] for row in rows]
-    console = results()
-    limit = _width_limit(console)
-    widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
-    least = [
-        max(cell_len(word) for cell in column for word in cell.split() or [""])
-        for column in zip(titles, *cells, strict=True)
-    ]
-    if limit is None or _table_width(least) <= limit:
-        _print_table(console, titles, cells, _narrowed(widths, least, limit))
-    else:
-        _print_stacked(console, titles, cells, limit)
-
-
-_GAP: Final = "  "
-
-
-def _width_limit(console: Console) -> int | None:
-    """Return the number of columns of the terminal, or None if the width is not limited."""
-    if _prints_wide:
-        return None
-    if sys.stdout.isatty():
-        return console.width
-    text = os.environ.get("COLUMNS", "")
-    return int(text) if text.isascii() and text.isdigit() and int(text) else None
-
-
-def _table_width(widths: Sequence[int]) -> int:
-    return sum(widths) + len(_GAP) * (len(widths) - 1)
-
-
-def _narrowed(widths: Sequence[int], least: Sequence[int], limit: int | None) -> list[int]:
-    """Return the widths of columns within the limit. The widest column becomes narrower first."""
-    narrowed = [
-        max(minimum, min(width, _WIDTH_WITHOUT_TERMINAL))
-        for width, minimum in zip(widths, least, strict=True)
-    ]
-    while limit is not None and _table_width(narrowed) > limit:
-        reducible = [n for n, minimum in enumerate(least) if narrowed[n] > minimum]
-        narrowed[max(reducible, key=lambda n: narrowed[n])] -= 1
-    return narrowed
-
-
-def _print_table(
-    console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]
-) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, width in zip(titles, widths, strict=True):
-        table.add_column(title, overflow="fold", width=width)
+    for number in shown:
+        words = [cell_text(row[number]) for row in rows]
+        if any(len(text.split()) > 1 for text in words):
+            table.add_column(columns[number], overflow="fold")
+        else:
+            width = max(map(cell_len, (columns[number], *map(_escaped, words))))
+            table.add_column(columns[number], no_wrap=True, min_width=width)
     for row in rows:
-        table.add_row(*row)
-    console.width = _table_width(widths) + len(_GAP)  # Rich counts the padding of both edges.
-    console.print(table, soft_wrap=False)
+        table.add_row(*(cell_text(row[number]) for number in shown))
+    console = results()
+    needed = console.measure(table, options=console.options.update(width=_UNLIMITED))
+    if needed.minimum <= console.width:
+        if needed.maximum > console.width:
+            _narrow(table, console.width - needed.minimum)
+        _print_table(table)
+        return
+    for row in rows:
+        show_properties({columns[number]: row[number] for number in shown})
+        console.print()
 
 
-def _print_stacked(
-    console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int
-) -> None:
-    """Print the first cell of each row on a line of its own, above the other cells."""
-    widths = [
-        min(max(map(cell_len, column)), limit // 3)
-        for column in zip(titles[1:], *(row[1:] for row in rows), strict=True)
-    ]
-    for first, *others in (titles, *rows):
-        console.print(first, style="bold" if first is titles[0] else None)
-        line = _GAP
-        for cell, width in zip(others, widths, strict=True):
-            for word in [cell] if cell_len(cell) <= width else cell.split():
-                if len(line) > len(_GAP) and cell_len(line) + cell_len(word) > limit:
-                    console.print(line.rstrip())
-                    line = _GAP * 2
-                line += f"{word} "
-            line += " " * (1 + max(0, width - cell_len(cell)))
-        console.print(line.rstrip())
+def _narrow(table: Table, spare: int) -> None:
+    """Divide the spare width between the columns that wrap. Rich itself would split words."""
+    wrapping = []
+    for column in table.columns:
+        if not column.no_wrap:
+            cells = [_escaped(str(cell)) for cell in (column.header, *column.cells)]
+            least = max(cell_len(word) for cell in cells for word in cell.split() or [""])
+            most = max(cell_len(line) for cell in cells for line in cell.split("\n"))
+            wrapping.append((most - least, least, column))
+    wrapping.sort(key=itemgetter(0))
+    for number, (slack, least, column) in enumerate(wrapping):
+        extra = min(slack, spare // (len(wrapping) - number))
+        column.width = least + extra
+        spare -= extra
+
+
+def _print_table(table: Table) -> None:
+    """Print a table without the blanks at the ends of its lines."""
+    console = results()
+    with console.capture() as captured:
+        console.print(table, soft_wrap=False)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))
+
+
+def show_properties(properties: Mapping[str, object]) -> None:
+    """Print the name and the value of each property on a line."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in properties.items():
+        table.add_row(name, Text(_escaped(cell_text(value)), overflow="fold"))
+    _print_table(table)
 
 
 def show_record(record: object, text: str | None = None) -> None:

@@ -18,7 +18,6 @@ _WIDTH: Final = 110
 _MODULES: Final = {
     "cold": "cold_start",
     "requests": "request_cost",
-    "public": "public_cost",
     "abuse": "abuse_cost",
     "deliveries": "delivery_cost",
     "sweep": "sweep_cost",
@@ -26,8 +25,6 @@ _MODULES: Final = {
     "feedback-rate": "feedback_rate",
     "batches": "batch_cost",
     "ceilings": "ceilings",
-    "dispatch": "dispatch_cost",
-    "pages": "page_cost",
     "page-load": "page_load",
     "feedback": "feedback_cost",
 }

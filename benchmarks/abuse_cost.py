@@ -21,13 +21,13 @@ from benchmarks.gateway_event import (
     submission,
 )
 from benchmarks.memory_cloud import connect, running_cloud
-from benchmarks.public_cost import prepare_settings
 from benchmarks.report import Section, Table
+from benchmarks.request_cost import prepare_settings
 from chalicelib.log import logger
 from chalicelib.web.json_body import MAX_CONTAINERS
 
 MAX_CPU_RATIO: Final = 5
-MAX_MEMORY_RATIO: Final = 2
+MAX_MEMORY_RATIO: Final = 2.5
 _LIMITS: Final = {"cpu_ms": MAX_CPU_RATIO, "peak_mb": MAX_MEMORY_RATIO}
 
 ROUNDS: Final = 3

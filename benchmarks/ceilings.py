@@ -1,43 +1,38 @@
 """Compute how many operations a second the hottest key of each table and index allows."""
 
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise
 from operator import itemgetter
-from statistics import median, quantiles
 from typing import Any, Final
 
 from benchmarks import sample_account
-from benchmarks.capacity import (
-    READ_UNITS_PER_KEY,
-    WRITE_UNITS_PER_KEY,
-    PartitionLoad,
-    hottest,
-    partition_load,
-)
 from benchmarks.create_cost import create_one, respondent_feedback
 from benchmarks.delivery_cost import new_execution
-from benchmarks.own_cloud import own_cloud
 from benchmarks.report import Section, Table
+from benchmarks.waiting_model import waiting_model
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionState, Outcome
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
-from chalicelib.settings import settings
 from chalicelib.storage import counters, customer_creation, executions, feedback, imports
 from chalicelib.storage.counters import Listed
-from chalicelib.storage.dynamodb.table import connection
+from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.partner.batch_body import validate_batch
+from tests.aws.capacity import Meter, hottest
+
+WRITE_UNITS_PER_KEY: Final = 1_000
+"""AWS's limit for the write units per second of one partition key, in tables and in indexes."""
+READ_UNITS_PER_KEY: Final = 3_000
+"""AWS's limit for the read units per second of one partition key."""
 
 COUNT: Final = 400
 """The number of operations of each kind: enough to use all shards of an account equally."""
 _SHOWN_BELOW: Final = 5_000
 
 
-def ceilings_of(load: PartitionLoad, count: int) -> list[tuple[str, str, float, float]]:
+def ceilings_of(load: Meter, count: int) -> list[tuple[str, str, float, float]]:
     """Compute the ceilings from the load of ``count`` operations. Return the lowest first.
 
     A ceiling consists of the name of a table or an index, the kind of its units, the units that an
@@ -56,42 +51,35 @@ def ceilings_of(load: PartitionLoad, count: int) -> list[tuple[str, str, float, 
 
 
 def measure() -> Section:
-    """Measure the load of each operation in a temporary local cloud. Return a section."""
+    """Measure the load of each operation on tables in memory. Return a section."""
     rows: list[tuple[Any, ...]] = []
-    with own_cloud():
+    forget_connection()
+    with waiting_model() as model:
         for name, run in OPERATIONS.items():
-            cells: tuple[Any, ...] = (name, *_latencies(run(COUNT)))
-            with partition_load(connection().client, settings().resource_name("")) as load:
+            with model.metered() as load:
                 for _ in run(COUNT):
                     pass
+            shown: str | None = name
             for key, kind, units, per_second in ceilings_of(load, COUNT):
                 if per_second < _SHOWN_BELOW:
-                    rows.append((cells[0], f"`{key}`", kind, units, per_second, *cells[1:]))
-                    cells = (None, None, None)
+                    rows.append((shown, f"`{key}`", kind, units, per_second))
+                    shown = None
+    forget_connection()
     return Section(
         "Ceilings of one account",
         [
-            f"{COUNT} operations of one account on a local cloud. The units of each partition key"
-            " are computed by AWS's rules from the items before and after each write. The ceiling"
-            " is the rate at which the hottest key reaches AWS's limit of"
-            f" {WRITE_UNITS_PER_KEY:,} write units or {READ_UNITS_PER_KEY:,} read units a second."
-            " For reads, items of up to 4 KB are assumed; queries are not included. The times are"
-            " measured on this machine, without added latency.",
+            f"{COUNT} operations of one account on tables in memory. The units of each partition"
+            " key are computed by AWS's rules from the items before and after each write, and from"
+            " the items that each request reads. The ceiling is the rate at which the hottest key"
+            f" reaches AWS's limit of {WRITE_UNITS_PER_KEY:,} write units or"
+            f" {READ_UNITS_PER_KEY:,} read units a second.",
             Table(
                 {"operation": "", "hottest key of": "", "units": "", "units each": ".2f"}
-                | {"ceiling per second": ",.0f", "p50 ms": ".1f", "p99 ms": ".1f"},
+                | {"ceiling per second": ",.0f"},
                 rows,
             ),
         ],
     )
-
-
-def _latencies(operations: Iterator[None]) -> tuple[float, float]:
-    """Return the median and the 99th percentile of the durations in milliseconds."""
-    times = [time.perf_counter()]
-    times += [time.perf_counter() for _ in operations]
-    latencies = [(ended - started) * 1_000 for started, ended in pairwise(times)]
-    return median(latencies), quantiles(latencies, n=100)[98]
 
 
 def create_listed(count: int) -> Iterator[None]:

@@ -28,25 +28,21 @@ from benchmarks.gateway_event import (
 )
 from benchmarks.memory_cloud import CloudClient, connect, running_cloud
 from benchmarks.queue_functions import received
-from benchmarks.report import Section, Table
+from benchmarks.report import Section, Table, met
 from chalicelib.domain.customers.listing import ListingPointer
 from chalicelib.domain.ids import new_id
 from chalicelib.messages import encode
 from chalicelib.queues import FEEDBACK, IMPORTS, LISTING, PURCHASES, Queue
 from chalicelib.services.forms.cached_forms import get_survey
 from chalicelib.services.purchases.record import PurchaseMessage
-from infrastructure.costs import GB_SECOND, INVOCATIONS, REQUEST_MS
 from infrastructure.deployment import code_package
 from infrastructure.deployment.dependencies import THIS_MACHINE
 from tests.outbound.certificates import authority, server_tls
 
 ROUNDS: Final = 7
-_MEMORY_MB: Final = (512, 1024, 1769)
-_CORE_MB: Final = 1769
-"""The memory with which Lambda gives a function one core. CPU is proportional to memory."""
 LIBRARIES: Final = "import of chalice, boto3, pydantic and pynamodb alone"
-_BUDGETS_MS: Final = {"GET customer": 250, "survey page": 320, "submit a survey": 310}
-"""The most CPU time of import and first response together, on a machine as fast as Lambda's."""
+IMPORT_BUDGET: Final = 1.25
+"""Target: the maximum ratio of the app's import to the import of its libraries."""
 # The last line of the output contains: the wall time and the CPU time of the import and of the
 # first response in seconds, the largest resident size in KiB, the CPU time of a further response
 # and its number of AWS requests.
@@ -211,24 +207,21 @@ def _make_read_only(folder: Path) -> None:
 
 def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Section:
     medians = {name: list(map(median, zip(*rows, strict=True))) for name, rows in samples.items()}
-    cold = {name: row[1] + row[3] for name, row in medians.items()}
-    requests = {name: (cold[name], *row[5:]) for name, row in medians.items() if row[5]}
-    waits = "; ".join(
-        f"{name} {ms:.0f} ms ({warm:.1f} ms)" for name, (ms, warm, _) in requests.items()
-    )
-    budgets = "; ".join(f"{name} {cold[name]:.0f} of {ms} ms" for name, ms in _BUDGETS_MS.items())
+    imports = [row[1] for name, row in medians.items() if name != LIBRARIES]
+    ratio = median(imports) / medians[LIBRARIES][1]
+    target = {
+        f"the import of the app takes at most {IMPORT_BUDGET} times that of its libraries,"
+        f" measured {ratio:.2f}": ratio <= IMPORT_BUDGET
+    }
     return Section(
         "Cold and warm functions",
         [
-            f"CPU time until the response of a cold (a warm) function: {waits}. A user waits for"
-            f" this time if the function has a full core, and for about {REQUEST_MS} ms more for"
-            " each AWS request, Lambda's start of a runtime and the network.",
             Table(
                 {"request": "", "import, ms": ".0f", "first response, ms": ".0f"}
                 | {"together, ms": ".0f", "warm, ms": ".1f", "AWS requests": ".0f"}
                 | {"memory, MB": ".0f", "wall time of a cold start, ms": ".0f"},
                 [
-                    (name, row[1], row[3], cold[name], row[5], row[6], row[4], row[0] + row[2])
+                    (name, row[1], row[3], row[1] + row[3], row[5], row[6], row[4], row[0] + row[2])
                     for name, row in medians.items()
                 ],
             ),
@@ -240,36 +233,6 @@ def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Secti
             " 'memory' is the largest resident size until the first response. Each function of a"
             " queue processes one message. `send_webhook`, `send_survey`, `erase_customer` and"
             " `process_message_events` are not measured, nor is `sweep`, which runs each minute.",
-            f"Targets for a cold start: {budgets}. The import of the libraries alone takes"
-            f" {cold[LIBRARIES]:.0f} ms of them.",
-            "Lambda gives a function a full core at 1,769 MB, and bills the import too. Computed"
-            f" from these CPU times, with {REQUEST_MS} ms of waiting for each AWS request (warm: as"
-            " measured, cold: two more): how long a user waits, and what a million warm requests"
-            " and a million cold ones cost in US dollars.",
-            Table(
-                {"request": "", "MB": ",", "cold, ms": ",.0f", "warm, ms": ".0f"}
-                | {"warm, $ per million": ".2f", "cold, $ per million": ".2f"},
-                [
-                    (name, memory, *_waits(memory, *request))
-                    for name, request in requests.items()
-                    for memory in _MEMORY_MB
-                ],
-            ),
-            "More memory hardly costs more, because a function computes faster with it: only the"
-            " time of waiting for AWS gets more expensive. Respondents and partners wait for"
-            " `api_handler`, so it has 1,769 MB in production. `import_customers` and `sweep` have"
-            " 1,769 MB for their rates. The other functions have 1,024 MB: nobody waits for them,"
-            " and they reach their rates with the maximum concurrency of their queues.",
+            f"Target: {met(target)}.",
         ],
     )
-
-
-def _waits(memory_mb: int, cold_ms: float, warm_ms: float, calls: float) -> Iterator[float]:
-    """Yield the latency of a cold and a warm request in ms, and their costs per million."""
-    waits = [
-        cpu_ms * max(1, _CORE_MB / memory_mb) + requests * REQUEST_MS
-        for cpu_ms, requests in ((cold_ms, calls + 2), (warm_ms, calls))
-    ]
-    yield from waits
-    for wait in reversed(waits):
-        yield INVOCATIONS + wait * 1000 * memory_mb / 1024 * GB_SECOND

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import boto3
 
-from admin.services.workflows.manage import save_workflow
 from benchmarks import sample_account
 from benchmarks.measurement import Measurement, measured
 from benchmarks.memory_cloud import connected_process, running_cloud
@@ -39,7 +38,6 @@ from chalicelib.services.customers import assign_positions
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback import process
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.settings import settings
 from chalicelib.storage import feedback
 
@@ -64,7 +62,6 @@ _TIMEOUT_S: Final = 120
 @dataclass(frozen=True)
 class _Account:
     id: str
-    store_id: str
     form_id: str
     opened_at: datetime
 
@@ -80,7 +77,6 @@ class _Work:
         prepare: stores the records that ``run`` processes. It is not measured.
         items: the number of records of one call of ``run``.
         customers: whether each record creates a customer.
-        workflows: the number of the account's workflows, each with one action.
     """
 
     count: int
@@ -89,7 +85,6 @@ class _Work:
     prepare: Callable[[_Account, int], object] = lambda *_: None
     items: int = 1
     customers: bool = True
-    workflows: int = 0
 
 
 _COLUMNS: Final = {
@@ -155,7 +150,7 @@ def measure() -> Section:
 def _measure(name: str, cloud: Path) -> dict[str, Any]:
     """Run the work in processes, while this process assigns positions. Return a report row."""
     work = _WORK[name]
-    account = _open_account(work)
+    account = _open_account()
     with ExitStack() as running:
         creators = [running.enter_context(connected_process(cloud)) for _ in range(PROCESSES)]
 
@@ -198,7 +193,7 @@ def _measure(name: str, cloud: Path) -> dict[str, Any]:
 def _prepare(name: str, account: _Account, numbers: Sequence[int]) -> None:
     """Store the records to process, and do the same work for another account to warm up."""
     work = _WORK[name]
-    warm_up, threads = _open_account(work), -(-work.threads // PROCESSES)
+    warm_up, threads = _open_account(), -(-work.threads // PROCESSES)
     with ThreadPoolExecutor(threads) as pool:
         for target, prepared in ((warm_up, range(threads)), (account, numbers)):
             list(pool.map(partial(work.prepare, target), prepared))
@@ -254,14 +249,9 @@ def _listing() -> Iterator[None]:
         thread.join()
 
 
-def _open_account(work: _Work) -> _Account:
+def _open_account() -> _Account:
     account_id, form_id = sample_account.with_contact_form()
-    for number in range(work.workflows):
-        action = {"key": "crm", "url": "https://hooks.example.com/", "metadata": {"team": "care"}}
-        condition = {"subject": "form", "operator": "$eq", "value": form_id}
-        workflow = {"name": f"Workflow {number}", "conditions": [condition], "actions": [action]}
-        save_workflow(account_id, workflow | {"id": new_id()})
-    return _Account(account_id, sample_account.demo("store")[0]["id"], form_id, clock.now())
+    return _Account(account_id, form_id, clock.now())
 
 
 def create_one(account_id: str, number: int) -> None:
@@ -272,17 +262,6 @@ def create_one(account_id: str, number: int) -> None:
 
 def _create_customer(account: _Account, number: int) -> None:
     create_one(account.id, number)
-
-
-def _create_by_purchase(account: _Account, number: int) -> None:
-    definition = {
-        "source": "Site",
-        "externalId": str(number),
-        "storeId": account.store_id,
-        "date": "2026-11-18T19:30:00+01:00",
-        "customer": {"email": f"buyer-{number}@example.com", "emailOptin": True},
-    }
-    record_purchase(account.id, definition)
 
 
 def _store_batch(account: _Account, batch: int, *, has_email: bool = False) -> None:
@@ -364,12 +343,6 @@ _in_batches: Final = partial(
 _WORK: Final = {
     "customers at once": _Work(BURST, BURST, _create_customer),
     "customers, sustained": _Work(SUSTAINED, SUSTAINED_THREADS, _create_customer),
-    "purchases of new customers, sustained": _Work(
-        SUSTAINED, SUSTAINED_THREADS, _create_by_purchase
-    ),
     "new respondents": _in_batches(RESPONDENTS, prepare=partial(_store_batch, has_email=True)),
     "feedback": _in_batches(FEEDBACKS, prepare=_store_batch, customers=False),
-    "feedback with two webhooks": _in_batches(
-        FEEDBACKS, prepare=_store_batch, customers=False, workflows=2
-    ),
 }

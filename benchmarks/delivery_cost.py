@@ -32,6 +32,7 @@ from chalicelib.storage import executions
 
 DELIVERIES: Final = 1_000
 ROUNDS: Final = 5
+BUDGET: Final = 1.2
 _BATCH: Final = 10
 _WARM_UP: Final = 50
 _SECRET: Final = b"a secret of no account at all, 32 b"
@@ -48,6 +49,7 @@ def measure() -> Section:
                 with connected_process(cloud) as process:
                     rounds.append(process.submit(_deliver, name, port).result())
     rows = [(name, *map(median, zip(*rounds, strict=True))) for name, rounds in samples.items()]
+    ratio = rows[0][2] / rows[1][2]
     return Section(
         "Deliveries of webhooks",
         [
@@ -57,9 +59,9 @@ def measure() -> Section:
             " writes the outcome. It makes two DynamoDB requests per webhook. Another process keeps"
             " the tables in memory and responds to these requests; botocore still signs the"
             " requests and parses the responses."
-            " The bare scripts sign and post with urllib3 and open a new connection per webhook."
-            " One of them also makes two equivalent DynamoDB requests with boto3; the other stores"
-            " nothing.",
+            " The bare script signs and posts with urllib3, opens a new connection per webhook, and"
+            " makes two equivalent DynamoDB requests with boto3."
+            f" Target: at most {BUDGET} times its CPU time, measured {ratio:.2f}.",
             Table(
                 {"": "", "deliveries per second": ".0f", "CPU per delivery, µs": ".0f"},
                 rows,
@@ -110,14 +112,9 @@ def _service(_url: str) -> Deliver:
     def deliver(pointers: list[ExecutionPointer]) -> None:
         for batch in in_groups(pointers, _BATCH):
             outcomes = map_concurrently(send.send_webhook, batch, send.WORKER.max_concurrency)
-            assert set(outcomes) == {send.DeliveryOutcome.SUCCEEDED}, outcomes
+            assert set(outcomes) == {send.ExecutionOutcome.SUCCEEDED}, outcomes
 
     return deliver
-
-
-def _bare(url: str) -> Deliver:
-    post = _signed_post(url)
-    return lambda pointers: map_concurrently(post, pointers, _BATCH)
 
 
 def _recorded(url: str) -> Deliver:
@@ -148,10 +145,10 @@ def _recorded(url: str) -> Deliver:
         update = {
             "TableName": table,
             "Key": key,
-            "UpdateExpression": "SET state = :done, settled = :attempt, ended_at = :now"
+            "UpdateExpression": "SET #state = :done, settled = :attempt, ended_at = :now"
             " REMOVE leased_until, due_at, work_shard",
             "ConditionExpression": "#attempt = :attempt",
-            "ExpressionAttributeNames": {"#attempt": "attempt"},
+            "ExpressionAttributeNames": {"#attempt": "attempt", "#state": "state"},
             "ExpressionAttributeValues": {
                 ":done": {"S": "SUCCEEDED"},
                 ":attempt": claimed["attempt"],
@@ -188,7 +185,6 @@ def _signed_post(url: str) -> Callable[[ExecutionPointer], None]:
 _CONTENDERS: Final = {
     "this service": _service,
     "bare urllib3 and boto3": _recorded,
-    "bare urllib3": _bare,
 }
 
 

@@ -25,6 +25,7 @@ _HEADERS: Final = {
 }
 ACCOUNT_ID: Final = "a0000000-0000-4000-8000-000000000001"
 """The account that the benchmarks read."""
+SUBMIT: Final = "/public/contact-form/submit"
 BOUNDARY: Final = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
 
 Event = dict[str, Any]

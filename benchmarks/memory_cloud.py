@@ -26,7 +26,7 @@ from botocore.httpsession import URLLib3Session
 
 from benchmarks.measurement import target_of
 from benchmarks.processes import SPAWN, STAGE, child_process
-from tests.campaign.tables import Request, Tables
+from tests.aws.tables import Request, Tables
 
 _LENGTH_BYTES: Final = 4
 _BACKLOG: Final = 1_000
@@ -36,7 +36,7 @@ class MemoryCloud(Tables):
     """The tables and queues of a stage. Indexes and eventually consistent reads have no lag."""
 
     def __init__(self, stage: str) -> None:
-        super().__init__(stage, time.time, is_stale=lambda: False)
+        super().__init__(stage, time.time)
         self._queues: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def GetQueueUrl(self, request: Request) -> Any:  # noqa: N802
@@ -62,7 +62,7 @@ class MemoryCloud(Tables):
     def response(self, operation: str, body: bytes) -> tuple[int, bytes]:
         """Return the status and the body of the response to a request."""
         try:
-            return 200, json.dumps(getattr(self, operation)(json.loads(body))).encode()
+            return 200, json.dumps(self.respond(operation, json.loads(body))).encode()
         except ClientError as failed:
             error = {"__type": failed.response["Error"]["Code"], **failed.response}
             return 400, json.dumps(error).encode()

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from admin.demo.contents import demo_definitions
-from admin.demo.ids import MAIN_ACCOUNT, demo_id
-from admin.demo.purchases import SHOWN_PURCHASE, id_of
 from admin.services.accounts.manage import create_account, issue_key
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
@@ -15,13 +12,18 @@ from admin.services.forms.save import save_contact_form, save_survey
 from benchmarks.gateway_event import ACCOUNT_ID
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.forms.cached_forms import get_contact_form
 from chalicelib.services.forms.read import read_survey
 from chalicelib.services.purchases.record import record_purchase
+from infrastructure.demo.contents import demo_definitions
+from infrastructure.demo.ids import MAIN_ACCOUNT, demo_id
+from infrastructure.demo.purchases import SHOWN_PURCHASE, id_of
 
 CUSTOMERS: Final = 100
 FEEDBACK: Final = 100
@@ -70,6 +72,16 @@ def add_feedback() -> str:
     for group in in_groups(ids, MAX_BATCH_SIZE):
         process_feedback(group)
     return ids[0]
+
+
+def contact_form_answers() -> list[Definition]:
+    """Return answers to all fields of the contact form."""
+    fields = get_contact_form(CONTACT_FORM_ID).saved.fields
+    return [{"id": field.id, "values": [_example(field)]} for field in fields]
+
+
+def _example(field: SavedField) -> str:
+    return field.values[0] if field.values else field.type.rules.example
 
 
 def with_contact_form() -> tuple[str, str]:

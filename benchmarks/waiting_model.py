@@ -78,7 +78,7 @@ class WaitingModel(MemoryCloud):
         """Return the virtual time as a timestamp."""
         return self._started_at + timedelta(seconds=self._times.get(self._worker(), 0))
 
-    def respond(self, request: AWSPreparedRequest) -> AWSResponse:
+    def receive(self, request: AWSPreparedRequest) -> AWSResponse:
         """Return the response to an AWS request, after the time that the request takes."""
         operation = operation_of(request)
         status, body = self._conflict(operation, request.body) or self.response(
@@ -124,7 +124,7 @@ def waiting_model() -> Iterator[WaitingModel]:
     model = WaitingModel()
 
     def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-        return model.respond(request)
+        return model.receive(request)
 
     with (
         patch.object(URLLib3Session, "send", send),

@@ -41,8 +41,8 @@ def decode(pointer_type: type[PointerT], body: str) -> PointerT:
             type.
     """
     try:
-        document = json.loads(body)
-        values = {field.name: document[_property(field.name)] for field in fields(pointer_type)}
+        parsed = json.loads(body)
+        values = {field.name: parsed[_property(field.name)] for field in fields(pointer_type)}
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"Invalid message: {type(error).__name__}.") from error
     if "" in values.values():

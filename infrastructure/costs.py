@@ -1,7 +1,7 @@
 """Compute the cost of a stage for a month from counted requests.
 
-``python -m infrastructure.costs`` writes the table to docs/costs.md. A test counts the requests and
-the capacity units of each operation. The prices are list prices of US East (N. Virginia) as of 2025
+`make generate` writes the table to docs/costs.md. A test counts the requests and the capacity units
+of each operation. The prices are list prices of US East (N. Virginia) as of 2025
 in US dollars, without free tier, taxes and data transfer.
 """
 
@@ -118,9 +118,9 @@ PURCHASE: Final = {
         },
         read_units=6,
         write_units={
-            "customers": 3,
+            "customers": 2,
             "trackers": 3,
-            "solicitations": 4,
+            "solicitations": 9,
             "contacts": 4,
             "purchases": 2,
             "messages": 2,
@@ -146,10 +146,10 @@ PURCHASE: Final = {
         {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1},
         read_units=4,
         write_units={
-            "surveys": 2,
+            "surveys": 3,
             "counters": 2,
             "customers": 3,
-            "feedback": 4,
+            "feedback": 5,
             "feedback-changes": 4,
             "statistics": 2,
         },
@@ -228,10 +228,6 @@ def table() -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def page() -> str:
-    """Return docs/costs.md with the computed table."""
-    return _TABLE.sub(lambda _: table(), PAGE.read_text(), count=1)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page())
+def files() -> dict[Path, str]:
+    """Return the text of docs/costs.md, with the computed table, by path."""
+    return {PAGE: _TABLE.sub(lambda _: table(), PAGE.read_text(), count=1)}

@@ -235,7 +235,7 @@ FUNCTIONS: Final = (
         reads_stage_values=True,
         tables={
             "accounts": ("GetItem",),
-            "contacts": ("BatchGetItem",),
+            "contacts": ("BatchGetItem", "ConditionCheckItem"),
             "counters": ("BatchGetItem", "UpdateItem"),
             "customers": ("BatchGetItem", "PutItem", "UpdateItem"),
             "customer-pairs": ("BatchGetItem", "PutItem", "ConditionCheckItem"),

@@ -1,4 +1,4 @@
-"""List the licences of all locked Python packages: ``python -m infrastructure.licences``."""
+"""List the licences of all locked Python packages."""
 
 import re
 from importlib.metadata import distribution, metadata
@@ -13,15 +13,16 @@ _DEVELOPMENT: Final = PROJECT / "requirements-dev.txt"
 _MAX_LENGTH: Final = 60
 
 
-def page() -> str:
-    """Return the page that lists the licences of shipped and of development packages."""
+def files() -> dict[Path, str]:
+    """Return the page that lists the licences of shipped and of development packages, by path."""
     shipped = _names(_SHIPPED)
     development = [name for name in _names(_DEVELOPMENT) if name not in shipped]
-    return (
-        "# Licences\n\nWritten by `make licences` from the metadata of the locked packages.\n\n"
+    page = (
+        "# Licences\n\nWritten by `make generate` from the metadata of the locked packages.\n\n"
         f"## Packages in the Lambda functions\n\n{_table(shipped)}\n"
         f"## Packages for development\n\n{_table(development)}"
     )
+    return {PAGE: page}
 
 
 def licence_of(name: str) -> str:
@@ -55,7 +56,3 @@ def _table(names: list[str]) -> str:
 
 def _names(file: Path) -> list[str]:
     return re.findall(r"^([a-z0-9][a-z0-9-]*)==", file.read_text(), re.MULTILINE)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page())

@@ -21,7 +21,6 @@ from chalicelib.queues import ALL_QUEUES, MESSAGE_EVENTS, PURCHASES
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
 from infrastructure.deployment import lock
 from infrastructure.deployment.progress import DeploymentError
-from infrastructure.deployment.retries import retry_while
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.functions import FUNCTIONS, stage_named
 
@@ -38,6 +37,7 @@ NOT_PURGED: Final = frozenset({PURCHASES, MESSAGE_EVENTS})
 _MAX_INVOCATION_S: Final = max(function.timeout_s for function in FUNCTIONS)
 _PAUSE_S: Final = 5
 _CHANGE_TIMEOUT_S: Final = 15 * 60
+_BUSY_S: Final = 2 * 60
 _COPY_TIMEOUT_S: Final = 24 * 60 * 60
 """AWS copies a table in minutes to hours, depending on its size."""
 TEMPORARY_SUFFIX: Final = r"-[0-9]{8}T[0-9]{6}Z"
@@ -122,7 +122,7 @@ def _set_writers(deployed: DeployedStage, *, is_enabled: bool) -> None:
                     FunctionName=name, ReservedConcurrentExecutions=reserved
                 )
         elif source := deployed.event_source(function.queue):
-            retry_while(
+            _retry_while(
                 functions.exceptions.ResourceInUseException,
                 partial(
                     functions.update_event_source_mapping, UUID=source["UUID"], Enabled=is_enabled
@@ -256,7 +256,7 @@ class Restore:
         unavailable = self._dynamodb.exceptions.ContinuousBackupsUnavailableException
         for table in self.tables:
             expected = self._deployed.expected_tables[table]
-            retry_while(unavailable, partial(self._turn_on_recovery, table))
+            _retry_while(unavailable, partial(self._turn_on_recovery, table))
             if expected["DeletionProtectionEnabled"]:
                 self._dynamodb.update_table(TableName=table, DeletionProtectionEnabled=True)
             time_to_live = expected.get("TimeToLiveSpecification")
@@ -367,6 +367,20 @@ def _wait_until(
             waited = f"Waited {timeout_s // 60} minutes."
             raise RestoreFailed(f"{failure} {waited} Repeat the command to continue.")
         time.sleep(_PAUSE_S)
+
+
+def _retry_while(error: type[Exception], request: Callable[[], object]) -> None:
+    """Send a request. Repeat the request while it raises this error, for at most two minutes."""
+    deadline = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            request()
+        except error:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
 
 
 def _deployed(stage: str) -> DeployedStage:

@@ -2,20 +2,23 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from botocore.client import BaseClient
 from botocore.hooks import EventAliaser
 from botocore.loaders import JSONFileLoader
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 
 if TYPE_CHECKING:
+    from tests.aws.requests import Request
     from tests.services.moved_time import Time
+    from tests.services.solicitation.provider import Provider
+    from tests.services.solicitation.soliciting import Shop
     from tests.services.webhooks.delivering import Receiver
 
 # Set these variables before any project import, so that no test can reach a real AWS account.
@@ -55,6 +58,12 @@ def pytest_runtest_makereport() -> Iterator[None]:
     if report.passed and "PYTEST_XDIST_WORKER" in os.environ:
         report.sections, report.keywords = [], {}
     return report
+
+
+def pytest_sessionfinish() -> None:
+    """Save the requests to the tables in memory."""
+    if stage := sys.modules.get("tests.aws.stage"):
+        stage.save_recorded_requests()
 
 
 def pytest_collection_finish() -> None:
@@ -97,53 +106,47 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     _may_send_requests = "cloud" in item.fixturenames  # type: ignore[attr-defined]
 
 
-def _reject_unprepared_requests(patch: pytest.MonkeyPatch) -> None:
+def _reject_unprepared(request: "Request") -> Any:
     """Fail a test that would only work after another test of its module."""
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def request(*arguments: Any) -> Any:
-        assert _may_send_requests, "This test sends AWS requests: let it request the fixture cloud."
-        return real(*arguments)
-
-    patch.setattr(BaseClient, "_make_api_call", request)
+    assert _may_send_requests, "This test sends AWS requests: let it request the fixture cloud."
+    return request.send()
 
 
 @pytest.fixture(scope="module")
-def fast_moto() -> Iterator[None]:
-    """Make moto fast, for the fixture ``cloud`` or for another data stack on moto."""
-    from tests.moto_direct import call_moto_directly
-    from tests.moto_expressions import parse_expressions_once
-    from tests.moto_responses import make_responses_fast
-    from tests.moto_tables import make_tables_fast
-    from tests.moto_transactions import restore_only_written_rows
+def tables(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keep the tables of the stage in memory, for `cloud` or for another data stack on moto.
 
-    with pytest.MonkeyPatch.context() as patch:
-        call_moto_directly(patch)
-        restore_only_written_rows(patch)
-        make_responses_fast(patch)
-        parse_expressions_once(patch)
-        make_tables_fast(patch)
+    Moto keeps the tables of a module that sets ``USES_TABLES_OF_MOTO``.
+    """
+    from tests.aws.stage import PLAIN_MOTO, memory_tables
+
+    is_plain = PLAIN_MOTO or hasattr(request.module, "USES_TABLES_OF_MOTO")
+    with memory_tables(is_plain=is_plain):
         yield
 
 
 @pytest.fixture(scope="module")
-def cloud(fast_moto: None) -> Iterator[None]:
-    """Create empty tables and queues of the data stack on moto for each test module.
+def cloud(tables: None) -> Iterator[None]:
+    """Create empty tables and queues of the data stack for each test module.
 
     The tests of a module share the tables and use separate accounts.
     """
     from chalicelib.outbound.queues import forget_urls
     from chalicelib.storage.dynamodb.table import forget_connection
     from chalicelib.storage.stage_values import forget_stage_secret
-    from tests.data_stack import create_data_stack
+    from tests.aws.requests import responding
+    from tests.aws.stage import create_data_stack
     from tests.moto_ses import accept_headers_in_notifications
-    from tests.policies import check_requests
+    from tests.policies import check_request
 
-    with mock_aws(), pytest.MonkeyPatch.context() as patch:
-        check_requests(patch)
+    with (
+        mock_aws(),
+        pytest.MonkeyPatch.context() as patch,
+        responding(check_request),
+        responding(_reject_unprepared),
+    ):
         accept_headers_in_notifications(patch)
-        _reject_unprepared_requests(patch)
-        # Moto's tables are not safe for concurrent threads: for a transaction, moto copies them.
+        # Tests select requests by their number, so requests have the same order in each run.
         patch.setattr("chalicelib.services.work.sweep.MAX_CONCURRENCY", 1)
         patch.setattr("chalicelib.services.purchases.report.MAX_WRITERS", 1)
         patch.setattr(
@@ -190,3 +193,22 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> "Receiver":
     monkeypatch.setattr(send, "post", receiver.post)
     send.circuit_breaker.close_all()
     return receiver
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> "Provider":
+    """Replace the provider of messages. It accepts each message by default."""
+    from chalicelib.services.solicitation import send_survey
+    from tests.services.solicitation.provider import Provider
+
+    provider = Provider()
+    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
+    return provider
+
+
+@pytest.fixture
+def shop(account: str, time: "Time", provider: "Provider") -> "Shop":
+    """Create an account with one store and one survey. The test's provider gets its messages."""
+    from tests.services.solicitation.soliciting import open_shop
+
+    return open_shop(provider, time)

@@ -1,7 +1,7 @@
 """Write the pictures in docs: pages, e-mails and posters of eight brands, the demo, and a report.
 
-Each brand sets only a logo and one colour; everything else is the default. `make pictures` runs
-this module. It needs no cloud: Chromium gets the pages and the images from this module.
+Each brand sets only a logo and one colour; everything else is the default. The program needs no
+cloud: Chromium gets the pages and the images from this module.
 """
 
 import random
@@ -16,14 +16,12 @@ from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Browser, Route, sync_playwright
 
-from admin.definitions.definition import Kind
-from admin.demo.contents import demo_definitions
-from admin.demo.ids import demo_id
 from admin.domain.forms.survey import define_survey
-from admin.feedback.report.figures import Details, Figures, Period
-from admin.feedback.report.page import Report, Scope
-from admin.feedback.report.words import Words
-from admin.posters.poster import Poster
+from admin.services.definitions.definition import Kind
+from admin.services.feedback.report.figures import Details, Figures, Period
+from admin.services.feedback.report.page import Report, Scope
+from admin.services.feedback.report.words import ReportWords
+from admin.services.forms.poster import Poster
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.daily import (
     ANSWERED,
@@ -46,10 +44,12 @@ from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.services.solicitation.send_invitation import render_html
 from chalicelib.web.public.form_page import FormState, show_form
 from chalicelib.web.public.form_request import FormRequest
+from infrastructure.demo.contents import demo_definitions
+from infrastructure.demo.ids import demo_id
 from infrastructure.deployment.code_package import PROJECT
+from tests.chromium.browser import chromium
 from tests.domain.forms.factories import BRAND, DIRECTORY, FORM, NOW, STORE, saved_survey
 from tests.domain.solicitation.factories import invitation, links_of
-from tests.e2e.browser import chromium
 
 _LOGOS: Final = "https://logos.example.com/"
 _COVER: Final = (
@@ -342,7 +342,7 @@ def feedback_report() -> Iterator[str]:
     names = {(FormKind.SURVEY, demo_id("survey visit")): "After your visit"}
     zone = ZoneInfo("Europe/Paris")
     scope = Scope("Groupe Lumen", period, zone, "", _demo()[0], names)
-    words = Words(Language("en"))
+    words = ReportWords(Language("en"))
     yield Report(words, scope, figures[True], figures[False], Details({})).html()
 
 

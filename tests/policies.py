@@ -5,18 +5,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-import pytest
-from botocore.client import BaseClient
-
 from infrastructure.functions import FUNCTIONS
+from tests.aws.requests import Request
 
 _FUNCTIONS: Final = {function.name: function for function in FUNCTIONS}
-_TRANSACTION_ACTIONS: Final = {
-    "Put": "PutItem",
-    "Update": "UpdateItem",
-    "Delete": "DeleteItem",
-    "ConditionCheck": "ConditionCheckItem",
-}
 
 
 class NotAllowed(BaseException):
@@ -39,48 +31,36 @@ def allowed(function: str) -> Iterator[None]:
         _function.reset(token)
 
 
-def check_requests(patch: pytest.MonkeyPatch) -> None:
-    """Patch botocore to check every AWS request in an `allowed` block against the policy."""
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        function = _function.get()
-        if function:
-            _require(function, client, operation, arguments)
-        return real(client, operation, arguments)
-
-    patch.setattr(BaseClient, "_make_api_call", request)
+def check_request(request: Request) -> Any:
+    """Respond to a request, after checking it in an `allowed` block against the policy."""
+    function = _function.get()
+    if function:
+        _require(function, request)
+    return request.send()
 
 
-def _require(function: str, client: BaseClient, operation: str, arguments: dict[str, Any]) -> None:
+def _require(function: str, request: Request) -> None:
     permissions = _FUNCTIONS[function]
-    service = client.meta.service_model.service_name
-    if service in ("secretsmanager", "ssm"):
+    if request.service in ("secretsmanager", "ssm"):
         if not permissions.reads_stage_values:
-            raise NotAllowed(f"{function}: {operation}")
+            raise NotAllowed(f"{function}: {request.operation}")
         return
-    rights = permissions.queues if service == "sqs" else permissions.tables
-    for resource, action in _required_permissions(operation, arguments):
+    rights = permissions.queues if request.service == "sqs" else permissions.tables
+    for resource, action in _required_permissions(request):
         if action not in rights.get(resource, ()):
             raise NotAllowed(f"{function}: {action} on {resource}")
 
 
-def _required_permissions(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _required_permissions(request: Request) -> Iterator[tuple[str, str]]:
     """Yield the resource and the action of each permission that this request requires."""
+    arguments, operation = request.arguments, request.operation
     if "QueueUrl" in arguments:
         yield _short(arguments["QueueUrl"].rsplit("/", 1)[-1]), operation.removesuffix("Batch")
     elif "QueueName" in arguments:
         yield _short(arguments["QueueName"]), operation
-    elif "RequestItems" in arguments:
-        for table in arguments["RequestItems"]:
-            yield _short(table), operation
-    elif "TransactItems" in arguments:
-        for item in arguments["TransactItems"]:
-            ((kind, write),) = item.items()
-            yield _short(write["TableName"]), _TRANSACTION_ACTIONS[kind]
-    else:
-        index = f"/{arguments['IndexName']}" if "IndexName" in arguments else ""
-        yield _short(arguments["TableName"]) + index, operation
+    index = f"/{arguments['IndexName']}" if "IndexName" in arguments else ""
+    for table, action in request.table_actions():
+        yield _short(table) + index, action
 
 
 def _short(name: str) -> str:

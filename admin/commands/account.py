@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic.alias_generators import to_snake
 
-from admin.feedback.report.languages import LANGUAGES
 from admin.identity import operator_identity
 from admin.options import (
     AccountArgument,
@@ -18,10 +17,13 @@ from admin.options import (
     limit_option,
     parse_id_argument,
     parse_name,
+    report_language,
 )
 from admin.services.accounts import manage
 from admin.services.accounts.manage import CUSTOMERS, last_changes, read_stats, require_account
+from admin.services.accounts.settings import change_account_settings, current_settings
 from admin.services.close_account import close_account
+from admin.services.feedback.find import MAX_COUNTED, count_old_feedback
 from admin.terminal import (
     cell_text,
     confirm,
@@ -43,8 +45,6 @@ from chalicelib.domain.accounts.settings import (
     Weekday,
 )
 from chalicelib.domain.errors import Conflict, InvalidInput
-from chalicelib.services.accounts.settings import change_account_settings, current_settings
-from chalicelib.services.feedback.retention import MAX_COUNTED, count_old_feedback
 
 app = typer.Typer(
     help="Create, list and close accounts; show settings, counts and history; change settings.",
@@ -117,10 +117,10 @@ def history(
 ) -> None:
     """List the last changes that operators made to the account, newest first.
 
-    The history contains loaded definitions (customers and purchases as numbers), changes of
-    settings, API keys and webhook secrets, requested erasures, deleted feedback and lifted
-    suppressions. Other commands are not recorded. With --json, the old value of a brand, store,
-    contact form or survey is its earlier definition; to load it, use definition revert.
+    The history contains loaded definitions (customers as numbers), changes of settings, API keys
+    and webhook secrets, requested erasures, deleted feedback and lifted suppressions. Other
+    commands are not recorded. With --json, the old value of a brand, store, contact form or survey
+    is its earlier definition; to load it, use definition revert.
 
     Cost: two AWS requests, and one more per 3,000 changes or 1 MB of loaded forms.
     """
@@ -135,7 +135,7 @@ def history(
 def _show_changes(changes: Sequence[AccountChange]) -> None:
     rows = []
     for change in changes:
-        text = _text if change.is_setting else _record_text
+        text = _record_text if " " in change.subject else _text
         values = text(change.old), text(change.new)
         rows.append([change.changed_at, change.operator, change.subject, *values])
     show_table(["Changed", "Operator", "Subject", "Old value", "New value"], rows)
@@ -144,17 +144,6 @@ def _show_changes(changes: Sequence[AccountChange]) -> None:
 def _record_text(value: Any) -> str:
     """Return the cell for a value in the history. A definition is shown as its name."""
     return cell_text(value["name"] if isinstance(value, Mapping) and "name" in value else value)
-
-
-def report_language(text: str) -> str:
-    """Parse the language of a report.
-
-    Raises:
-        BadParameter: there are no texts in this language.
-    """
-    if text not in LANGUAGES:
-        raise typer.BadParameter(f"Must be one of {', '.join(LANGUAGES)}.")
-    return text
 
 
 def _number_or_off(noun: str, highest: int) -> Callable[[str], int | str]:

@@ -1,15 +1,16 @@
 """The command ``customer``: find, show, export and erase customers."""
 
 import json
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from admin.commands.erasure import show_receipt
-from admin.feedback.description import comment_of
-from admin.feedback.output_file import replaced_file
+from admin.display.customers import summary_of
+from admin.display.erasures import show_receipt
+from admin.display.feedback import comment_of
+from admin.display.purchases import show_purchases
+from admin.display.solicitations import show_solicitations
 from admin.identity import operator_identity
 from admin.options import (
     AccountArgument,
@@ -21,7 +22,9 @@ from admin.options import (
     id_argument,
     parse_name,
 )
+from admin.output_file import replaced_file
 from admin.services.accounts.manage import require_account
+from admin.services.customers.find import find_by_email, find_by_name, find_by_phone_number
 from admin.services.customers.save import change_tags
 from admin.services.erasure.collect import collect_person
 from admin.services.erasure.replay import replay_erasures
@@ -36,17 +39,14 @@ from admin.terminal import (
     progress,
     results,
     show_json,
+    show_properties,
     show_record,
     show_table,
 )
-from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.erasure import build_receipt
+from chalicelib.domain.erasure.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.accounts.directory import current_directory
-from chalicelib.services.customers.find import find_by_email, find_by_name, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.settings import settings
@@ -121,10 +121,7 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
         f"{each['attribute']}: {each['value'] or each['rating'] or each['text']}"
         for each in shown["attributes"]
     ]
-    width = max(map(len, shown))
-    for name, value in shown.items():
-        if text := cell_text(value):
-            results().print(f"{name:<{width}}  {text}")
+    show_properties({name: value for name, value in shown.items() if cell_text(value)})
     if purchases:
         results().print("\nPurchases")
         show_purchases(directory, purchases)
@@ -175,36 +172,6 @@ def remove_tags(
 def _show_tags(customer: Customer) -> None:
     names = [tag.tag for tag in customer.tags]
     show_record({"tags": names}, f"Tags: {', '.join(names) or 'none'}.")
-
-
-def show_purchases(directory: Directory, purchases: Sequence[Purchase]) -> None:
-    """Print one row for each purchase."""
-    show_table(
-        ["Source", "External id", "Date", "Store", "Id"],
-        [
-            [p.source, p.external_id, p.date, directory.name_of(p.store_id) or p.store_id, p.id]
-            for p in purchases
-        ],
-        wide=["Id"],
-    )
-
-
-_SHOWN: Final = ("Source", "External id", "State", "Reason", "Channel", "Sent at")
-_WIDE: Final = ("Customer id", "Survey id", "Tracker id", "Held until", "Reminded at")
-
-
-def solicitation_record(s: Solicitation) -> dict[str, object]:
-    """Return the outcome of a solicitation by the titles of its columns."""
-    reason = s.reason or None
-    shown = (s.source, s.external_id, s.state.value, reason, s.channel, s.sent_at)
-    wide = (s.customer_id, s.survey_id, s.tracker_id, s.held_until, s.reminded_at)
-    return dict(zip([*_SHOWN, *_WIDE], [*shown, *wide], strict=True))
-
-
-def show_solicitations(found: Iterable[Solicitation]) -> None:
-    """Print one row for each solicitation."""
-    rows = [[*solicitation_record(each).values()] for each in found]
-    show_table([*_SHOWN, *_WIDE], rows, _WIDE)
 
 
 @app.command(epilog=example("customer export ACCOUNT ID --output zoe.json"))
@@ -275,12 +242,6 @@ def _name(account: str, customer_id: str) -> str:
     except NotFound:  # Unknown or erased: `start_erasure` distinguishes these cases.
         return customer_id
     return f"{customer_id} ({summary_of(customer)})"
-
-
-def summary_of(customer: Customer) -> str:
-    """Return the name and the addresses of a customer, for a confirmation."""
-    names = (customer.display_name, customer.email, customer.phone_number)
-    return ", ".join(filter(None, names)) or "no name"
 
 
 def _replay(*, is_confirmed: bool) -> None:

@@ -12,19 +12,20 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from admin.definitions.check import check as check_definitions
-from admin.definitions.check import warnings
-from admin.definitions.compare import Effect, Outcome, differences, effects
-from admin.definitions.definition import Definition, Kind, Problem, RawDefinition
-from admin.definitions.export import previous_definition
-from admin.definitions.files import read_files
-from admin.definitions.plain_yaml import read_yaml, write_yaml
-from admin.definitions.references import StoredResources
-from admin.definitions.save import ChangedMeanwhile, write
-from admin.definitions.templates import Template, new_definition
+from admin.display.definitions import count_list, number_of
 from admin.identity import operator_identity
 from admin.options import AccountArgument, YesOption, example, id_argument, id_option, time_option
 from admin.services.accounts.manage import add_change, require_account
+from admin.services.definitions.check import check as check_definitions
+from admin.services.definitions.check import warnings
+from admin.services.definitions.compare import Effect, Outcome, differences, effects
+from admin.services.definitions.definition import Definition, Kind, Problem, RawDefinition
+from admin.services.definitions.export import previous_definition
+from admin.services.definitions.files import read_files
+from admin.services.definitions.plain_yaml import read_yaml
+from admin.services.definitions.references import StoredResources
+from admin.services.definitions.save import ChangedMeanwhile, write
+from admin.services.definitions.templates import Template, new_definition
 from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
@@ -32,9 +33,6 @@ from chalicelib.services.accounts.directory import current_directory
 
 _SHOWN_CHANGES: Final = 20
 """The maximum number of changed resources of a kind whose changes are shown."""
-
-_COUNTED: Final = (Kind.CUSTOMER, Kind.PURCHASE)
-"""The kinds of which the history contains only numbers, because they are personal data."""
 
 app = typer.Typer(
     help="Write and load definitions, and go back to earlier ones.", no_args_is_help=True
@@ -70,7 +68,7 @@ AccountOption = Annotated[
 def load(
     files: Annotated[
         list[Path],
-        _readable_file("FILE…", "YAML, JSON or JSON Lines files, or CSV files of purchases."),
+        _readable_file("FILE…", "YAML, JSON or JSON Lines files."),
     ],
     account: AccountOption = None,
     dry_run: DryRunOption = False,
@@ -79,11 +77,11 @@ def load(
 ) -> None:
     """Create or change the resources that definitions describe.
 
-    Each definition has a `kind` field (brand, store, customer, contactForm, survey, workflow or
-    purchase) and can have an `account` field. If --account is set, the field must have the same
-    value. A file can contain several definitions: as YAML documents, as items of a list, or as
-    lines of a JSON Lines file. All definitions are validated first. If any definition is invalid,
-    nothing is written. Loading the same definitions again changes nothing.
+    Each definition has a `kind` field (brand, store, customer, contactForm, survey or workflow) and
+    can have an `account` field. If --account is set, the field must have the same value. A file can
+    contain several definitions: as YAML documents, as items of a list, or as lines of a JSON Lines
+    file. All definitions are validated first. If any definition is invalid, nothing is written.
+    Loading the same definitions again changes nothing.
 
     The command shows what it creates, changes and removes, and asks for confirmation. A customer
     is merged: absent fields stay, null clears. Other resources are replaced, but `enabled` and the
@@ -91,10 +89,6 @@ def load(
 
     A resource that changes after the command showed its change is not overwritten: the command
     shows the new difference and asks again. With --yes, the exit status is 1.
-
-    A CSV file contains one purchase per row. The columns are source, externalId, storeId, date,
-    startDate, endDate, customerId and account; fields of the customer, such as customer.email and
-    customer.phoneNumber; and metadata.NAME for any metadata property. Empty cells are ignored.
     """
     raw_definitions, unreadable = read_files(files)
     _load(raw_definitions, account, unreadable, dry_run=dry_run, retypes=retypes, yes=yes)
@@ -125,10 +119,8 @@ def revert(
 
     Cost: two AWS requests, one per 3,000 changes of the account, and those of a load.
     """
-    if kind in _COUNTED:
-        raise typer.BadParameter(
-            "The history contains no customers and no purchases.", param_hint="KIND"
-        )
+    if kind is Kind.CUSTOMER:
+        raise typer.BadParameter("The history contains no customers.", param_hint="KIND")
     content = previous_definition(account, kind, resource, at)
     raw = RawDefinition(f"history of {kind.value} {resource}", content)
     _load([raw], account, dry_run=dry_run, retypes=retypes, yes=yes)
@@ -209,7 +201,7 @@ def _ask_and_save(found: Sequence[Effect], *, retypes: bool, yes: bool) -> None:
         rejected += problems
         if changed:
             notices().print(
-                f"{_number_of(len(changed), 'definition')} not loaded, because the stored resource"
+                f"{number_of(len(changed), 'definition')} not loaded, because the stored resource"
                 " has changed in the meantime:"
             )
         found = _compare(changed, StoredResources())
@@ -243,7 +235,7 @@ def _refused(found: Sequence[Effect], *, retypes: bool) -> list[Problem]:
 
 
 def _load_question(count: int) -> str:
-    return f"Load {_number_of(count, 'definition')}?"
+    return f"Load {number_of(count, 'definition')}?"
 
 
 def _save(
@@ -264,7 +256,7 @@ def _save(
             def count(definition: Definition) -> None:
                 account_id, kind = definition.account_id, definition.kind
                 written.setdefault(account_id, Counter())[kind] += 1
-                if kind in _COUNTED:
+                if kind is Kind.CUSTOMER:  # The history contains no personal data.
                     kinds = counted.setdefault(account_id, {})
                     outcome = by_definition[id(definition)].outcome
                     kinds.setdefault(kind.value, Counter())[outcome.value] += 1
@@ -310,7 +302,7 @@ def _effect_lines(found: Sequence[Effect]) -> Iterable[str]:
             yield from (f"  {line}" for line in effect.diff)
     for kind, count in shown.items():
         if count > _SHOWN_CHANGES:
-            more = _number_of(count - _SHOWN_CHANGES, f"more {kind.word}")
+            more = number_of(count - _SHOWN_CHANGES, f"more {kind.word}")
             yield f"The changes of {more} are not shown."
 
 
@@ -323,16 +315,6 @@ def _counts(found: Sequence[Effect]) -> dict[str, Counter[Kind]]:
     for effect in found:
         counts[effect.outcome][effect.definition.kind] += 1
     return counts
-
-
-def count_list(counts: Counter[Kind]) -> str:
-    """Format the number of definitions of each kind: ``2 stores, 1 survey``."""
-    return ", ".join(_number_of(counts[kind], kind.word) for kind in Kind if counts[kind])
-
-
-def _number_of(count: int, word: str) -> str:
-    """Format a number with its noun in the singular or plural: ``2 stores``."""
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def add_file_commands(app: typer.Typer, noun: str, kind: Kind, requests: str, each: str) -> None:
@@ -354,7 +336,7 @@ def add_file_commands(app: typer.Typer, noun: str, kind: Kind, requests: str, ea
         definitions = _valid_definitions(kind, file, account, StoredResources())
         _show_warnings(definitions)
         count = sum(definition.kind is kind for definition in definitions)
-        notices().print(f"Valid: {_number_of(count, word)}. Nothing was saved.")
+        notices().print(f"Valid: {number_of(count, word)}. Nothing was saved.")
         show_record({"valid": count, "errors": []})
 
     @app.command(
@@ -370,11 +352,6 @@ def add_file_commands(app: typer.Typer, noun: str, kind: Kind, requests: str, ea
         if lines:
             raise typer.Exit(1)
         notices().print("No differences.")
-
-
-def print_definition(definition: dict[str, Any]) -> None:
-    """Print a definition as YAML or, with ``--json``, as JSON."""
-    show_record(definition, write_yaml(definition).rstrip("\n"))
 
 
 def _valid_definitions(

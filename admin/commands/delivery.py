@@ -15,25 +15,22 @@ from admin.options import (
     limit_option,
     time_option,
 )
+from admin.services.webhooks.find import list_executions
 from admin.services.webhooks.replay import replay_matching
 from admin.services.workflows.manage import list_workflows
 from admin.terminal import (
-    cell_text,
     notices,
     prints_json,
     progress,
     results,
     show_json,
+    show_properties,
     show_record,
     show_table,
 )
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, ReplayResult
-from chalicelib.services.webhooks.deliveries import (
-    list_deliveries,
-    read_delivery,
-    replay_deliveries,
-)
+from chalicelib.services.webhooks.deliveries import read_execution, replay_executions
 
 _AT_ONCE: Final = 100
 _REJECTIONS: Final = {
@@ -76,7 +73,7 @@ def list_all(
                 execution.feedback_id,
                 execution.reason,
             ]
-            for execution in list_deliveries(account, state, limit)
+            for execution in list_executions(account, state, limit)
         ],
         wide=["Workflow and action", "Feedback"],
     )
@@ -88,22 +85,24 @@ def show_delivery(delivery: Annotated[str, id_argument("The delivery's id.")]) -
 
     Cost: three AWS requests.
     """
-    execution, attempts = read_delivery(delivery)
+    execution, attempts = read_execution(delivery)
     names = _action_names(execution.account_id)
     if prints_json():
         show_json(_record(execution, attempts))
         return
-    results().print(
-        f"Delivery   {execution.id}\n"
-        f"Account    {execution.account_id}\n"
-        f"Workflow   {execution.workflow_id}, action {execution.action_id}"
-        f" ({names.get(execution.action_id, 'deleted')})\n"
-        f"Feedback   {execution.feedback_id}\n"
-        f"State      {execution.state.value}{' (ambiguous)' if execution.ambiguous else ''}\n"
-        f"Reason     {execution.reason}\n"
-        f"Due        {cell_text(_due_at(execution)) or 'none'}\n\n"
-        f"{execution.body.decode()}\n"
+    name = names.get(execution.action_id, "deleted")
+    show_properties(
+        {
+            "Delivery": execution.id,
+            "Account": execution.account_id,
+            "Workflow": f"{execution.workflow_id}, action {execution.action_id} ({name})",
+            "Feedback": execution.feedback_id,
+            "State": execution.state.value + (" (ambiguous)" if execution.ambiguous else ""),
+            "Reason": execution.reason,
+            "Due": _due_at(execution) or "none",
+        }
     )
+    results().print(f"\n{execution.body.decode()}\n")
     show_table(
         ["Attempt", "Time", "Host", "Result", "ms", "Flags", "Response"],
         [
@@ -158,7 +157,7 @@ def replay(
     else:
         results: dict[str, ReplayResult] = {}
         for group in in_groups(deliveries or [], _AT_ONCE):
-            results |= replay_deliveries(group)
+            results |= replay_executions(group)
         for delivery, result in results.items():
             if result is not ReplayResult.REPLAYED:
                 rejected += 1

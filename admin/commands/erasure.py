@@ -4,13 +4,12 @@ import re
 from typing import Annotated
 
 import typer
-from pydantic.alias_generators import to_snake
 
+from admin.display.erasures import show_receipt
 from admin.options import AccountArgument, email_option, example, id_option, phone_option
 from admin.services.accounts.manage import require_account
-from admin.terminal import notices, show_record, show_table
-from chalicelib.domain.erasure import Erasure, build_receipt
-from chalicelib.services.erasure.request import list_erasures, require_erasure
+from admin.services.erasure.find import list_erasures, require_erasure
+from admin.terminal import notices, show_table
 
 app = typer.Typer(help="List recorded erasures and print their receipts.", no_args_is_help=True)
 
@@ -83,31 +82,3 @@ def show_erasure(
     Cost: one AWS request.
     """
     show_receipt(require_erasure(erasure))
-
-
-def show_receipt(erasure: Erasure) -> None:
-    """Print the receipt of an erasure."""
-    receipt = build_receipt(erasure)
-    others = receipt["otherCustomers"]
-    ids = f": {', '.join(others['ids'])}" if others["ids"] else ""
-    lines = [
-        f"Erasure {receipt['erasureId']}",
-        f"State: {receipt['state']}, requested at {receipt['erasedAt']} by"
-        f" {receipt['requestedBy'] or 'an unknown operator'}",
-        *(
-            f"Erased {to_snake(name).replace('_', ' ')}: {number}"
-            for name, number in receipt["erased"].items()
-        ),
-        *(
-            [f"Other customers with the same address, not erased: {others['count']}{ids}"]
-            if others["count"]
-            else ()
-        ),
-        f"Suppressed channels: {', '.join(receipt['suppressedChannels']) or 'none'}",
-        "Remaining copies:",
-        *(
-            f"  {copy['copy']}: {copy['expiresAt'] or str(copy['retentionDays']) + ' days'}"
-            for copy in receipt["remainingCopies"]
-        ),
-    ]
-    show_record(receipt, "\n".join(lines))

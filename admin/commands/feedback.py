@@ -8,11 +8,8 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from admin.commands.account import report_language
-from admin.feedback.description import show_description, show_list, summary_of
-from admin.feedback.export.export import export_feedback
-from admin.feedback.export.writers import Format, Separator
-from admin.feedback.report.figures import Period
+from admin.display.feedback import show_description, show_list, summary_of
+from admin.domain.feedback_filter import FeedbackFilter
 from admin.identity import operator_identity
 from admin.options import (
     AccountArgument,
@@ -24,16 +21,19 @@ from admin.options import (
     in_zone,
     limit_option,
     parse_time,
+    report_language,
 )
+from admin.services.accounts.settings import current_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
+from admin.services.feedback.export.export import export_feedback
+from admin.services.feedback.export.writers import Format, Separator
+from admin.services.feedback.find import describe_feedback, find_feedback
+from admin.services.feedback.report.figures import Period
 from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import require_selection
 from admin.terminal import confirm, notices, progress, show_record
 from chalicelib.domain import clock
-from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.language import Language
-from chalicelib.services.accounts.settings import current_settings
-from chalicelib.services.feedback.find import describe_feedback, find_feedback
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
@@ -327,7 +327,7 @@ def report(
     periods, one per 100 responses up to 10,000, and three per 100 forms of the account.
     """
     # The formats of languages take a tenth of a second to import.
-    from admin.feedback.report.report import write_report
+    from admin.services.feedback.report.report import write_report
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter("Must end with .html.", param_hint="--output")

@@ -11,13 +11,18 @@ from urllib.parse import urlencode
 import segno
 import typer
 
-from admin.commands.definition import add_file_commands, print_definition
-from admin.definitions.definition import Kind
-from admin.definitions.export import form_definition
+from admin.display.definitions import show_definition
 from admin.options import AccountArgument, example, id_argument, id_option
-from admin.posters.poster import Poster
 from admin.services.accounts.manage import require_account
-from admin.services.forms.manage import list_forms, page_base_url, require_form, set_form_enabled
+from admin.services.definitions.definition import Kind
+from admin.services.definitions.export import form_definition
+from admin.services.forms.manage import (
+    list_forms,
+    public_base_url,
+    require_form,
+    set_form_enabled,
+)
+from admin.services.forms.poster import Poster
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FormKind
@@ -26,7 +31,8 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
-from chalicelib.services.forms.public import FormIds, display_contact_form, display_survey
+from chalicelib.services.forms.pages import display_contact_form, display_survey
+from chalicelib.services.forms.public import FormIds
 
 View = PublicContactForm | PublicSurvey
 
@@ -95,8 +101,6 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         for form_id in unreadable:
             notices().print(f"Skipped {form_id}: this version of the service cannot read it.")
 
-    add_file_commands(app, noun, kind, "two", "one")
-
     @command(
         "export",
         f"ID > {noun}.yaml",
@@ -105,7 +109,7 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
     )
     def export(form: IdArgument) -> None:
         found = require_form(form_kind, form, account_id=None)
-        print_definition(form_definition(found.account_id, found.saved))
+        show_definition(form_definition(found.account_id, found.saved))
 
     @command(
         "enable",
@@ -249,7 +253,7 @@ def _file_name(owner: str, place: str) -> str:
 def _link(
     noun: str, base_url: str | None, form_id: str, store: str | None, language: str | None
 ) -> str:
-    base = (base_url or page_base_url()).rstrip("/")
+    base = (base_url or public_base_url()).rstrip("/")
     if language is None:
         return short_form_link(base, form_id, store, is_survey=noun == "survey")
     parameters = {"store": store, "language": language}

@@ -12,17 +12,26 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from admin.commands.customer import show_purchases
-from admin.definitions.csv_format import WINDOWS_ENCODING, DateOrder, cell_error
-from admin.definitions.purchase_lines import (
+from admin.display.purchases import show_purchases
+from admin.options import (
+    EXTERNAL_ID,
+    SOURCE,
+    AccountArgument,
+    WideOption,
+    example,
+    id_option,
+    limit_option,
+)
+from admin.services.accounts.manage import require_open_account
+from admin.services.accounts.settings import current_settings
+from admin.services.purchases.csv_format import WINDOWS_ENCODING, DateOrder, cell_error
+from admin.services.purchases.purchase_lines import (
     PurchaseFile,
     PurchaseLine,
     Reading,
     UnreadableFile,
     open_purchases,
 )
-from admin.options import AccountArgument, WideOption, example, id_option, limit_option
-from admin.services.accounts.manage import require_open_account
 from admin.services.purchases.stored import (
     is_stored,
     last_purchases,
@@ -41,7 +50,6 @@ from chalicelib.domain.purchases.definition import PurchaseDefinition, parse_pur
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.suggestions import pointer_steps
 from chalicelib.services.accounts.directory import account_directory, current_directory
-from chalicelib.services.accounts.settings import current_settings
 from chalicelib.services.customers.read import find_customer, read_customer
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.purchases.record import record_purchase
@@ -51,11 +59,6 @@ _AT_ONCE: Final = 100
 """The number of lines between two updates of the progress bar."""
 
 app = typer.Typer(help="Import, list and show purchases.", no_args_is_help=True)
-
-SOURCE: Final = typer.Argument(metavar="SOURCE", help="The purchase's source, for example Site.")
-EXTERNAL_ID: Final = typer.Argument(
-    metavar="EXTERNAL_ID", help="The purchase's id in the external system."
-)
 
 
 def _encoding(name: str) -> str:
@@ -108,7 +111,7 @@ def import_file(
     customer.NAME for a field of the customer, such as customer.email, and metadata.NAME for any
     metadata property. Empty cells are ignored. The column store contains the key or the name of a
     store and replaces storeId. Separators, dates (in the time zone of the account) and words for
-    yes and no are accepted as Excel writes them.
+    yes and no are accepted as Excel writes them. JSON lines have the fields of the API, or `store`.
     """
     require_open_account(account)
     zone = ZoneInfo(current_settings(account).time_zone)

@@ -7,11 +7,13 @@ from typing import Annotated, Final
 
 import typer
 
-from admin.commands.customer import show_solicitations, solicitation_record, summary_of
-from admin.commands.purchase import EXTERNAL_ID, SOURCE
-from admin.commands.solicitation_words import outcome_in_words
+from admin.display.customers import summary_of
+from admin.display.solicitation_words import outcome_in_words
+from admin.display.solicitations import show_solicitations, solicitation_record
 from admin.error_messages import one_line_message
 from admin.options import (
+    EXTERNAL_ID,
+    SOURCE,
     AccountArgument,
     EmailOption,
     PhoneOption,
@@ -23,6 +25,7 @@ from admin.options import (
     time_option,
 )
 from admin.services.accounts.manage import require_account
+from admin.services.customers.find import find_by_email, find_by_phone_number
 from admin.services.solicitation.manage import (
     list_solicitations,
     list_solicitations_of_customer,
@@ -33,7 +36,18 @@ from admin.services.solicitation.manage import (
     resend,
     text_cost,
 )
-from admin.terminal import cell_text, confirm, json_name, notices, show_record, show_table
+from admin.terminal import (
+    cell_text,
+    confirm,
+    json_name,
+    notices,
+    prints_json,
+    results,
+    show_json,
+    show_properties,
+    show_record,
+    show_table,
+)
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.forms.survey import SavedSurvey
@@ -51,7 +65,6 @@ from chalicelib.domain.solicitation.decide import (
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.sms_segments import TextSize
 from chalicelib.domain.solicitation.solicitation import SolicitationState
-from chalicelib.services.customers.find import find_by_email, find_by_phone_number
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.send_invitation import describe_size
@@ -144,25 +157,28 @@ def explain(
     facts, decision = dict(_facts(case.facts)), _described(decided)
     size, price = _text_cost(case, decided) or (None, None)
     reminder = _reminder(case)
-    lines = [
-        *(f"{name:<18}{cell_text(value)}" for name, value in outcome.items() if value is not None),
-        "",
-        *(f"{name:<18}{text}" for name, texts in facts.items() for text in texts),
-        "",
-        f"Decision from these facts: {decision}",
-        *([_FINAL] if case.solicitation.outcome_is_final else ()),
-        *([f"Text message: {_described_cost(size, price)}"] if size else ()),
-        *([""] if reminder else ()),
-        *(f"{name:<18}{text}" for name, text in reminder.items() if text),
-    ]
-    record = {
-        "outcome": {json_name(name): value for name, value in outcome.items()},
-        "facts": {json_name(name): texts for name, texts in facts.items()},
-        "decision": decision,
-        "reminder": {json_name(name): text for name, text in reminder.items()} or None,
-        "textMessage": size and {"segments": size.segments, "price": price},
-    }
-    show_record(record, "\n".join(lines))
+    if prints_json():
+        show_json(
+            {
+                "outcome": {json_name(name): value for name, value in outcome.items()},
+                "facts": {json_name(name): texts for name, texts in facts.items()},
+                "decision": decision,
+                "reminder": {json_name(name): text for name, text in reminder.items()} or None,
+                "textMessage": size and {"segments": size.segments, "price": price},
+            }
+        )
+        return
+    show_properties({name: value for name, value in outcome.items() if value is not None})
+    results().print()
+    show_properties({name: "\n".join(texts) for name, texts in facts.items()})
+    results().print(f"\nDecision from these facts: {decision}")
+    if case.solicitation.outcome_is_final:
+        results().print(_FINAL)
+    if size:
+        results().print(f"Text message: {_described_cost(size, price)}")
+    if reminder:
+        results().print()
+        show_properties({name: text for name, text in reminder.items() if text})
 
 
 def _explain_person(

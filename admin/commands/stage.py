@@ -21,7 +21,7 @@ from admin.terminal import (
     show_record,
     show_table,
 )
-from chalicelib.domain.erasure import Erasure
+from chalicelib.domain.erasure.erasure import Erasure
 from chalicelib.settings import settings
 
 app = typer.Typer(help="Stop and start a stage, and restore its tables.", no_args_is_help=True)
@@ -50,7 +50,7 @@ def start() -> None:
     """Start all functions that stage stop has stopped.
 
     Enables the event sources, and sets or removes the reserved concurrency of the API and of the
-    sweeper, to the values of the deployed template. If a restore failed, repeat the restore first.
+    sweeper, as infrastructure/functions.py says. If a restore failed, repeat the restore first.
 
     Cost: about two AWS requests per function.
     """

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from admin.domain.mail_domain import MailDomain
 from admin.options import AccountArgument, example, id_option, parse_email
 from admin.services.solicitation import support_email as service
 from admin.terminal import notices, show_table
 from chalicelib.domain.forms.survey import SupportEmail
-from chalicelib.domain.solicitation.mail_domain import MailDomain
 
 app = typer.Typer(
     help="Register and check the addresses from which surveys are sent.", no_args_is_help=True

@@ -2,20 +2,26 @@
 
 import typer
 
+from admin.domain.lifting import obstacle_to_lifting
 from admin.identity import operator_identity
 from admin.options import AccountArgument, EmailOption, PhoneOption, YesOption, example
 from admin.services.accounts.manage import require_account
-from admin.terminal import cell_text, confirm, notices, show_record
+from admin.services.solicitation.suppressions import add_suppression, find_contact, lift_suppression
+from admin.terminal import (
+    cell_text,
+    confirm,
+    notices,
+    prints_json,
+    show_json,
+    show_properties,
+    show_record,
+)
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.domain.solicitation.opt_out import OptOut
-from chalicelib.services.solicitation.suppressions import (
-    add_suppression,
-    find_contact,
-    lift_suppression,
-)
+from chalicelib.services.accounts.settings import account_settings
 
 app = typer.Typer(help="Show, add and lift the suppression of an address.", no_args_is_help=True)
 
@@ -39,16 +45,17 @@ def show(account: AccountArgument, email: EmailOption = None, phone: PhoneOption
         "isSuppressed": bool(contact.suppressed),
         "reason": contact.suppressed.get(channel),
         "suppressedAt": contact.suppressed_at,
-        "canBeLifted": contact.obstacle_to_lifting is None,
-        "obstacle": contact.obstacle_to_lifting,
+        "canBeLifted": obstacle_to_lifting(contact) is None,
+        "obstacle": obstacle_to_lifting(contact),
         "complainedAt": contact.complained_at,
         "erasedAt": contact.erased_at,
         "liftedAt": contact.lifted_at,
         "liftedBy": contact.lifted_by,
     }
-    show_record(
-        record, "\n".join(f"{name:<14}{cell_text(value)}" for name, value in record.items())
-    )
+    if prints_json():
+        show_json(record)
+    else:
+        show_properties(record)
 
 
 @app.command(
@@ -62,13 +69,16 @@ def add(account: AccountArgument, email: EmailOption = None, phone: PhoneOption 
 
     No customer with this address receives messages, now or later, and the opt-ins of these
     customers are turned off. If the address is suppressed already, nothing changes. The service
-    stores who added the suppression, and when.
+    stores who added the suppression, and when. In an account without default region, a phone number
+    needs its country code.
 
     Cost: six AWS requests; with --phone, seven. If more than 98 customers have the address, the
     service changes the others within minutes.
     """
     channel, address = _address(email, phone)
     require_account(account)
+    if channel is Channel.SMS:
+        _require_country(account, address)
     wish = parse({"email" if channel is Channel.EMAIL else "phoneNumber": address}, OptOut)
     earlier = add_suppression(account, wish, operator_identity())
     if earlier:
@@ -115,9 +125,18 @@ def _address(email: str | None, phone: str | None) -> tuple[Channel, str]:
     raise typer.BadParameter("Use either --email or --phone.")
 
 
+def _require_country(account_id: str, phone_number: str) -> None:
+    """Check that the country of a phone number is known: other spellings have other hashes."""
+    is_international = phone_number.strip().startswith(("+", "00"))
+    if not is_international and not account_settings(account_id).default_region:
+        raise Conflict(
+            "Write the number with its country code (+33…): the account has no default region."
+        )
+
+
 def _question(address: str, channel: Channel, contact: Contact) -> str:
-    if contact.obstacle_to_lifting:
-        raise Conflict(contact.obstacle_to_lifting)
+    if obstacle_to_lifting(contact):
+        raise Conflict(obstacle_to_lifting(contact))
     since = cell_text(contact.suppressed_at)
     return (
         f"The address {address} has been suppressed since {since}"

@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from admin.commands.definition import add_file_commands, print_definition
-from admin.definitions.definition import Kind
-from admin.definitions.export import workflow_definition
+from admin.display.definitions import show_definition
 from admin.options import AccountArgument, example, id_argument
+from admin.services.definitions.export import workflow_definition
 from admin.services.webhooks.send_example import Exchange, send_test
 from admin.services.workflows.manage import (
     find_action,
@@ -66,9 +65,6 @@ def disable(account: AccountArgument, workflow: WorkflowArgument) -> None:
     show_record({"id": changed.id, "enabled": False})
 
 
-add_file_commands(app, "workflow", Kind.WORKFLOW, "four", "two")
-
-
 @app.command(epilog=example("workflow export ACCOUNT WORKFLOW > workflow.yaml"))
 def export(account: AccountArgument, workflow: WorkflowArgument) -> None:
     """Print the definition of a workflow in the format of definition files.
@@ -77,7 +73,7 @@ def export(account: AccountArgument, workflow: WorkflowArgument) -> None:
 
     Cost: two AWS requests.
     """
-    print_definition(workflow_definition(account, find_workflow(account, workflow)))
+    show_definition(workflow_definition(account, find_workflow(account, workflow)))
 
 
 @app.command("test", epilog=example("workflow test ACCOUNT WORKFLOW --action crm"))

@@ -5,18 +5,19 @@ from typing import Any
 
 from pydantic import Field
 
+from admin.domain.definitions import ID, KEY, Colour, Key
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.accounts.settings import TimeZoneName
-from chalicelib.domain.definitions import Key, parse_and_validate
+from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.input_errors import InputError, unknown_reference
-from chalicelib.domain.schema import Colour, Identifier, Input
+from chalicelib.domain.schema import Identifier, Input
 
 
 class BrandDefinition(Input):
     """The definition of a brand."""
 
-    id: Identifier
-    key: Key = ""
+    id: Identifier = Field(description=ID)
+    key: Key = Field(default="", description=KEY)
     name: str = Field(min_length=1, max_length=255)
     color: Colour = ""
 
@@ -25,9 +26,19 @@ class StoreDefinition(BrandDefinition):
     """The definition of a store. The store's brand must belong to the account."""
 
     brand_id: Identifier
-    time_zone: TimeZoneName | None = None
-    address: str = Field(default="", max_length=500)
-    legal_text: str = Field(default="", max_length=1000)
+    time_zone: TimeZoneName | None = Field(
+        default=None, description="An IANA name. Default: the time zone of the account."
+    )
+    address: str = Field(
+        default="",
+        max_length=500,
+        description="The postal address, in the footer of pages and e-mails.",
+    )
+    legal_text: str = Field(
+        default="",
+        max_length=1000,
+        description="A text that the law requires, below the address.",
+    )
 
 
 def parse_store_definition(definition: Any, directory: Directory) -> StoreDefinition:

@@ -1,7 +1,7 @@
 """Register domains with SES, and read the state of their verification."""
 
+from admin.domain.mail_domain import MailDomain, mail_from_of
 from chalicelib.aws_calls import aws_client
-from chalicelib.domain.solicitation.mail_domain import MailDomain, mail_from_of
 from chalicelib.settings import settings
 
 _EVENTS = ("Bounce", "Complaint")

@@ -8,13 +8,14 @@ from typing import Final
 from admin.services.accounts.manage import list_keys, require_account, revoke_key
 from admin.services.forms.manage import list_forms, set_form_enabled
 from admin.services.workflows.manage import list_workflows, set_workflow_enabled
+from admin.storage import accounts
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import find_customer, list_customers
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.storage import accounts, customer_creation
+from chalicelib.storage import customer_creation
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 

@@ -10,8 +10,9 @@ from datetime import datetime
 from admin.services.accounts.manage import KEY, REVOKED
 from admin.services.close_account import CLOSED, disable, subject_of
 from admin.services.webhooks import secret
+from admin.storage import accounts, history, keys
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.storage import account_changes, accounts, credentials
+from chalicelib.storage import credentials
 
 
 @dataclass
@@ -48,7 +49,7 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
     repeated = RepeatedChanges()
     closed: set[str] = set()
     rotated: dict[str, None] = {}
-    for account_id, change in account_changes.scan():
+    for account_id, change in history.scan():
         kind, _, name = change.subject.partition(" ")
         is_lost = change.changed_at > restored_to
         if kind == KEY:
@@ -56,7 +57,7 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
             if change.new == REVOKED:
                 repeated.lost_keys.pop(name, None)
                 if credential and credential.revoked_at is None:
-                    credentials.revoke(credential, change.changed_at, [])
+                    keys.revoke(credential, change.changed_at, [])
                     repeated.revoked_keys.append(name)
             elif credential is None and is_lost:
                 repeated.lost_keys[name] = account_id

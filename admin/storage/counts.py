@@ -1,6 +1,6 @@
 """Read the records that the stored counts include, and correct the counts."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import and_
@@ -13,9 +13,17 @@ from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
-from chalicelib.storage.counters import Counted
+from chalicelib.storage.counters import (
+    SHARDS,
+    Counted,
+    CounterRow,
+    Listed,
+    shard_key,
+    shard_row,
+    total_of,
+)
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import Table, account_key
+from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
@@ -99,3 +107,19 @@ def count_outcomes(account_id: str) -> Counter[Counted]:
     )
     states = (SolicitationState(row.state) for row in rows)
     return Counter(OUTCOMES[state] for state in states if state in OUTCOMES)
+
+
+def correct_count(account_id: str, kind: Counted, by: int) -> None:
+    """Add ``by`` to the number of the account's records of this kind. One request."""
+    shard_row(account_id, kind, 0).update([CounterRow.total.add(by)])
+
+
+def load_counts(account_id: str) -> dict[Listed | Counted, int]:
+    """Return the number of the account's records of each kind. One consistent request."""
+    keys: list[tuple[str, Listed | Counted]] = [(account_id, kind) for kind in Listed]
+    keys += [(shard_key(account_id, n), kind) for kind in Counted for n in range(SHARDS)]
+    rows = read_together(*((CounterRow, key, kind.value) for key, kind in keys))
+    counts: dict[Listed | Counted, int] = defaultdict(int)
+    for (_, kind), row in zip(keys, rows, strict=True):
+        counts[kind] += total_of(row)
+    return counts

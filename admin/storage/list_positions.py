@@ -13,7 +13,7 @@ from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.transactions import Contention, transaction
 from chalicelib.storage.forms import SUMMARY, FormTable
-from chalicelib.storage.lists import block_key, place
+from chalicelib.storage.lists import at_position, block_key
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ListPositions:
                 return
             yield rows
 
-    def find_unplaced(self, last: int) -> Iterator[Any]:
+    def find_on_no_page(self, last: int) -> Iterator[Any]:
         """Yield the rows that are on no page because their position is missing or too high.
 
         New customers that still need a position are not included. Reads the whole table.
@@ -89,7 +89,9 @@ class ListPositions:
                 write.update(counter, CounterRow.changes(total=total), is_unchanged)
                 if moved:
                     is_there = row.has(position=moved.position, list_block=moved.list_block)
-                    write.update(moved, row.changes(**place(self.account_id, position)), is_there)
+                    write.update(
+                        moved, row.changes(**at_position(self.account_id, position)), is_there
+                    )
         except Contention:
             return False
         return True

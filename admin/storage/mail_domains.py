@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from pynamodb.attributes import UnicodeAttribute
 
-from chalicelib.domain.solicitation.mail_domain import last_labels
+from admin.domain.mail_domain import last_labels
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import transaction

@@ -1,51 +1,16 @@
 """Parse the definitions that operators load, then check the parsed definitions against rules."""
 
-import re
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import ValidationError, WithJsonSchema, model_validator
+from pydantic import ValidationError
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, errors_of
-from chalicelib.domain.schema import WHITE_SPACE, Input, must
+from chalicelib.domain.schema import Input
 
 _Definition = TypeVar("_Definition", bound=Input)
-
-_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
-
-
-Key = Annotated[
-    str,
-    must(
-        lambda text: not text or _KEY.fullmatch(text),
-        "invalid",
-        "Must be 1 to 32 letters, digits, dots, hyphens and underscores, starting with a letter or"
-        " a digit.",
-    ),
-    WithJsonSchema({"type": "string", "pattern": f"^(?:{_KEY.pattern})?$"}),
-]
-"""The key of a brand, store or form: a name, unique in its account and kind, or ``""``.
-
-It is shorter than an id, so that a text is never both.
-"""
-
-MAX_LEVELS: Final = 200
-"""Maximum number of nested objects and arrays in a definition."""
-
-
-class NormalizedInput(Input):
-    """A definition whose strings are trimmed and whose nulls are removed at every depth.
-
-    The base class `Input` normalizes only the fields of the model itself. Definitions also contain
-    nested models that are not derived from `Input`.
-    """
-
-    @model_validator(mode="before")
-    @classmethod
-    def _normalize(cls, definition: Any) -> Any:
-        return _normalized(definition)
 
 
 def parse_definition(definition: Any, model: type[_Definition]) -> _Definition:
@@ -77,15 +42,3 @@ def parse_and_validate(
     if errors:
         raise InvalidInput(errors)
     return parsed
-
-
-def _normalized(value: Any, levels: int = MAX_LEVELS) -> Any:
-    if isinstance(value, str):
-        return value.strip(WHITE_SPACE)
-    if not isinstance(value, list | dict):
-        return value
-    if not levels:
-        raise InvalidInput([InputError("", "too_deep", "Nested too deeply.")])
-    if isinstance(value, list):
-        return [_normalized(item, levels - 1) for item in value]
-    return {key: _normalized(item, levels - 1) for key, item in value.items() if item is not None}

@@ -11,36 +11,6 @@ MAX_ERRORS: Final = 1_000
 MAX_POINTER_STEP: Final = 300
 """Maximum length of one step of a pointer. The rest of a longer property name is cut off."""
 
-CODES: Final = {
-    "duplicate": "A value must be unique and is repeated, or an object has a property twice.",
-    "empty": "The object has no field with a value.",
-    "invalid": "The value does not have the required form.",
-    "invalid_combination": "The value contradicts another one, or needs another one.",
-    "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
-    " restored. Start again.",
-    "invalid_date": "The value is not a date of the form 2026-11-20.",
-    "invalid_email": "The value is not an e-mail address of at most 254 characters.",
-    "invalid_number": "The answer is not a number of at most 100 characters.",
-    "invalid_phone": "The answer is not a phone number with 4 to 20 digits.",
-    "invalid_timestamp": "The value is not a time of the required form.",
-    "invalid_uuid": "The value is not a UUID.",
-    "malformed": "The body cannot be parsed.",
-    "not_allowed": "The value is not one of the allowed values.",
-    "not_unicode": "The text is not valid Unicode.",
-    "not_whole": "The number is not a whole number.",
-    "out_of_range": "The number is below its minimum or above its maximum.",
-    "record_too_large": "The record would exceed its maximum size.",
-    "required": "The value is missing or empty.",
-    "too_few": "The array has too few items.",
-    "too_long": "The text is too long.",
-    "too_many": "The array, object or body has too many items.",
-    "too_much": "The statistics have more than 20 MB to read or more than 10,000 groups.",
-    "too_short": "The text is too short.",
-    "unknown_key": "The field or part is not known.",
-    "unknown_reference": "The id does not belong to a record of the account.",
-    "wrong_type": "The value has another type.",
-}
-"""The meaning of each code of an input error in a response."""
 
 _PYDANTIC: Final = {
     "missing": ("required", "Required."),
@@ -92,16 +62,6 @@ class InputError:
 def json_pointer(*path: str | int) -> str:
     """Return the JSON pointer (RFC 6901) for a path of names and indexes; ``""`` for the root."""
     return "".join("/" + _printable(str(p)).replace("~", "~0").replace("/", "~1") for p in path)
-
-
-def required(*path: str | int) -> InputError:
-    """Create the error for a missing value."""
-    return InputError(json_pointer(*path), "required", "Required.")
-
-
-def not_allowed(detail: str, *path: str | int) -> InputError:
-    """Create the error for a value that is not one of the allowed values."""
-    return InputError(json_pointer(*path), "not_allowed", detail)
 
 
 def invalid_combination(detail: str, *path: str | int) -> InputError:

@@ -15,7 +15,7 @@ from chalicelib.domain.input_errors import InputError, out_of_range
 from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT, WholeNumber
 from chalicelib.domain.schema import Input, Resource, format_timestamp, parse_timestamp
 
-Position = tuple[datetime, str]
+CursorPosition = tuple[datetime, str]
 """The creation time and the id of a record."""
 
 _MAX_CURSOR: Final = 500
@@ -55,7 +55,7 @@ class CursorRequest(Input):
             for name, value in filters.items()
         }
 
-    def position(self) -> Position | None:
+    def position(self) -> CursorPosition | None:
         """Return the creation time and the id at which this page starts; None at the beginning.
 
         Raises:
@@ -76,8 +76,8 @@ class CursorRequest(Input):
     def page_meta(
         self,
         item_count: int,
-        examined: Sequence[Position],
-        end: Position | None,
+        examined: Sequence[CursorPosition],
+        end: CursorPosition | None,
         *,
         is_end: bool,
     ) -> "CursorMeta":

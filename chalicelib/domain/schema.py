@@ -1,7 +1,6 @@
 """Base classes and types of all models: camelCase names, immutable instances, strict input."""
 
 import json
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -162,9 +161,6 @@ def is_email(text: str) -> bool:
     return True
 
 
-_COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
-
-
 def _timestamp(value: Any) -> Any:
     if isinstance(value, datetime):
         return value
@@ -276,17 +272,6 @@ Timestamp = Annotated[
     _DATE_TIME,
 ]
 """A timestamp with an offset, returned in UTC with milliseconds."""
-
-Colour = Annotated[
-    str,
-    must(
-        lambda text: not text or _COLOUR.fullmatch(text),
-        "invalid_colour",
-        'Must be a hexadecimal colour in quotes, such as "#0b7285", or empty.',
-    ),
-    WithJsonSchema({"type": "string", "pattern": f"^(?:{_COLOUR.pattern})?$"}),
-]
-"""A hexadecimal colour with 3, 4, 6 or 8 digits, or ``""``."""
 
 TimestampText = Annotated[str, _DATE_TIME]
 """A timestamp in the format of the responses: UTC, milliseconds, ``Z``."""

@@ -75,24 +75,6 @@ class DueWork:
     due_at: int
 
 
-@dataclass(frozen=True)
-class ParkedWork:
-    """Work that used all allowed attempts and is not retried until an operator replays it.
-
-    Attributes:
-        kind: the kind of work, for example ``import``.
-        reason: the reason for the last failure.
-    """
-
-    kind: str
-    account_id: str
-    owner_id: str
-    part: str
-    claims: int
-    reason: str
-    parked_at: datetime
-
-
 def shard_of(account_id: str, owner_id: str, part: str) -> str:
     """Return the index shard of a work record.
 
@@ -171,7 +153,9 @@ class Swept(NamedTuple):
         records: the number of requeued records.
         oldest_s: the age of the oldest of them in seconds, from the time at which it was ready; 0
             without records.
+        error: the first exception of an account in the retention. The other accounts were handled.
     """
 
     records: int = 0
     oldest_s: int = 0
+    error: Exception | None = None

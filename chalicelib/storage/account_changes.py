@@ -1,7 +1,6 @@
 """The table of changes that operators made to accounts. Changes do not expire."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
@@ -37,32 +36,3 @@ def add(write: TransactWrite, account_id: str, changes: Iterable[AccountChange])
             "new": change.new,
         }
         put_new(write, AccountChangeRow, values)
-
-
-def load_last(account_id: str, limit: int | None = None) -> list[AccountChange]:
-    """Load the last changes of the account, newest first.
-
-    One AWS request per MB (about 3,000 changes; fewer with loaded forms).
-
-    Args:
-        limit: the maximum number of changes. Default: all changes.
-    """
-    rows = AccountChangeRow.query(
-        account_id, consistent_read=True, scan_index_forward=False, limit=limit
-    )
-    return [_change(row) for row in rows]
-
-
-def scan() -> Iterator[tuple[str, AccountChange]]:
-    """Yield the changes of all accounts, each with the id of its account.
-
-    Each account's changes are in the order of their times. One AWS request per MB.
-    """
-    return ((row.account_id, _change(row)) for row in AccountChangeRow.scan(consistent_read=True))
-
-
-def _change(row: AccountChangeRow) -> AccountChange:
-    changed_at, _, subject = row.change.partition("#")
-    return AccountChange(
-        datetime.fromisoformat(changed_at), subject, row.operator, row.old, row.new
-    )

@@ -14,10 +14,10 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import (
-    LIFTABLE_REASONS,
     WEAK_REASONS,
     Contact,
     Solicited,
@@ -30,13 +30,16 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
 )
 from chalicelib.storage.dynamodb.table import fields_of, read_together
-from chalicelib.storage.dynamodb.transactions import CONDITION_FAILED, Contention
+from chalicelib.storage.dynamodb.transactions import CONDITION_FAILED, Contention, transaction
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_values import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
 """The time after which contacts expire: longer than the maximum resolicitation delay, 366 days."""
+
+_MAX_WRITES: Final = 100
+"""Maximum number of writes in a transaction."""
 
 _PURPOSE: Final = b"contact\n"
 """A prefix of the hashed text, so that other hashes with the same secret have other values."""
@@ -99,7 +102,7 @@ WORK: Final[WorkRecords[ContactPointer]] = WorkRecords("suppression", ContactRow
 _CUSTOMER_VALUES: Final = (*OPTINS.values(), "email_bounced")
 
 
-_SUPPRESSED: Final = {Channel.EMAIL: "suppressed_email", Channel.SMS: "suppressed_sms"}
+SUPPRESSED: Final = {Channel.EMAIL: "suppressed_email", Channel.SMS: "suppressed_sms"}
 """The attribute with the reason of a suppression, by channel."""
 
 
@@ -125,6 +128,22 @@ def find_with_text_count(keys: Collection[str], text_key: str) -> tuple[dict[str
     return found, texts.request_count if texts else 0
 
 
+def confirm_erasures(found: Collection[Contact]) -> None:
+    """Check that the times of the last erasures are those that were loaded.
+
+    An erasure can be visible in one row and not yet in another one. A transaction on a row that is
+    not visible yet fails. One request per 100 contacts.
+
+    Raises:
+        Contention: another erasure has started, or is not visible in all rows yet.
+    """
+    for group in in_groups(found, _MAX_WRITES):
+        with transaction() as write:
+            for contact in group:
+                is_same = ContactRow.has(erased_at=contact.erased_at)
+                write.condition_check(ContactRow, contact.key, condition=is_same)
+
+
 def suppress(
     write: TransactWrite,
     account_id: str,
@@ -141,7 +160,7 @@ def suppress(
     Args:
         further: see `further_customers`.
     """
-    name, is_weak = _SUPPRESSED[channel], reason in WEAK_REASONS
+    name, is_weak = SUPPRESSED[channel], reason in WEAK_REASONS
     suppressed, since = getattr(ContactRow, name), ContactRow.suppressed_at
     suppression: dict[str, Any] = {
         name: suppressed | reason if is_weak else reason,
@@ -159,7 +178,7 @@ def opt_out(
 
     The transaction fails if the channel is suppressed already; see `failed_conditions`.
     """
-    name = _SUPPRESSED[channel]
+    name = SUPPRESSED[channel]
     opted_out = {name: SuppressionReason.OPTED_OUT, "suppressed_at": at, "expires_at": None}
     _change(write, key, ContactRow.has(**{name: None}), account_id=account_id, **opted_out)
 
@@ -173,40 +192,16 @@ def failed_conditions(contention: Contention) -> set[str]:
     }
 
 
-def lift(
-    write: TransactWrite,
-    key: str,
-    channel: Channel,
-    operator: str,
-    at: datetime,
-    further: Mapping[str, Any],
-) -> None:
-    """Remove the suppression of a contact in this transaction.
-
-    The transaction fails if the contact is not suppressed any more, or if an operator must not lift
-    the suppression; see `Contact.obstacle_to_lifting`.
-
-    Args:
-        further: see `further_customers`.
-    """
-    suppressed = getattr(ContactRow, _SUPPRESSED[channel])
-    is_liftable = suppressed.is_in(*LIFTABLE_REASONS)
-    is_liftable &= ContactRow.has(complained_at=None, erased_at=None)
-    # A worker that still applies a bounce must stop.
-    values = {"lifted_at": at, "lifted_by": operator, "email_bounced": None, **further}
-    _lift(write, key, channel, at, is_liftable, **values)
-
-
 def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime) -> None:
     """Remove a partner's opt-out of a contact in this transaction.
 
     The transaction fails if the contact is not suppressed, or is suppressed for another reason.
     """
-    is_opted_out = ContactRow.has(**{_SUPPRESSED[channel]: SuppressionReason.OPTED_OUT})
-    _lift(write, key, channel, at, is_opted_out)
+    is_opted_out = ContactRow.has(**{SUPPRESSED[channel]: SuppressionReason.OPTED_OUT})
+    remove_suppression(write, key, channel, at, is_opted_out)
 
 
-def _lift(
+def remove_suppression(
     write: TransactWrite,
     key: str,
     channel: Channel,
@@ -214,7 +209,8 @@ def _lift(
     condition: Condition,
     **values: Any,
 ) -> None:
-    lifted = {_SUPPRESSED[channel]: None, "suppressed_at": None, "expires_at": _expires_at(at)}
+    """Remove the suppression of a contact, and set these attributes, in this transaction."""
+    lifted = {SUPPRESSED[channel]: None, "suppressed_at": None, "expires_at": _expires_at(at)}
     # From now on, customers can opt in again.
     lifted[OPTINS[channel]] = None
     _change(write, key, condition, **lifted, **values)
@@ -303,7 +299,7 @@ def record_erasure(
     """
     erased: dict[str, Any] = {"account_id": account_id, "erased_at": at, "expires_at": None}
     for channel, key in keys.items():
-        suppressed = {_SUPPRESSED[channel]: SuppressionReason.ERASED, "suppressed_at": at}
+        suppressed = {SUPPRESSED[channel]: SuppressionReason.ERASED, "suppressed_at": at}
         _change(write, key, **erased | suppressed)
     if pair_key:
         _change(write, pair_key, **erased)
@@ -360,7 +356,7 @@ def build_contact(key: str, row: ContactRow | None) -> Contact:
         },
         "suppressed": {
             channel: SuppressionReason(reason)
-            for channel, name in _SUPPRESSED.items()
+            for channel, name in SUPPRESSED.items()
             if (reason := getattr(row, name))
         },
     }

@@ -15,7 +15,6 @@ these records. Each of these counters is the sum of 16 rows, because concurrent 
 single row would conflict.
 """
 
-from collections import defaultdict
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -26,10 +25,10 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
-from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Table, account_key
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
-_SHARDS: Final = 16
+SHARDS: Final = 16
 
 
 class Listed(StrEnum):
@@ -153,29 +152,15 @@ def count(
     Args:
         record_id: the id of a counted record. The id selects one of the counter's rows.
     """
-    shard = crc32(record_id.encode()) % _SHARDS
-    write.update(_shard_row(account_id, kind, shard), actions=[CounterRow.total.add(by)])
+    shard = crc32(record_id.encode()) % SHARDS
+    write.update(shard_row(account_id, kind, shard), actions=[CounterRow.total.add(by)])
 
 
-def correct_count(account_id: str, kind: Counted, by: int) -> None:
-    """Add ``by`` to the number of the account's records of this kind. One request."""
-    _shard_row(account_id, kind, 0).update([CounterRow.total.add(by)])
+def shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:
+    """Return the row of a shard of a counter, with only its key."""
+    return CounterRow(shard_key(account_id, shard), kind.value)
 
 
-def load_counts(account_id: str) -> dict[Listed | Counted, int]:
-    """Return the number of the account's records of each kind. One consistent request."""
-    keys: list[tuple[str, Listed | Counted]] = [(account_id, kind) for kind in Listed]
-    keys += [(_shard_key(account_id, n), kind) for kind in Counted for n in range(_SHARDS)]
-    rows = read_together(*((CounterRow, key, kind.value) for key, kind in keys))
-    counts: dict[Listed | Counted, int] = defaultdict(int)
-    for (_, kind), row in zip(keys, rows, strict=True):
-        counts[kind] += total_of(row)
-    return counts
-
-
-def _shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:
-    return CounterRow(_shard_key(account_id, shard), kind.value)
-
-
-def _shard_key(account_id: str, shard: int) -> str:
+def shard_key(account_id: str, shard: int) -> str:
+    """Return the partition key of a shard of the account's counters."""
     return account_key(account_id, str(shard))

@@ -13,7 +13,7 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.solicitation.channel import Channel, optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
-from chalicelib.storage import counters, customer_changes, lists
+from chalicelib.storage import counters, lists
 from chalicelib.storage.contacts import ContactRow, build_contact
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import (
@@ -22,7 +22,6 @@ from chalicelib.storage.customers import (
     PairHolder,
     attributes_of,
     build_customer,
-    in_order,
     pair_row_keys,
 )
 from chalicelib.storage.dynamodb.table import account_key, read_together
@@ -283,8 +282,8 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
                     write, account_id, Listed.CUSTOMERS, read=read, by=len(waiting)
                 )
                 for position, key in enumerate(waiting, start=read + 1):
-                    placed = lists.place(account_id, position)
-                    actions = CustomerRow.changes(**placed, work_shard=None, due_at=None)
+                    listing = lists.at_position(account_id, position)
+                    actions = CustomerRow.changes(**listing, work_shard=None, due_at=None)
                     is_waiting = CustomerRow.has(key=key, position=None)
                     write.update(CustomerRow(key), actions, is_waiting)
         except Contention as contention:
@@ -295,42 +294,6 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
                     waiting.remove(failed["Key"]["key"]["S"])
             raise
         return read + len(waiting)
-
-    return retry_on_contention(attempt)
-
-
-def replace(
-    account_id: str, customer_id: str, merge: Callable[[Customer | None], Customer]
-) -> Created:
-    """Replace the customer with this id, or add a new customer.
-
-    The counts and the position do not change.
-
-    Args:
-        merge: returns the customer that replaces the stored customer, or the new customer if it is
-            called with None.
-    """
-
-    def attempt() -> Created:
-        earlier_row = read_together((CustomerRow, account_key(account_id, customer_id)))[0]
-        if earlier_row is None:
-            return create(account_id, merge(None))
-        earlier = build_customer(earlier_row)
-        replacing = merge(earlier)
-        merged = replacing.model_copy(
-            update={
-                "created_at": earlier.created_at,
-                "feedback_count": earlier.feedback_count,
-                "purchase_count": earlier.purchase_count,
-                "rating_sum": earlier.rating_sum,
-                "rating_count": earlier.rating_count,
-                "data_sources": in_order({*earlier.data_sources, *replacing.data_sources}),
-            }
-        )
-        change = customer_changes.plan(account_id, earlier, merged)
-        with transaction() as write:
-            customer_changes.save(write, change)
-        return Created(merged, earlier_row.input_hash, bool(earlier_row.position))
 
     return retry_on_contention(attempt)
 
@@ -355,7 +318,7 @@ def add(
     """
     attributes = attributes_of(account_id, customer)
     if position:
-        listing = lists.place(account_id, position)
+        listing = lists.at_position(account_id, position)
     else:
         listing = {
             "work_shard": shard_of(account_id, customer.id, "customer"),

@@ -87,7 +87,7 @@ def delete(write: TransactWrite, deletion: Deletion) -> None:
         condition=CounterRow.total == total,
     )
     if last is not None:
-        moved = CustomerRow.changes(**lists.place(account_id, row.position))
+        moved = CustomerRow.changes(**lists.at_position(account_id, row.position))
         unchanged = CustomerRow.has(position=total)
         if is_holder_moved:
             unchanged &= customers.has_same_addresses(holder)

@@ -26,7 +26,6 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import ALL, including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.work_records import due_index
 
 _PAIR_CANDIDATES: Final = 10
@@ -113,7 +112,7 @@ class CustomerPairRow(Table):
 
 
 class PairHolder(NamedTuple):
-    """The customer that was found for a pair.
+    """The holder of a pair: the oldest customer that has it.
 
     Attributes:
         row_key: the key of the row that names the customer as the oldest one with the pair. None if
@@ -187,7 +186,8 @@ def find_by_phone_numbers(
 ) -> list[Customer]:
     """Load the account's customers with one of these phone numbers, oldest first.
 
-    The same requests as `find_by_email`, and one more for each further number.
+    Two requests for one number with up to 100 customers; one more for each further number and for
+    each further 100 customers.
     """
     hashes = {phone_hash(account_id, phone_number) for phone_number in phone_numbers}
     return _load_indexed(CustomerRow.by_phone, hashes, at_most)
@@ -288,16 +288,6 @@ def count_feedback(
     count(write, account_id, customer_id, numbers, sources if by > 0 else (), now)
 
 
-def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datetime) -> bool:
-    """Replace the tags of a customer. Return False if the customer has changed or was erased.
-
-    One AWS request.
-    """
-    row = CustomerRow(account_key(account_id, seen.id))
-    actions = CustomerRow.changes(tag_ids=list(tag_ids) or None, updated_at=now)
-    return try_write(lambda: row.update(actions, CustomerRow.updated_at == seen.updated_at))
-
-
 def has_same_addresses(customer: Any) -> Condition:
     """Return the condition that the customer exists and has the addresses of this customer."""
     same: Condition = CustomerRow.key.exists() & CustomerRow.has(
@@ -328,11 +318,6 @@ def _contact_hashes(account_id: str, fields: Mapping[str, Any]) -> dict[str, str
         "phone_hash": phone_hash(account_id, fields.get("phone_number")),
     }
     return {name: contact_hash for name, contact_hash in hashes.items() if contact_hash}
-
-
-def build_row(account_id: str, customer: Customer, position: int) -> CustomerRow:
-    """Build the table row of a customer at this position of the account's list."""
-    return CustomerRow(**attributes_of(account_id, customer), **lists.place(account_id, position))
 
 
 def in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:

@@ -5,7 +5,7 @@ unfinished, the row also contains the customer's id and the digest of the pair.
 """
 
 import hmac
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -15,7 +15,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer
+from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import PENDING, WorkState
 from chalicelib.storage import contacts, counters
@@ -99,17 +99,6 @@ def find_with_time(erasure_id: str) -> tuple[Erasure | None, datetime]:
     """
     (row,), response = read_with_response((ErasureRow, erasure_id))
     return build_erasure(row) if row else None, time_of(response) + timedelta(seconds=1)
-
-
-def list_all() -> Iterator[Erasure]:
-    """Yield all erasures. Reads the whole table, with one request per MB."""
-    return (build_erasure(row) for row in ErasureRow.scan(consistent_read=True))
-
-
-def list_for_account(account_id: str) -> Iterator[Erasure]:
-    """Yield the account's erasures, newest first (eventually consistent). One request per MB."""
-    rows = ErasureRow.by_account.query(account_id, scan_index_forward=False)
-    return (build_erasure(row) for row in rows)
 
 
 def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None:

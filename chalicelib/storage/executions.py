@@ -18,7 +18,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.list_cursor import Position
+from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.webhooks.execution import (
     INTERRUPTED,
     Attempt,
@@ -306,7 +306,7 @@ def newest_first(
     account_id: str,
     state: ExecutionState | None = None,
     since: datetime | None = None,
-    before: Position = LAST,
+    before: CursorPosition = LAST,
     page_size: int = FILTERED_PAGE_SIZE,
 ) -> Iterator[Execution]:
     """Yield executions of the account, newest first, without their bodies.

@@ -18,7 +18,6 @@ from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
-    LATEST,
     CompressedJsonAttribute,
     IntegerAttribute,
     TimestampAttribute,
@@ -108,27 +107,6 @@ def find_many_with_head(
     keys = ((FeedbackRow, feedback_id) for feedback_id in feedback_ids)
     head, *rows = read_together(head_key(account_id), *keys)
     return {row.feedback_id: _stored(row) for row in rows if row}, head_of(head)
-
-
-def list_ids(
-    account_id: str, since: datetime | None, until: datetime | None, *, newest_first: bool
-) -> Iterator[str]:
-    """Yield the ids of the account's feedback records by creation time.
-
-    About one request per 5,000 ids. The index is eventually consistent.
-
-    Args:
-        since: the earliest creation time.
-        until: the end of the period; records created at this time are omitted.
-    """
-    first = since or EARLIEST
-    last = until - timedelta(milliseconds=1) if until else LATEST
-    rows = FeedbackRow.by_account.query(
-        account_id,
-        FeedbackRow.created_at.between(first, last),
-        scan_index_forward=not newest_first,
-    )
-    return (row.feedback_id for row in rows)
 
 
 def list_created(
@@ -239,21 +217,6 @@ def of_person(
             yield _stored(row)
 
 
-def scan_contacts() -> Iterator[tuple[str, str, datetime]]:
-    """Yield the id, the contact hash and the creation time of each record with a contact hash.
-
-    Reads the whole table, with one consistent request per MB. Only the replay of erasures uses
-    this.
-    """
-    rows = FeedbackRow.scan(
-        FeedbackRow.contact_hash.exists(),
-        attributes_to_get=["feedback_id", "contact_hash", "created_at"],
-        consistent_read=True,
-    )
-    for row in rows:
-        yield row.feedback_id, row.contact_hash, row.created_at
-
-
 def anonymize(
     write: TransactWrite,
     stored: StoredFeedback,
@@ -277,38 +240,12 @@ def anonymize(
     )
     if anonymized.customer_id is None:
         actions += FeedbackRow.changes(customer_id=None)
-    unchanged = _is_unchanged(stored) & FeedbackRow.has(customer_id=stored.feedback.customer_id)
+    unchanged = is_unchanged(stored) & FeedbackRow.has(customer_id=stored.feedback.customer_id)
     write.update(FeedbackRow(stored.feedback.id), actions, unchanged)
 
 
-def set_test(
-    write: TransactWrite,
-    stored: StoredFeedback,
-    entry_number: int,
-    now: datetime,
-    *,
-    is_test: bool,
-) -> None:
-    """Mark a feedback record as a test, or remove the mark, in this transaction.
-
-    The transaction fails if the record has changed since it was loaded.
-
-    Args:
-        entry_number: the number of the entry in the feed.
-    """
-    marked = FeedbackRow.changes(is_test=is_test or None, marked_at=now, entry_number=entry_number)
-    write.update(FeedbackRow(stored.feedback.id), marked, _is_unchanged(stored))
-
-
-def delete(write: TransactWrite, stored: StoredFeedback) -> None:
-    """Delete a feedback record in this transaction.
-
-    The transaction fails if the record has changed since it was loaded.
-    """
-    write.delete(FeedbackRow(stored.feedback.id), condition=_is_unchanged(stored))
-
-
-def _is_unchanged(stored: StoredFeedback) -> Condition:
+def is_unchanged(stored: StoredFeedback) -> Condition:
+    """Return a write condition: the record has not changed since it was loaded."""
     is_test = stored.is_test or None
     return FeedbackRow.has(state=stored.state, is_test=is_test, counted_as=stored.counted_as)
 

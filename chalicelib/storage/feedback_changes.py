@@ -26,8 +26,10 @@ from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.trackers import TrackerRow
 
 HEAD: Final = "head"
+"""The sort key of the head of an account."""
+
 EPOCH: Final = "epoch"
-"""The keys of the row with the epoch. A restore of the tables replaces it."""
+"""Both keys of the row with the epoch."""
 
 _DIGITS: Final = 12
 _PROBES: Final = 100
@@ -37,7 +39,9 @@ class FeedbackChangeRow(Table):
     """The table row of an entry, of the head of an account, or of the epoch.
 
     The sort key of an entry is its number with leading zeros. ``numbers_rows`` marks an entry whose
-    transaction stored its number in the rows of the feedback records.
+    transaction stored its number in the rows of the feedback records. ``epoch`` is a random text. A
+    restore of the tables replaces it, because the next entries repeat earlier numbers; cursors of
+    another epoch are invalid.
     """
 
     is_contended = True
@@ -56,7 +60,11 @@ class FeedbackChangeRow(Table):
 
 @dataclass(frozen=True)
 class Head:
-    """The last number of an account, and the time of its entry as text; ``""`` without entries."""
+    """The end of an account's list of changes: the number and the time of the last entry.
+
+    The time is a text; ``""`` without entries. Each new entry is added on condition that the head
+    is unchanged, so that two transactions never use the same number.
+    """
 
     last: int
     changed_at: str

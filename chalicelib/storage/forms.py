@@ -7,30 +7,24 @@ number of submissions. Only summary rows are in the index.
 Each version of the form's wording has a row with a partition key of its own.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.storage import account_changes, counters, lists
-from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage import counters, lists
+from chalicelib.storage.counters import Listed
 from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import transaction, try_write
 
 DOCUMENT: Final = "document"
 SUMMARY: Final = "summary"
-_VERSION: Final = "version"
+VERSION: Final = "version"
 
 
 class FormRow(Table):
@@ -98,20 +92,6 @@ class FormTable:
             if row
         ], total
 
-    def load_counts(self, form_ids: Sequence[str]) -> dict[str, int]:
-        """Return the submission counts of forms by id. One consistent request per 100 forms."""
-        keys = [(self.row, form_id, SUMMARY) for form_id in form_ids]
-        return {row.form_id: row.submission_count or 0 for row in read_together(*keys) if row}
-
-    def correct_count(self, form_id: str, read: int, count: int) -> bool:
-        """Replace the submission count of a form. Return False if the count has changed.
-
-        Args:
-            read: the count when it was loaded.
-        """
-        row, actions = self.row(form_id, SUMMARY), self.row.changes(submission_count=count)
-        return try_write(lambda: row.update(actions, self.row.has(submission_count=read)))
-
     def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
         """Add ``by`` to the submission count of a form in this transaction.
 
@@ -122,60 +102,6 @@ class FormTable:
             actions=[self.row.submission_count.add(by)],
             condition=self.row.form_id.exists(),
         )
-
-    def save(
-        self,
-        account_id: str,
-        form_id: str,
-        document: bytes,
-        versions: Mapping[str, bytes],
-        read: StoredForm | None = None,
-        changes: Iterable[AccountChange] = (),
-    ) -> None:
-        """Replace the form with this id, or add a form at the end of the account's list.
-
-        Args:
-            versions: the versions of the form to store with it, as JSON.
-            read: the form, as `find` returned it; None for a new form.
-            changes: the changes to add to the account's history, in the same transaction.
-
-        Raises:
-            Conflict: another account uses the id.
-            Contention: the form has changed since it was read, or the account's counter is
-                contended.
-        """
-        counter, summary = read_together(
-            (CounterRow, account_id, self.listed.value), (self.row, form_id, SUMMARY)
-        )
-        if summary and summary.account_id != account_id:
-            raise Conflict("This id is already used by another account's form.")
-        row, is_new = partial(self.row, account_id=account_id), self.row.has(form_id=None)
-        with transaction() as write:
-            if not summary:
-                total = counters.total_of(counter)
-                counters.increment_total(write, account_id, self.listed, read=total)
-                placed = lists.place(account_id, total + 1)
-                write.save(row(form_id, SUMMARY, submission_count=0, **placed), is_new)
-            write.save(
-                row(form_id, DOCUMENT, document=document, version=new_id()),
-                self._is_unchanged(read) if read else is_new,
-            )
-            for version, wording in versions.items():
-                write.save(row(account_key(form_id, version), _VERSION, document=wording))
-            account_changes.add(write, account_id, changes)
-
-    def replace_document(self, read: StoredForm, document: bytes) -> bool:
-        """Replace the document of a form. Return False if the form has changed. One request.
-
-        Args:
-            read: the form, as `find` returned it.
-        """
-        row = self.row(read.form_id, DOCUMENT)
-        actions = self.row.changes(document=document, version=new_id())
-        return try_write(lambda: row.update(actions, condition=self._is_unchanged(read)))
-
-    def _is_unchanged(self, read: StoredForm) -> Condition:
-        return self.row.has(form_id=read.form_id, version=read.version)
 
 
 class ContactFormRow(FormRow):
@@ -211,7 +137,7 @@ def load_with_versions(
         read_together(
             *((TABLES[kind].row, form_id, part) for kind, form_id in forms for part in parts),
             *(
-                (TABLES[kind].row, account_key(form_id, version), _VERSION)
+                (TABLES[kind].row, account_key(form_id, version), VERSION)
                 for kind, form_id, version in versions
             ),
         )

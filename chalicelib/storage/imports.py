@@ -312,11 +312,6 @@ def unfinished(account_id: str | None = None) -> Iterator[ImportRow]:
         yield from (row for row in read_together(*group) if row and row.rows)
 
 
-def digests_of(chunk: ImportRow) -> set[str]:
-    """Return the digests of the pairs in the rows of a chunk."""
-    return {group.digest for group in groups_from_json(chunk.rows) if group.digest}
-
-
 def rows_with_pair(chunk: ImportRow, digest: str) -> list[GroupRow]:
     """Return the rows of a chunk whose pair has this digest."""
     return [

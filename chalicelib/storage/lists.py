@@ -6,13 +6,13 @@ Writes of an account's new records are spread over many index keys, one for each
 from collections.abc import Iterator
 from typing import Any
 
-from chalicelib.domain.list_cursor import Position
+from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.paging import PageRequest, block_of
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.table import Table, account_key
 
 
-def place(account_id: str, position: int) -> dict[str, Any]:
+def at_position(account_id: str, position: int) -> dict[str, Any]:
     """Return the index attributes of a record at this position of the account's list."""
     return {"position": position, "list_block": block_key(account_id, block_of(position))}
 
@@ -35,10 +35,10 @@ def read_index_page(
     index: Any,
     key: tuple[str, str],
     id_name: str,
-    after: Position | None,
+    after: CursorPosition | None,
     limit: int,
     prefix: str = "",
-) -> tuple[list[Position], bool]:
+) -> tuple[list[CursorPosition], bool]:
     """Return up to ``limit`` positions of an index, and whether it ends with them. One request.
 
     Entries whose key does not start with ``prefix`` are omitted.

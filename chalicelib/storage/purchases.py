@@ -10,7 +10,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.list_cursor import Position
+from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
@@ -88,15 +88,6 @@ def find_with_customer(
     )
 
 
-def find_input_hashes(account_id: str, purchase_ids: Collection[str]) -> dict[str, str | None]:
-    """Return the hashes of the definitions of up to 100 purchases by purchase id.
-
-    Missing purchases are omitted; None if the customer was erased. One consistent request.
-    """
-    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
-    return {row.id: row.input_hash for row in rows if row}
-
-
 def put(write: TransactWrite, account_id: str, version: Version, earlier: Version | None) -> None:
     """Create a purchase or replace its earlier version, in this transaction.
 
@@ -164,8 +155,8 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
 
 
 def list_page_of_customer(
-    account_id: str, customer_id: str, after: Position | None, at_most: int
-) -> tuple[list[Position], bool]:
+    account_id: str, customer_id: str, after: CursorPosition | None, at_most: int
+) -> tuple[list[CursorPosition], bool]:
     """Load the positions of the customer's purchases, and whether the list ends with them.
 
     One request. The index is eventually consistent.

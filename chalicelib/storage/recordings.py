@@ -143,9 +143,9 @@ class Recording:
 def save(account_id: str, known: Known, new: Recording) -> bool:
     """Store a purchase with all changes that it causes, in one transaction.
 
-    Return False if the transaction creates a customer without a position in the list. Three more
-    requests in the worst case: one if the purchase had another customer, up to two if counters of
-    the account are contended.
+    Return False if the transaction creates a customer without a position in the list. One request;
+    one more if the purchase had another customer, and up to two more if counters of the account are
+    contended.
 
     Raises:
         Contention: one of the records has changed since it was loaded.

@@ -22,7 +22,7 @@ from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.forms.survey import SendMode
-from chalicelib.domain.list_cursor import Position
+from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import SkipReason
@@ -184,10 +184,10 @@ def find(solicitation_id: str) -> Solicitation | None:
 def find_with_purchase(
     pointer: SolicitationPointer,
 ) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
-    """Load a solicitation with its purchase and customer. One consistent request.
+    """Load a solicitation with its purchase and customer.
 
-    One more request for a reminder, or if the customer of the purchase differs from the customer of
-    the pointer.
+    One consistent request; one more for a reminder, or if the customer of the purchase differs from
+    the customer of the pointer.
     """
     account_id, purchase_id = pointer.account_id, purchase_id_of(pointer.solicitation_id)
     if purchase_id != pointer.solicitation_id:
@@ -472,8 +472,8 @@ def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: 
 
 
 def list_page(
-    account_id: str, after: Position | None, at_most: int, customer_id: str | None = None
-) -> tuple[list[Position], bool]:
+    account_id: str, after: CursorPosition | None, at_most: int, customer_id: str | None = None
+) -> tuple[list[CursorPosition], bool]:
     """Load positions of the account's solicitations, and whether the list ends with them.
 
     One request. The index is eventually consistent.

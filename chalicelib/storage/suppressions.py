@@ -67,7 +67,7 @@ def suppress(
         if change:
             account_changes.add(write, account_id, [change])
 
-    _change_first(account_id, contact_hash, channel, values, at, add_writes)
+    change_first(account_id, contact_hash, channel, values, at, add_writes)
 
 
 def turn_other_optins_off(
@@ -82,7 +82,7 @@ def turn_other_optins_off(
     def add_writes(write: TransactWrite, further: Mapping[str, Any]) -> None:
         contacts.suppress(write, account_id, key, channel, reason, at, further)
 
-    _change_first(
+    change_first(
         account_id,
         contact_hash,
         channel,
@@ -91,26 +91,6 @@ def turn_other_optins_off(
         add_writes,
         excepted=customer_id,
     )
-
-
-def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountChange) -> None:
-    """Lift the suppression of a contact, and store the change for the audit.
-
-    The e-mail address of the customers with this address counts as not bounced afterwards. Their
-    opt-in does not change. The requests are those of `suppress`.
-
-    Raises:
-        Conflict: the contact is not suppressed, or an operator must not lift the suppression.
-        Unavailable: the database throttles, or contention persists.
-    """
-    key, at = contacts.contact_key(contact_hash), change.changed_at
-    values = {"email_bounced": False} if channel is Channel.EMAIL else {}
-
-    def add_writes(write: TransactWrite, further: Mapping[str, Any]) -> None:
-        contacts.lift(write, key, channel, change.operator, at, further)
-        account_changes.add(write, account_id, [change])
-
-    _change_first(account_id, contact_hash, channel, values, at, add_writes)
 
 
 def change_further_customers(pointer: ContactPointer, now: datetime) -> bool:
@@ -175,7 +155,7 @@ def _differs(row: CustomerRow, values: Mapping[str, bool]) -> bool:
     return any(bool(getattr(row, name)) is not value for name, value in values.items())
 
 
-def _change_first(
+def change_first(
     account_id: str,
     contact_hash: str,
     channel: Channel,

@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_indexed, read_together
@@ -34,17 +32,14 @@ class TrackerRow(Table):
     by_customer = index("customer_id")
 
 
-def create(tracker: Tracker) -> bool:
-    """Add a tracker. Return False if the id already exists."""
-    return transactions.create(TrackerRow, _attributes(tracker))
-
-
 def put(write: TransactWrite, tracker: Tracker) -> None:
     """Add a tracker in this transaction, or replace a tracker whose message was not sent.
 
     The transaction fails if the tracker is already used.
     """
-    write.save(TrackerRow(**_attributes(tracker)), TrackerRow.has(used_at=None))
+    values = dict(vars(tracker))
+    row = TrackerRow(tracker_id=values.pop("id"), **values)
+    write.save(row, TrackerRow.has(used_at=None))
 
 
 def find(tracker_id: str) -> Tracker | None:
@@ -89,11 +84,6 @@ def delete(write: TransactWrite, tracker: Tracker) -> None:
     """
     unchanged = TrackerRow.tracker_id.exists() & TrackerRow.has(used_at=tracker.used_at)
     write.delete(TrackerRow(tracker.id), condition=unchanged)
-
-
-def _attributes(tracker: Tracker) -> dict[str, Any]:
-    values = dict(vars(tracker))
-    return {"tracker_id": values.pop("id"), **values}
 
 
 def build_tracker(row: TrackerRow) -> Tracker:

@@ -26,31 +26,6 @@ MEDIA_TYPE: Final = "application/problem+json"
 HTML: Final = "text/html; charset=utf-8"
 """The media type of pages, including pages that report an error."""
 
-CODES: Final = {
-    "invalid_input": "The request is invalid; `errors` lists the validation errors.",
-    "not_authenticated": "The credentials are missing, unknown, wrong or revoked.",
-    "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
-    " restored. Start again.",
-    "too_much": "The statistics have more than 20 MB to read or more than 10,000 groups.",
-    "forbidden": "The gateway or its firewall rejects the request.",
-    "missing_permission": "The API key lacks a permission.",
-    "tracker_required": "The survey is private, and the request has no tracker.",
-    "not_found": "The account has no such record, or there is no such path.",
-    "method_not_allowed": "The path does not support the method.",
-    "conflict": "The current state of the record does not allow the request.",
-    "no_link": "There is no link to a survey about the purchase; `reason` says why.",
-    "form_disabled": "The contact form or survey is disabled.",
-    "tracker_used": "The tracker was already used for a submission.",
-    "too_large": "The request body is too large.",
-    "record_too_large": "The record would exceed its maximum size.",
-    "unsupported_media_type": "The media type, charset or encoding of the body is not supported.",
-    "idempotency_key_reused": "The idempotency key was used before with different input.",
-    "too_many_requests": "A rate limit is exceeded. The request was not processed.",
-    "internal_server_error": "The service failed. The request may have been processed.",
-    "unavailable": "The service is temporarily unavailable. The request may have been processed.",
-    "gateway_timeout": "The service did not respond in time. The request may have been processed.",
-}
-"""The meaning of each code of a problem."""
 
 _TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
 """Reason phrases of RFC 9110 that differ from those of the standard library."""

@@ -18,9 +18,10 @@ from typing import Any
 from infrastructure.deployment import dependencies, stacks, trim
 from infrastructure.deployment.dependencies import THIS_MACHINE, Runtime
 from infrastructure.deployment.progress import DeploymentError
+from infrastructure.openapi import docs_pages
 
 PROJECT = Path(__file__).resolve().parents[2]
-_CHALICE = Path(__file__).with_name("chalice_for_python.py")
+_CHALICE = Path(__file__).with_name("chalice_internals.py")
 _DEPLOYED_FILES = (
     "app.py",
     "chalicelib",
@@ -29,6 +30,7 @@ _DEPLOYED_FILES = (
 )
 _MANIFEST = PROJECT / "infrastructure" / "functions.py"
 _PACKAGES = ".chalice/deployments"
+_PAGES = "chalicelib/web/openapi/docs"
 
 Template = dict[str, Any]
 
@@ -50,24 +52,19 @@ def source_files() -> list[Path]:
     """Return the deployed files and the deployment configuration, in a stable order."""
     paths = [PROJECT / name for name in _DEPLOYED_FILES]
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
-    return sorted(file for file in files if file.is_file() and is_source_path(file))
-
-
-def is_source_path(path: Path) -> bool:
-    """Return whether a path is inside the deployed files or the deployment configuration."""
-    is_deployed = any(path.is_relative_to(PROJECT / name) for name in _DEPLOYED_FILES)
-    return is_deployed and "__pycache__" not in path.parts
+    return sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
 
 
 def source_hash(runtime: Runtime) -> str:
     """Return a hash of everything that the package and its template depend on.
 
-    These are the source files, the locked packages, the function manifest, the code of the
-    deployment, the version of Chalice, and the runtime.
+    These are the source files, the sources of the documentation, the locked packages, the function
+    manifest, the code of the deployment, the version of Chalice, and the runtime.
     """
     files = source_files()
     names = [str(file.relative_to(PROJECT)) for file in files]
     builders = [dependencies.REQUIREMENTS, _MANIFEST, *sorted(Path(__file__).parent.glob("*.py"))]
+    builders += docs_pages.sources()
     return stacks.content_hash([*names, *files, *builders, version("chalice"), repr(runtime)])
 
 
@@ -126,6 +123,7 @@ def package(stage: str, folder: Path, runtime: Runtime) -> CodePackage:
         DeploymentError: Chalice failed, or a package cannot be installed.
     """
     copy_source(folder)
+    docs_pages.write(folder / _PAGES)
     dependencies.install(folder / "vendor", runtime)
     # Chalice does not delete old packages, and would reuse an incomplete package of the same files.
     shutil.rmtree(folder / _PACKAGES, ignore_errors=True)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,12 @@ def stack_name(stage: str) -> str:
     return f"feedback-{stage}-code"
 
 
-def deploy(stage: Stage, *, is_watched: bool = True) -> str:
+def deploy(
+    stage: Stage,
+    *,
+    is_watched: bool = True,
+    packaging: Future[code_package.CodePackage] | None = None,
+) -> str:
     """Package the app, and deploy the package if it or a setting of the data stack has changed.
 
     Return ``"created"``, ``"updated"`` or ``"unchanged"``. If an update fails, CloudFormation
@@ -52,6 +58,7 @@ def deploy(stage: Stage, *, is_watched: bool = True) -> str:
     Args:
         is_watched: whether CloudFormation rolls an update back if the stage's alarm on deployments
             fires.
+        packaging: the package for this stage, if the caller has started to build it.
 
     Raises:
         DeploymentError: packaging or deployment failed.
@@ -62,7 +69,7 @@ def deploy(stage: Stage, *, is_watched: bool = True) -> str:
     content = stacks.content_hash([code_package.source_hash(runtime_of(stage)), settings])
     if stacks.is_current(name, content):
         return "unchanged"
-    with _packaged(stage, data) as (template, archive, key):
+    with _packaged(stage, data, packaging) as (template, archive, key):
         s3 = boto3.client("s3")
         s3.put_object(Bucket=data.deployment_bucket, Key=key, Body=archive.read_bytes())
     alarms = [data.deployment_alarm] if data.deployment_alarm and is_watched else []
@@ -103,10 +110,15 @@ def deployed(stage: str) -> DeployedCode:
 
 
 @contextmanager
-def _packaged(stage: Stage, data: Outputs) -> Iterator[tuple[str, Path, str]]:
+def _packaged(
+    stage: Stage, data: Outputs, packaging: Future[code_package.CodePackage] | None = None
+) -> Iterator[tuple[str, Path, str]]:
     """Package the app in a temporary folder. Yield the template, the archive and its S3 key."""
     with tempfile.TemporaryDirectory(prefix="feedback-deploy-") as folder:
-        package = code_package.package(stage.name, Path(folder), runtime_of(stage))
+        if packaging:
+            package = packaging.result()
+        else:
+            package = code_package.package(stage.name, Path(folder), runtime_of(stage))
         # CloudFormation reads the archive of the previous deployment again for a rollback.
         key = f"{hashlib.sha256(package.archive.read_bytes()).hexdigest()}.zip"
         options = Options(f"s3://{data.deployment_bucket}/{key}", data.has_firewall, data.boundary)

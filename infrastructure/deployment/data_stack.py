@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 import yaml
 
@@ -136,25 +136,4 @@ def template_body() -> str:
 
 @cache
 def _as_json(template: str) -> str:
-    return json.dumps(_Loader(template).get_single_data(), separators=(",", ":"))
-
-
-class _Loader(yaml.CSafeLoader):
-    """Reads CloudFormation's short function tags, such as ``!Sub``."""
-
-
-def _function(loader: yaml.CSafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
-    argument: Any
-    match node:
-        case yaml.ScalarNode():
-            argument = loader.construct_scalar(node)
-        case yaml.SequenceNode():
-            argument = loader.construct_sequence(node, deep=True)
-        case yaml.MappingNode():
-            argument = loader.construct_mapping(node, deep=True)
-    if name == "GetAtt":
-        argument = argument.split(".")
-    return {name if name in ("Ref", "Condition") else f"Fn::{name}": argument}
-
-
-_Loader.add_multi_constructor("!", _function)
+    return json.dumps(yaml.load(template, yaml.CSafeLoader), separators=(",", ":"))

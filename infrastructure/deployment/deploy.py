@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import Final, Literal, Unpack
+from typing import Any, Final, Unpack
 
 import boto3
 
@@ -21,82 +21,47 @@ from infrastructure.deployment import (
     stacks,
 )
 from infrastructure.deployment.lock import deployment_lock
-from infrastructure.deployment.progress import (
-    DeploymentError,
-    aws_errors,
-    console,
-    fail,
-    step,
-)
+from infrastructure.deployment.progress import DeploymentError, aws_errors, console, fail, step
 from infrastructure.functions import STAGES, Stage, stage_named
 from infrastructure.local_cloud.identity import adopt, is_loopback
 
-_SERVICES: Final[tuple[Literal["cloudformation", "lambda", "apigateway", "ssm"], ...]] = (
-    "cloudformation",
-    "lambda",
-    "apigateway",
-    "ssm",
-)
+_KEPT: Final = {
+    "alarm-email": "the address that receives alarms",
+    "firewall": "whether a web ACL protects the gateway: yes or no",
+    "domain": 'the domain of the stage, or "no"',
+    "role": "the ARN of the role that CloudFormation assumes",
+    "boundary": 'the ARN of the permissions boundary of the functions\' roles, or "no"',
+}
+"""The options that keep the value of the previous deployment by default."""
 
 
 def main(arguments: list[str]) -> int:
     """Deploy one stage. Return the exit status of the process."""
     parser = argparse.ArgumentParser(prog="make deploy", description=__doc__)
-    parser.add_argument(
-        "--stage",
-        choices=[stage.name for stage in STAGES if stage.name != "local"],
-        help="the stage to deploy",
-    )
-    parser.add_argument(
-        "--alarm-email",
-        help="the address that receives alarms; default: the address of the previous deployment",
-    )
-    parser.add_argument(
-        "--firewall",
-        choices=["yes", "no"],
-        help="whether a web ACL protects the gateway; default: as in the previous deployment",
-    )
-    parser.add_argument(
-        "--domain",
-        type=domain_stack.parse_domain,
-        help='the domain of the stage, or "no"; default: as in the previous deployment',
-    )
-    parser.add_argument(
-        "--role",
-        help="the ARN of the role that CloudFormation assumes; default: as in the previous"
-        " deployment",
-    )
-    parser.add_argument(
-        "--boundary",
-        help='the ARN of the permissions boundary of the functions\' roles, or "no"; default: as in'
-        " the previous deployment",
-    )
-    parser.add_argument(
-        "--preview",
-        choices=["yes", "no"],
-        default="no",
-        help="whether to print what the deployment would change instead of deploying",
-    )
-    parser.add_argument(
-        "--watch",
-        choices=["yes", "no"],
-        default="yes",
-        help="whether to roll the code back if the alarm of the stage on deployments fires",
-    )
+    stages = [stage.name for stage in STAGES if stage.name != "local"]
+    parser.add_argument("--stage", choices=stages, help="the stage to deploy")
+    types = {"domain": domain_stack.parse_domain, "firewall": _yes_or_no}
+    for name, text in _KEPT.items():
+        text += "; default: as in the previous deployment"
+        parser.add_argument(f"--{name}", type=types.get(name, str), help=text)
+    preview_text = "whether to print what the deployment would change instead of deploying"
+    parser.add_argument("--preview", type=_yes_or_no, default="no", help=preview_text)
+    watch_text = "whether to roll the code back if the alarm of the stage on deployments fires"
+    parser.add_argument("--watch", type=_yes_or_no, default="yes", help=watch_text)
     options = parser.parse_args(arguments)
     if options.stage is None:
         return fail("Set the stage: make deploy STAGE=dev (make up deploys the local stage).")
-    settings = data_stack.Settings(
-        alarm_email=options.alarm_email,
-        firewall=options.firewall,
-        domain=options.domain,
-        boundary=options.boundary,
-        role=options.role,
-    )
+    settings: Any = {name: getattr(options, name) for name in data_stack.Settings.__annotations__}
     use_emulator(options.stage)
     if options.preview == "yes":
         return run(lambda: preview(options.stage, **settings))
     return run(lambda: deploy(options.stage, is_watched=options.watch == "yes", **settings))
+
+
+def _yes_or_no(text: str) -> str:
+    if text not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither yes nor no")
+    return text
 
 
 def use_emulator(stage: str) -> None:
@@ -192,7 +157,9 @@ def deploy_code(stage: Stage) -> str:
 
 
 def delete_code(stage: Stage) -> str:
-    """Delete the domain, the code stack and the base URL of a stage. Return a closing message.
+    """Delete the domain, the code stack and the base URL of a stage.
+
+    Return a closing message.
 
     Raises:
         DeploymentError: no code is deployed, or a stack could not be deleted.
@@ -256,8 +223,9 @@ def require_loopback(stage: Stage) -> None:
     """
     if not stage.is_emulated:
         return
-    endpoints = [boto3.client(service).meta.endpoint_url for service in _SERVICES]
-    if not all(is_loopback(endpoint) for endpoint in endpoints):
+    create: Any = boto3.client
+    services = ("cloudformation", "lambda", "apigateway", "ssm")
+    if not all(is_loopback(create(service).meta.endpoint_url) for service in services):
         raise DeploymentError(
             f"The stage {stage.name} allows private webhook addresses and has no rate limits."
             " Deploy it only to an endpoint on the loopback address (AWS_ENDPOINT_URL)."

@@ -23,9 +23,7 @@ def deployment_lock(stage: str) -> Iterator[None]:
     Raises:
         DeploymentError: another deployment holds the lock, or the stage is stopped.
     """
-    holder = _acquire(stage, "")
-    if holder:
-        raise _held(stage, holder)
+    _acquire(stage)
     try:
         yield
     finally:
@@ -38,9 +36,8 @@ def lock_stopped_stage(stage: str) -> None:
     Raises:
         DeploymentError: a deployment holds the lock.
     """
-    holder = _acquire(stage, _STOPPED)
-    if holder and not holder.startswith(_STOPPED):
-        raise _held(stage, holder)
+    if not is_stopped(stage):
+        _acquire(stage, _STOPPED)
 
 
 @contextmanager
@@ -62,16 +59,14 @@ def is_stopped(stage: str) -> bool:
     return _holder(stage).startswith(_STOPPED)
 
 
-def _acquire(stage: str, purpose: str) -> str:
-    """Create the lock. Return its holder if it exists already, otherwise an empty text."""
+def _acquire(stage: str, purpose: str = "") -> None:
     client = boto3.client("ssm")
     now = datetime.now(UTC).isoformat(sep=" ", timespec="seconds")
     holder = f"{purpose}{getpass.getuser()}@{socket.gethostname()}, {now}"
     try:
         client.put_parameter(Name=_name(stage), Value=holder, Type="String", Overwrite=False)
     except client.exceptions.ParameterAlreadyExists:
-        return _holder(stage) or "released in this moment"
-    return ""
+        raise _held(stage, _holder(stage) or "released in this moment") from None
 
 
 def _holder(stage: str) -> str:

@@ -97,10 +97,7 @@ def compile_templates(folder: Path) -> None:
     environment = page.environment().overlay()
     environment.loader = FileSystemLoader(templates)
     compiled = folder / page.COMPILED.relative_to(_PROJECT)
-    # `make openapi` renders the API reference. Functions only send the result.
-    environment.compile_templates(
-        compiled, zip=None, filter_func=lambda name: name != "docs.html", ignore_errors=False
-    )
+    environment.compile_templates(compiled, zip=None, ignore_errors=False)
 
 
 def compile_modules(folder: Path, python_version: str) -> None:
@@ -141,7 +138,7 @@ def compile_modules(folder: Path, python_version: str) -> None:
 
 
 def _shorten_service_data(folder: Path) -> None:
-    """Remove what the functions do not read from the data of botocore, which clients parse."""
+    """Remove texts and unused endpoints from the data of botocore, which clients parse."""
     prefixes = set()
     for file in folder.glob("*/*/service-2.json.gz"):
         service = json.loads(gzip.decompress(file.read_bytes()))

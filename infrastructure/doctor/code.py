@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from infrastructure import generate
 from infrastructure.deployment.code_template import PARTIAL_BATCH_RESPONSES
 from infrastructure.deployment.dependencies import runtime_of
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped, differences, missing
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS
+from infrastructure.generate.configuration import environment
 
 _EVERY_METHOD: Final = "*/*"
 
@@ -23,7 +23,7 @@ def check_functions(deployed: DeployedStage) -> Iterator[Problem]:
         expected = {
             "ReservedConcurrentExecutions": stage.reserved_concurrency.get(function.name),
             **dict.fromkeys(variables),
-            **generate.environment(stage),
+            **environment(stage),
         }
         expected["Runtime"] = f"python{runtime_of(stage).python_version}"
         actual = {**configuration, **variables, **_reserved_concurrency(deployed, name)}

@@ -64,7 +64,7 @@ CHECKS: Final = (
 _NOT_EMULATED: Final = "The emulator does not support these settings."
 _NO_RESOURCES: Final = "The resources to check do not exist."
 _NOT_ALLOWED: Final = (
-    "Allow your identity this action (docs/operating.md, Checking a deployment), and run the"
+    "Allow your identity this action (docs/runbook.md, Checking a deployment), and run the"
     " command again."
 )
 

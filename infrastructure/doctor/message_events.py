@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from admin.domain.mail_domain import domain_of
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.solicitation.mail_domain import domain_of
 from chalicelib.queues import MESSAGE_EVENTS
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem, Skipped, differences

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from dns.exception import DNSException
 from dns.resolver import NXDOMAIN, NoAnswer, resolve
 
+from admin.domain.mail_domain import domain_of
 from chalicelib.domain import clock
-from chalicelib.domain.solicitation.mail_domain import domain_of
 from chalicelib.storage.stage_values import PARAMETER_NAME
 from infrastructure.deployment import public_base_url
 from infrastructure.doctor.deployed import DeployedStage
@@ -31,14 +31,14 @@ _PUBLISH: Final = (
 _PUBLISH_DMARC: Final = (
     'Publish the record _dmarc.{domain} TXT "v=DMARC1; p=none; rua=mailto:dmarc@{domain}".'
 )
-_FEWER: Final = "Send fewer surveys, and only to customers who agreed (docs/operating.md, Bounces)."
+_FEWER: Final = "Send fewer surveys, and only to customers who agreed (docs/sending.md, Bounces)."
 _NETWORK: Final = "Run the command where DNS can be reached."
 _MIN_QUOTA_LEFT: Final = 0.1
 _VERIFY: Final = "Verify the identity in Amazon SES (DNS records for DKIM)."
 _SANDBOX: Final = "Request production access in Amazon SES."
 _QUOTA: Final = "Request a higher sending quota in Amazon SES, or wait for the next 24-hour period."
 _LOG_TEXTS: Final = (
-    "Create a role with which SNS writes to CloudWatch Logs (docs/operating.md, Leaving the"
+    "Create a role with which SNS writes to CloudWatch Logs (docs/sending.md, Leaving the"
     " sandbox), and run: aws sns set-sms-attributes --attributes DeliveryStatusIAMRole=ROLE_ARN"
 )
 _SUSPENDED: Final = "See the reputation dashboard and the open cases in Amazon SES."

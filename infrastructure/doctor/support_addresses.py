@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from admin.domain.mail_domain import domain_of, is_same_or_subdomain
 from admin.storage.mail_domains import MailDomainRow
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.solicitation.mail_domain import domain_of, is_same_or_subdomain
 from chalicelib.storage.forms import DOCUMENT, SurveyRow
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.findings import Problem

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -21,12 +23,21 @@ from typing import NoReturn
 from botocore.exceptions import BotoCoreError, ClientError
 
 from admin.services.solicitation.support_email import register_mail_domain
-from infrastructure.deployment import code_stack, data_stack, public_base_url
-from infrastructure.deployment.code_package import PROJECT
+from infrastructure.demo.description import DemoDescription
+from infrastructure.demo.load import load as load_demo
+from infrastructure.deployment import code_package, code_stack, data_stack, public_base_url
+from infrastructure.deployment.code_package import PROJECT, CodePackage
+from infrastructure.deployment.dependencies import THIS_MACHINE
 from infrastructure.deployment.progress import DeploymentError, console, fail, step
 from infrastructure.functions import stage_named
 from infrastructure.local_cloud import identity as local_identity
-from infrastructure.local_cloud.emulator import Emulator, free_port, running_emulator, state_folder
+from infrastructure.local_cloud.emulator import (
+    Emulator,
+    free_port,
+    is_free,
+    running_emulator,
+    state_folder,
+)
 
 STAGE = "local"
 _SENDERS = "@example.com"
@@ -37,7 +48,7 @@ def main(arguments: list[str]) -> int:
     """Run one command and return its exit status."""
     parser = argparse.ArgumentParser(prog="local_cloud", description=__doc__)
     parser.add_argument("--port", type=int, default=os.environ.get("PORT") or "4566")
-    parser.add_argument("action", choices=["run", "up", "stop", "env", "with"])
+    parser.add_argument("action", choices=["run", "up", "stop", "env", "prepare", "with"])
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command of the action with")
     options = parser.parse_args(arguments)
     if options.command and options.action != "with":
@@ -52,6 +63,7 @@ def main(arguments: list[str]) -> int:
         "up": lambda: up(emulator),
         "stop": lambda: stop(emulator),
         "env": print_environment,
+        "prepare": lambda: prepare(Emulator(free_port(), emulator.folder)),
         "with": lambda: run_with(options.command),
     }
     try:
@@ -70,6 +82,7 @@ def run(emulator: Emulator) -> int | None:
     """Start the local cloud and run it in the foreground until Ctrl-C or the command ``stop``."""
     process = _start(emulator, printing=True)
     try:
+        _print_examples(emulator)
         console.print('Use it in another shell: eval "$(make env)"')
         console.print("Running. Press Ctrl-C to stop.")
         status = process.wait()
@@ -94,6 +107,7 @@ def up(emulator: Emulator) -> None:
         deploy(emulator)
     else:
         _start(emulator)
+    _print_examples(emulator)
     console.print('Use it in this shell: eval "$(make env)"')
     console.print("Running in the background. Stop it with make stop.")
 
@@ -126,16 +140,25 @@ def print_environment() -> None:
             print(f"export {name}={shlex.quote(value)}")
 
 
+def prepare(emulator: Emulator) -> None:
+    """Start the local cloud and stop it, so that other local clouds can start with its state."""
+    _start(emulator)
+    emulator.stop()
+
+
 def run_with(command: list[str]) -> int:
     """Start a temporary local cloud, run a command and return the command's exit status.
 
     For the command, the environment variable ``E2E_DEMO`` contains the path of the file with the
-    demo's ids and credentials. ``LOG_NAME`` is part of the name of the log that is kept if the
-    command fails.
+    demo's ids and credentials. If ``PREPARED_STATE`` is a state folder, the local cloud starts with
+    a copy of it, so that it deploys only what has changed since. ``LOG_NAME`` is part of the name
+    of the log that is kept if the command fails.
     """
     folder = Path(tempfile.mkdtemp(prefix="feedback-cloud-"))
     emulator = Emulator(free_port(), folder)
     try:
+        if prepared := os.environ.get("PREPARED_STATE"):
+            shutil.copytree(prepared, folder, dirs_exist_ok=True)
         _start(emulator)
         status = _call(command, os.environ | {"E2E_DEMO": str(demo_file(emulator))})
         if status != 0:
@@ -150,8 +173,11 @@ def run_with(command: list[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def deploy(emulator: Emulator) -> None:
+def deploy(emulator: Emulator, packaging: Future[CodePackage] | None = None) -> None:
     """Deploy the data stack, the code stack and the demo data to a running emulator.
+
+    Args:
+        packaging: the code's package, if it is already being built.
 
     Raises:
         DeploymentError: a step failed.
@@ -166,13 +192,22 @@ def deploy(emulator: Emulator) -> None:
     with step("Mail sender") as shown:
         shown.outcome = register_mail_domain(_SENDERS).domain
     with step("Code stack") as shown:
-        shown.outcome = code_stack.deploy(stage_named(STAGE))
+        shown.outcome = code_stack.deploy(stage_named(STAGE), packaging=packaging)
     base_url = code_stack.deployed(STAGE).base_url
     with step("Gateway") as shown:
         emulator.wait_for(f"{base_url}/openapi.json", "The gateway does not respond")
         public_base_url.store(STAGE, base_url)
         shown.outcome = "ready"
-    _load_demo(base_url, emulator)
+    with step("Demo data") as shown:
+        shown.outcome = load_demo(
+            base_url, demo_file(emulator), emulator.webhook_receiver, emulator.mailbox
+        )
+
+
+def _print_examples(emulator: Emulator) -> None:
+    if description := DemoDescription.read(demo_file(emulator)):
+        console.print(description.examples())
+    console.print(f"All ids and credentials are in {demo_file(emulator)}.")
 
 
 def demo_file(emulator: Emulator) -> Path:
@@ -181,18 +216,29 @@ def demo_file(emulator: Emulator) -> Path:
 
 
 def _start(emulator: Emulator, *, printing: bool = False) -> "subprocess.Popen[bytes]":
-    with step("Emulator") as shown:
-        process = emulator.start(printing=printing)
-        shown.outcome = f"on port {emulator.port}"
-    try:
-        deploy(emulator)
-    except BaseException:
-        # Kill the emulator instead of stopping it, so that it does not save a partial deployment.
-        # The saved state of the previous run does not change.
-        emulator.kill(process.pid)
-        process.wait()
-        raise
-    return process
+    local_identity.adopt(emulator.endpoint, STAGE)
+    # The thread must end before its folder is deleted.
+    with (
+        tempfile.TemporaryDirectory(prefix="feedback-package-") as folder,
+        ThreadPoolExecutor(1) as packager,
+    ):
+        packaging = None
+        if not emulator.has_state and is_free(emulator.port):
+            # The first deployment needs the package. Build it while the emulator starts.
+            package = partial(code_package.package, STAGE, Path(folder), THIS_MACHINE)
+            packaging = packager.submit(package)
+        with step("Emulator") as shown:
+            process = emulator.start(printing=printing)
+            shown.outcome = f"on port {emulator.port}"
+        try:
+            deploy(emulator, packaging)
+        except BaseException:
+            # Kill the emulator instead of stopping it, so that it does not save a partial
+            # deployment. The saved state of the previous run does not change.
+            emulator.kill(process.pid)
+            process.wait()
+            raise
+        return process
 
 
 def _call(command: list[str], environment: dict[str, str]) -> int:
@@ -202,19 +248,6 @@ def _call(command: list[str], environment: dict[str, str]) -> int:
         except KeyboardInterrupt:
             child.terminate()
             raise
-
-
-def _load_demo(base_url: str, emulator: Emulator) -> None:
-    urls = {"DEMO_WEBHOOK_URL": emulator.webhook_receiver, "DEMO_MAILBOX": emulator.mailbox}
-    options = ("--base-url", base_url, "--output", demo_file(emulator))
-    process = subprocess.run(
-        [sys.executable, "-m", "admin", "demo-data", "load", *options],
-        cwd=PROJECT,
-        env=os.environ | urls,
-        stdin=subprocess.DEVNULL,
-    )
-    if process.returncode != 0:
-        raise DeploymentError("Loading the demo data failed; see the output above.")
 
 
 def _stop_uninterrupted(emulator: Emulator) -> None:

@@ -107,6 +107,11 @@ class Emulator:
         return self.folder / "tmp"
 
     @property
+    def has_state(self) -> bool:
+        """Whether an earlier emulator in this folder has saved its state."""
+        return (self.folder / "state").exists()
+
+    @property
     def _pid_file(self) -> Path:
         return self.folder / "emulator.pid"
 

@@ -39,7 +39,8 @@ def adopt(endpoint: str, stage: str) -> None:
     Child processes inherit the environment.
     """
     changed = environment(endpoint, stage)
-    os.environ.clear()
+    for name in os.environ.keys() - changed.keys():
+        del os.environ[name]
     os.environ.update(changed)
 
 

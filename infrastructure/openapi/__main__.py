@@ -1,4 +1,4 @@
-"""Generate the OpenAPI document and the documentation page, or check that both are up to date."""
+"""Generate the OpenAPI document, or check that it is up to date."""
 
 import logging
 import os
@@ -7,7 +7,7 @@ import warnings
 
 
 def main(arguments: list[str]) -> int:
-    """Write both files or, with `--check`, only check that they are up to date.
+    """Write the document or, with `--check`, only check that it is up to date.
 
     Return the exit status.
     """
@@ -29,27 +29,20 @@ def main(arguments: list[str]) -> int:
     logging.getLogger("moto").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", "Tried to parse", UserWarning)
     from app import app
-    from chalicelib.web.openapi.routes import DOCUMENT, PAGE
+    from chalicelib.web.openapi.routes import DOCUMENT
     from infrastructure.openapi.docs_examples import in_lines
-    from infrastructure.openapi.docs_page import render
     from infrastructure.openapi.document import DocumentBuilder
     from infrastructure.openapi.examples import recorder
 
     with recorder() as recording:
         document = DocumentBuilder(recording).document(app.routes)
-    generated = {DOCUMENT: in_lines(document) + "\n", PAGE: render(document)}
+    text = in_lines(document) + "\n"
     if "--check" not in arguments:
-        for file, text in generated.items():
-            file.write_text(text, encoding="utf-8")
-        return 0
-    outdated = [
-        file.name
-        for file, text in generated.items()
-        if not file.exists() or file.read_text(encoding="utf-8") != text
-    ]
-    for name in outdated:
-        print(f"{name} is out of date. Run make openapi.", file=sys.stderr)
-    return int(bool(outdated))
+        DOCUMENT.write_text(text, encoding="utf-8")
+    elif DOCUMENT.read_text(encoding="utf-8") != text:
+        print(f"{DOCUMENT.name} is out of date. Run make generate.", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write the example requests of the documentation page: as curl, Python and JavaScript."""
+"""Write the example requests of the documentation: as curl, Python and JavaScript."""
 
 import json
 import re
@@ -7,6 +7,49 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
+
+from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
+from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
+
+Schema = dict[str, Any]
+
+NOW: Final = "NOW"
+"""The variable of the current time: surveys about old purchases are not sent."""
+SOURCES: Final = {
+    "STORE_ID": ("the `id` of a store", "listPlaces"),
+    "FORM_ID": ("the `id` of an item", "listContactForms"),
+    "SURVEY_ID": ("the `id` of an item", "listSurveys"),
+    "PURCHASE_ID": ("the `id` of an item", "reportPurchases"),
+    "CUSTOMER_ID": ("the `id` of an item", "listCustomers"),
+    "FORMER_CUSTOMER_ID": ("the `id` of a customer to erase", "createCustomer"),
+    "IMPORT_ID": ("the `id`", "importCustomers"),
+    "FEEDBACK_ID": ("the `id` of an item", "listFeedback"),
+    "WORKFLOW_ID": ("the `id` of an item", "listWorkflows"),
+    "ACTION_ID": ("the `id` of one of its `actions`", "listWorkflows"),
+    "DELIVERY_ID": ("the `id`", "testWebhook"),
+}
+"""The variables of ids, and where to find each one: in the response to an operation."""
+_FIELDS: Final = {
+    "date": NOW,
+    "storeId": "STORE_ID",
+    "purchase": "PURCHASE_ID",
+    "purchaseId": "PURCHASE_ID",
+    "workflowId": "WORKFLOW_ID",
+    "actionId": "ACTION_ID",
+}
+_IDS: Final = {
+    "getPurchase": "PURCHASE_ID",
+    "getContactForm": "FORM_ID",
+    "getSurvey": "SURVEY_ID",
+    "getCustomer": "CUSTOMER_ID",
+    "changeCustomer": "CUSTOMER_ID",
+    "eraseCustomer": "FORMER_CUSTOMER_ID",
+    "getErasure": "FORMER_CUSTOMER_ID",
+    "getCustomerBatch": "IMPORT_ID",
+    "getFeedback": "FEEDBACK_ID",
+    "getWebhookDelivery": "DELIVERY_ID",
+}
+"""The variable of the parameter or field ``id``, by operation."""
 
 NEW_KEY: Final = "$(uuidgen)"
 """The value of a header that is a new UUID in each run."""
@@ -33,6 +76,34 @@ class Request:
     headers: Mapping[str, str]
     json_body: Any = None
     parts: Mapping[str, str] = field(default_factory=dict)
+
+
+def request_of(document: Schema, path: str, method: str, operation: Schema) -> Request:
+    """Return the request that sends the first example of the operation."""
+    query, headers = "", {}
+    is_partner = operation.get("security") != []
+    variables = _FIELDS | {"id": _IDS.get(operation["operationId"], "")} if is_partner else {}
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"] == IDEMPOTENCY_HEADER:
+            headers[IDEMPOTENCY_HEADER] = NEW_KEY
+        elif parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
+        elif parameter["required"]:
+            variable = variables.get(parameter["name"])
+            value = f"${variable}" if variable else parameter["example"]
+            query += f"{'&' if query else '?'}{parameter['name']}={value}"
+    if is_partner:
+        schemes = document["components"]["securitySchemes"].values()
+        names = [scheme["name"] for scheme in schemes]
+        headers = {name: f"${variable_name(name)}" for name in names} | headers
+    for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
+        body = next(iter(content["examples"].values()))["value"]
+        if media_type == MULTIPART:
+            parts = {name: _part(value) for name, value in body.items()}
+            return Request(method, path + query, headers, parts=parts)
+        body = _with_variables(body, variables)
+        return Request(method, path + query, headers | {"Content-Type": media_type}, body)
+    return Request(method, path + query, headers)
 
 
 def curl(request: Request) -> str:
@@ -171,3 +242,24 @@ def _javascript_text(text: str) -> str:
         return f"process.env.{variable[1]}"
     code = _VARIABLE.sub(r"${process.env.\1}", text)
     return _json_text(text) if code == text else f"`{code}`"
+
+
+def _with_variables(value: Any, variables: Mapping[str, str]) -> Any:
+    """Return the JSON value with variables instead of the values of these fields."""
+    if isinstance(value, list):
+        return [_with_variables(item, variables) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: f"${variables[name]}" if variables.get(name) else _with_variables(item, variables)
+            for name, item in value.items()
+        }
+    return value
+
+
+def _part(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def variable_name(header: str) -> str:
+    """Return the environment variable with the value of a header of credentials."""
+    return header.removeprefix("X-").replace("-", "_")

@@ -10,8 +10,6 @@ import yaml
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from admin.demo.ids import demo_id
-from chalicelib.domain import input_errors
 from chalicelib.domain.errors import (
     FeedbackError,
     IdempotencyKeyReused,
@@ -30,7 +28,9 @@ from chalicelib.web.openapi.operation import OPERATIONS, Operation, model_named,
 from chalicelib.web.pages.assets import SCRIPTS, asset_hash
 from chalicelib.web.public.multipart import MEDIA_TYPE as MULTIPART
 from chalicelib.web.request_log import REQUEST_ID_HEADER
+from infrastructure.demo.ids import demo_id
 from infrastructure.openapi.alternatives import split_alternatives
+from infrastructure.openapi.codes import INPUT_CODES, PROBLEM_CODES
 from infrastructure.openapi.examples import (
     EXAMPLE_KEY,
     QUERIES,
@@ -90,6 +90,7 @@ _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
     "token": ({"type": "string"}, "TOKEN"),
     "digest": ({"type": "string"}, asset_hash("page.js")),
     "name": ({"type": "string", "enum": list(SCRIPTS)}, "page.js"),
+    "tag": ({"type": "string", "pattern": "^[a-z-]+$"}, "purchases"),
     "partial": ({"type": "boolean", "default": False}, True),
     "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, EXAMPLE_KEY),
@@ -117,9 +118,9 @@ class DocumentBuilder:
                     document["paths"].setdefault(path, {})[method.lower()] = operation
         schemas = component_schemas(self._models)
         schemas["FieldType"]["description"] = _describe_field_types()
-        _describe_codes(schemas["Problem"]["properties"]["code"], problems.CODES)
+        _describe_codes(schemas["Problem"]["properties"]["code"], PROBLEM_CODES)
         for name in ("ProblemError", "RowInputError"):
-            _describe_codes(schemas[name]["properties"]["code"], input_errors.CODES)
+            _describe_codes(schemas[name]["properties"]["code"], INPUT_CODES)
         for name, added in document["components"]["schemas"].items():
             _merge(schemas.setdefault(name, {}), added)
         limit_arrays(schemas)
@@ -156,13 +157,13 @@ class DocumentBuilder:
             operation["requestBody"] = self._body(declared, media_type, example.bodies)
         if not is_partner:
             operation["security"] = []
-        missing = "survey link" if path.startswith("/s/") else "file"
+        missing = {"s": "survey link", "docs": "page"}.get(path.split("/")[1], "file")
         errors = {
             str(status): _error(status, example, missing, creates) for status in sorted(statuses)
         }
         if "403" in errors:
             causes = ("missing_permission" if is_partner else "tracker_required", "forbidden")
-            described = (f" `{code}`: {problems.CODES[code]}" for code in causes)
+            described = (f" `{code}`: {PROBLEM_CODES[code]}" for code in causes)
             errors["403"]["description"] += "".join(described)
         if path.endswith(("/page", "/unsubscribe")):
             errors = {status: error | _HTML for status, error in errors.items()}

@@ -20,17 +20,9 @@ import httpx
 from chalice.test import Client
 from moto import mock_aws
 
-from admin.definitions.check import check
-from admin.definitions.definition import Kind, RawDefinition
-from admin.definitions.references import StoredResources
-from admin.definitions.save import write
-from admin.demo.contents import ACCOUNTS, demo_definitions
-from admin.demo.customers import SHOWN_CUSTOMER
-from admin.demo.ids import MAIN_ACCOUNT, demo_id
-from admin.demo.purchases import SHOWN_PURCHASE, id_of
-from admin.demo.workflows import main_workflows
 from admin.services.accounts import manage
 from admin.services.accounts.manage import create_account, issue_key
+from admin.services.definitions.definition import Kind, RawDefinition
 from admin.services.solicitation.manage import create_tracker
 from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock, ids
@@ -53,6 +45,12 @@ from chalicelib.settings import settings
 from chalicelib.storage import executions, trackers
 from chalicelib.storage.dynamodb import table
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
+from infrastructure.demo.contents import ACCOUNTS, demo_definitions
+from infrastructure.demo.customers import SHOWN_CUSTOMER
+from infrastructure.demo.ids import MAIN_ACCOUNT, demo_id
+from infrastructure.demo.load import save_demo
+from infrastructure.demo.purchases import PURCHASE, SHOWN_PURCHASE, id_of
+from infrastructure.demo.workflows import main_workflows
 
 REQUEST_ID: Final = "8f3b1a52-6c0e-4d0f-9a53-b1e7c2d4f601"
 TRACKER: Final = demo_id("tracker example")
@@ -69,7 +67,7 @@ _DISABLED_FORM: Final = demo_id("contact-form closed")
 _SURVEY: Final = demo_id("survey visit")
 _PRIVATE_SURVEY: Final = demo_id("survey stay")
 _DISABLED_SURVEY: Final = demo_id("survey japan")
-_ROWS: Final = json.loads((_ROOT / "admin/demo/customers-batch.json").read_text())["batch"]
+_ROWS: Final = json.loads((_ROOT / "infrastructure/demo/customers-batch.json").read_text())["batch"]
 
 _DELIVERY: Final = demo_id("delivery example")
 _WORKFLOW: Final = demo_id("workflow unhappy")
@@ -370,10 +368,7 @@ def recorder() -> Iterator[Recorder]:
             Name="feedback-test-public-base-url", Value="https://api.example.com", Type="String"
         )
         create_account(ACCOUNTS[MAIN_ACCOUNT], MAIN_ACCOUNT)
-        definitions, problems = check(list(_definitions()), None, StoredResources())
-        problems += write(definitions, lambda _: None)
-        if problems:
-            raise ValueError(f"The demo data is invalid: {problems[0]}")
+        save_demo(list(_definitions()))
         create_tracker(MAIN_ACCOUNT, _PRIVATE_SURVEY, SHOWN_PURCHASE, "EMAIL", TRACKER)
         recording = Recorder(client)
         recording.use_tracker()
@@ -413,7 +408,7 @@ def _definitions() -> Iterator[RawDefinition]:
         if content["account"] != MAIN_ACCOUNT or (
             customers > _CUSTOMERS
             if content["kind"] == Kind.CUSTOMER
-            else content["kind"] == Kind.PURCHASE and id_of(MAIN_ACCOUNT, content) != SHOWN_PURCHASE
+            else content["kind"] == PURCHASE and id_of(MAIN_ACCOUNT, content) != SHOWN_PURCHASE
         ):
             continue
         yield definition

@@ -1,4 +1,4 @@
-"""The guides for partners and their example programs, as sections of the documentation page."""
+"""The guides for partners and their example programs, as pages of the documentation."""
 
 import re
 from dataclasses import dataclass
@@ -55,6 +55,11 @@ def guides() -> list[Guide]:
     ]
 
 
+def sources() -> list[Path]:
+    """Return the files of the guides and of their programs."""
+    return [_DOCS / name for name in (*_GUIDES, *(f"examples/{each}" for each in _PROGRAMS))]
+
+
 def _guide(file: str) -> Guide:
     tokens = _MARKDOWN.parse((_DOCS / file).read_text(encoding="utf-8"))
     starts = [n for n, token in enumerate(tokens) if token.type == "heading_open"]
@@ -73,7 +78,9 @@ def _render(file: str, caption: str, tokens: list[Token]) -> Markup:
     for token in shown:
         for child in token.children or ():
             if child.type == "link_open":
-                child.attrs["href"] = f"#{_anchor(str(child.attrs['href']), file)}"
+                anchor = _anchor(str(child.attrs["href"]), file)
+                page = "-".join(anchor.split("-")[:2])
+                child.attrs["href"] = page if anchor == page else f"{page}#{anchor}"
     html = _MARKDOWN.renderer.render(shown, _MARKDOWN.options, {})
     html = re.sub("<pre><code[^>]*>", '<pre tabindex="0"><code>', html)
     html = html.replace("<th>", '<th scope="col">')

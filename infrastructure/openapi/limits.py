@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from admin.domain.forms.build import MAX_FORM_BYTES
+from admin.domain.tags import MAX_TAGS
 from admin.domain.workflows.definition import MAX_ACTIONS
 from chalicelib.domain.accounts.account import Permission
-from chalicelib.domain.accounts.tags import MAX_TAGS
 from chalicelib.domain.customers.import_batch import MAX_LISTED_ERRORS, MAX_ROWS
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import MAX_VALUES

@@ -4,14 +4,6 @@ import pytest
 import typer
 
 from admin import terminal
-from admin.definitions import save
-
-
-@pytest.fixture(autouse=True)
-def _single_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Run without threads: for a transaction, moto copies all tables, and this copying is not
-    # thread-safe.
-    monkeypatch.setattr(save, "MAX_WRITERS", 1)
 
 
 @pytest.fixture(autouse=True)

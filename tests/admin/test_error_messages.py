@@ -136,9 +136,9 @@ def test_aws_configuration_is_not_read_if_region_is_set(
     monkeypatch.setenv("AWS_PROFILE", "missing")
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_REGION", "us-west-2")
-    assert run("completion", "show", "bash").exit_code == 0
+    assert run("account", "list", "--help").exit_code == 0
     monkeypatch.setenv("AWS_REGION", "")
-    result = run("completion", "show", "bash")
+    result = run("account", "list", "--help")
     assert (result.exit_code, "missing" in result.stderr) == (1, True)
 
 

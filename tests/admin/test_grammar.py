@@ -17,14 +17,6 @@ from tests.admin.command import new_account, run
 PROJECT = Path(__file__).parents[2]
 
 
-def parameters(group: Any) -> Iterator[Any]:
-    """Yield the arguments and options of all commands."""
-    for command in group.commands.values():
-        yield from command.params
-        if hasattr(command, "commands"):
-            yield from parameters(command)
-
-
 def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
     """Yield the words of each command that the help lists."""
     for name, command in group.commands.items():
@@ -49,17 +41,6 @@ def test_usage_shows_arguments_in_capitals(command: tuple[str, ...]) -> None:
     usage, _, _ = run(*command, "--help").stdout.strip().partition("\n\n")
     _, _, arguments = usage.partition("[OPTIONS]")
     assert arguments == arguments.upper()
-
-
-def test_typer_validates_only_choices_ranges_and_paths() -> None:
-    # `admin.error_messages` replaces the messages of pydantic for choices and ranges only.
-    types = [parameter.type_descriptor for parameter in parameters(typer.main.get_command(app))]
-    typed = [known for known in types if known.parameter_info.parser is None]
-    other = [t for t in typed if not (t.choices or t.is_path or t.is_ranged)]
-    assert {str(t.annotation) for t in other} == set(map(str, (bool, str, list[Path])))
-    assert all(
-        None not in (t.parameter_info.min, t.parameter_info.max) for t in typed if t.is_ranged
-    )
 
 
 READING = set(
@@ -125,8 +106,3 @@ def test_program_imports_no_modules_from_current_folder(
     )
     assert (process.returncode, process.stderr) == (0, "")
     assert "account" in process.stdout
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_script_requests_completions_from_command_line(shell: str) -> None:
-    assert "_FEEDBACK_ADMIN_COMPLETE" in run("completion", "show", shell).stdout

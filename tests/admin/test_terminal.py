@@ -148,15 +148,26 @@ ROWS = [[id_, "Zoé Martin-Dupont", f"zoe{n}@example.com", "SENT", id_] for n, i
 TITLES = ["Id", "Name", "E-mail", "State", "Tracker id"]
 
 
-@pytest.mark.parametrize("columns", ["60", "80", "90", "100"])
+HISTORY = [
+    ["2026-11-20 10:00", "contactForm", IDS[0], "definition load", "ana", "Added Lyon Bellecour"],
+    ["2026-11-20 10:05", "brand", IDS[1], "definition load of all files", "b", "Changed"],
+]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 90, 100, *range(110, 134, 2)])
+@pytest.mark.parametrize(("titles", "rows"), [(TITLES, ROWS), ([*"abcdef"], HISTORY)])
 def test_table_fits_width_and_splits_no_word(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    titles: list[str],
+    rows: list[list[str]],
+    columns: int,
 ) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    show_table(TITLES, ROWS)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    show_table(titles, rows)
     printed = capsys.readouterr().out
-    assert max(map(len, printed.splitlines())) <= int(columns)
-    for row in ROWS:
+    assert max(map(len, printed.splitlines())) <= columns
+    for row in rows:
         assert {word for cell in row for word in str(cell).split()} <= set(printed.split())
 
 

@@ -2,20 +2,19 @@
 
 import pytest
 
-from benchmarks.capacity import WRITE_UNITS_PER_KEY, PartitionLoad, hottest, partition_load
-from benchmarks.ceilings import OPERATIONS, ceilings_of
+from benchmarks.ceilings import OPERATIONS, WRITE_UNITS_PER_KEY, ceilings_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import BLOCK_SIZE
 from chalicelib.domain.work import shards_of_account
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE
-from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.table import connection
+from tests.aws.capacity import Meter, hottest
+from tests.aws.stage import tables
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def load_of(name: str, count: int) -> PartitionLoad:
-    with partition_load(connection().client, settings().resource_name("")) as load:
+def load_of(name: str, count: int) -> Meter:
+    with tables().metered() as load:
         for _ in OPERATIONS[name](count):
             pass
     return load
@@ -42,7 +41,7 @@ def test_delivery_writes_index_by_account_shard_twice() -> None:
 
 
 def test_ceilings_are_sorted_and_use_limits_of_aws() -> None:
-    load = PartitionLoad()
+    load = Meter()
     load.writes["table", "a"] = 30
     load.writes["table", "b"] = 10
     load.reads["table", "a"] = 10

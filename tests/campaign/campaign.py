@@ -15,18 +15,18 @@ from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.webhooks import send as webhooks
 from chalicelib.settings import settings
 from infrastructure.functions import FUNCTIONS
+from tests.aws.tables import template
 from tests.campaign import invariants
 from tests.campaign.partners import PartnerWorld
 from tests.campaign.restore import back_up, restore
 from tests.campaign.simulation import (
     NO_FAULTS,
-    FunctionQueue,
     Invocation,
     Rates,
+    SimulatedQueue,
     Simulation,
     installed,
 )
-from tests.campaign.tables import template
 from tests.campaign.world import REMINDER_DELAY_S, World
 
 REQUESTS: Final = 1_500
@@ -110,6 +110,8 @@ def work(simulation: Simulation, world: World, is_done: Callable[[], bool]) -> N
             simulation.throttled_until = simulation.now + chance.uniform(5, 40)
         elif event < 0.952:
             simulation.stop(chance.choice([*simulation.queues]), chance.uniform(600, 3_600))
+        elif event < 0.954:
+            simulation.refused_until = simulation.now + chance.uniform(5, 600)
         elif simulation.invocations:
             simulation.now += chance.uniform(0, 2)
         else:
@@ -118,7 +120,8 @@ def work(simulation: Simulation, world: World, is_done: Callable[[], bool]) -> N
 
 def rest(simulation: Simulation) -> None:
     """Let the service finish its work without faults, until none is due within some days."""
-    simulation.rates, simulation.throttled_until, simulation.tables.lag_s = NO_FAULTS, 0, 0
+    simulation.rates, simulation.tables.lag_s = NO_FAULTS, 0
+    simulation.throttled_until = simulation.refused_until = 0
     simulation.hosts = [0.0]
     end, step_s = simulation.now + _REST_S, 1.0
     while simulation.now < end:
@@ -152,27 +155,16 @@ def _start_sweep(simulation: Simulation) -> None:
     simulation.start("sweep", run, 50, None)
 
 
-def queues() -> list[FunctionQueue]:
+def queues() -> list[SimulatedQueue]:
     properties = template("test").by_name("AWS::SQS::Queue", "QueueName")
-    timeouts = {function.name: function.timeout_s for function in FUNCTIONS}
-    names = {
-        "imports.fifo": "import_customers",
-        "listing.fifo": "assign_positions",
-        "feedback": "process_feedback",
-        "webhooks": "send_webhook",
-        "purchases": "record_purchase",
-        "solicitations": "send_survey",
-        "message-events": "process_message_events",
-        "erasures": "erase_customer",
-        "suppressions": "change_customers",
-    }
+    functions = {function.queue: function for function in FUNCTIONS if function.queue}
     return [
-        FunctionQueue(
+        SimulatedQueue(
             queue.name,
-            getattr(app, names[queue.name]),
+            getattr(app, functions[queue].name),
             queue.batch_size,
             properties[f"feedback-test-{queue.name}"]["VisibilityTimeout"],
-            timeouts[names[queue.name]],
+            functions[queue].timeout_s,
             is_only_copy=queue.name in ("purchases", "message-events"),
         )
         for queue in ALL_QUEUES

@@ -14,7 +14,7 @@ import pytest
 
 import tests.conftest  # noqa: F401 - sets the environment before the project is imported
 from admin.domain.forms import survey
-from chalicelib.services.accounts.settings import change_account_settings
+from admin.services.accounts.settings import change_account_settings
 from chalicelib.services.webhooks import send as webhooks
 from tests.campaign import invariants
 from tests.campaign.campaign import queues, rates, rest, work

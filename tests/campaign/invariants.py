@@ -11,9 +11,9 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage.erasures import erasure_id
+from tests.aws.tables import Item, Tables
 from tests.campaign.partners import PartnerWorld, wrong_copies
 from tests.campaign.simulation import Simulation
-from tests.campaign.tables import Item, Tables
 from tests.campaign.world import NOT_PERSONAL, World, text_of
 
 
@@ -57,7 +57,19 @@ def _left_in_queues(simulation: Simulation) -> Iterator[str]:
         for message in queue.messages:
             yield f"left in the queue {queue.name}: {message.body[:200]}"
         for body in queue.dead:
-            yield f"dead letter of {queue.name}: {body[:200]}"
+            if not _is_of_erased_mail(simulation, queue.name, body):
+                yield f"dead letter of {queue.name}: {body[:200]}"
+
+
+def _is_of_erased_mail(simulation: Simulation, queue: str, body: str) -> bool:
+    """Return whether a message is the event of an e-mail that an erasure made unknown.
+
+    Only the stored id of the e-mail names its account. The event is dropped at its last receive, or
+    it becomes a dead letter if this receive is killed.
+    """
+    if queue != "message-events" or not (mail := json.loads(body)["mail"])["headersTruncated"]:
+        return False
+    return (mail["messageId"],) not in simulation.tables.rows("messages")
 
 
 def _miscounted(world: World) -> Iterator[str]:

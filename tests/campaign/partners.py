@@ -27,8 +27,8 @@ from chalicelib.services.feedback.statistics import read_statistics
 from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import feedback
 from chalicelib.storage.dynamodb.table import account_key
+from tests.aws.tables import Tables
 from tests.campaign.simulation import NO_FAULTS, Invocation, Simulation
-from tests.campaign.tables import Tables
 from tests.campaign.world import Account, Person, World, text_of
 
 _WITH_PAIRS: Final = ("purchases", "import purchase", "report purchase", "feedback", "imports.fifo")
@@ -353,7 +353,7 @@ class PartnerWorld(World):
         )
         chance = self.random.random()
         for account in self.accounts:
-            if account.id in heads and invocation.name != "change feedback" and chance < 0.1:
+            if account.id in heads and invocation.name != "change feedback" and chance < 0.3:
                 return self.change_feedback(account)
             for person in account.people if pairs and chance < 0.05 else ():
                 if invocation.name in _WITH_PAIRS and not pairs.isdisjoint(self._pair_keys(person)):

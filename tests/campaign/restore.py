@@ -8,9 +8,9 @@ from admin.services.erasure.replay import replay_erasures
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.storage.feedback_changes import EPOCH
 from infrastructure.restore import NOT_PURGED, NOT_RESTORED
+from tests.aws.tables import Item, Key
 from tests.campaign.partners import PartnerWorld
 from tests.campaign.simulation import NO_FAULTS, Mail
-from tests.campaign.tables import Item, Key
 
 _DURATION_S: Final = 3_600
 
@@ -44,7 +44,7 @@ def restore(world: PartnerWorld, backup: Backup) -> None:
         simulation.tables.restore(name, rows)
     epoch = {"account_id": EPOCH, "number": EPOCH, "epoch": f"epoch {simulation.number}"}
     row = {name: {"S": value} for name, value in epoch.items()}
-    simulation.tables.replace("feedback-test-feedback-changes", (EPOCH, EPOCH), row)
+    simulation.tables.replace("feedback-changes", (EPOCH, EPOCH), row)
     simulation.tables.apply_lag()
     kept = {queue.name for queue in NOT_PURGED}
     for queue in simulation.queues.values():

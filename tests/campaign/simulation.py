@@ -16,7 +16,7 @@ from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from email import message_from_bytes
 from email.utils import formatdate
@@ -26,7 +26,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import pytest
-from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
 from greenlet import getcurrent, greenlet
 
@@ -37,7 +36,9 @@ from chalicelib.outbound import providers, queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.storage.stage_values import forget_stage_secret
-from tests.campaign.tables import Item, Key, Tables, cancelled, error
+from tests.aws.faults import InjectedFault, Killed, fail
+from tests.aws.requests import Request, responding
+from tests.aws.tables import Item, Key, Tables, cancelled, error
 
 START: Final = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _SINGLE_WRITES: Final = ("DeleteItem", "PutItem", "UpdateItem")
@@ -50,10 +51,6 @@ _LOCKED: Final = ("GetQueueUrl", "GetSecretValue", "GetParameter")
 
 
 _MAIN: Final = getcurrent()
-
-
-class Killed(BaseException):
-    """Lambda stopped the process. The service does not catch this exception."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ class Invocation(greenlet):
         self.seen: dict[str, dict[Key, Item]] = {}
         self.seen_at: dict[str, int] = {}
         self.simulation: Simulation | None = None
-        self.delivery: tuple[FunctionQueue, list[_Message]] | None = None
+        self.delivery: tuple[SimulatedQueue, list[_Message]] | None = None
 
     def get_remaining_time_in_millis(self) -> float:
         """Return the remaining time, as Lambda's context does."""
@@ -146,7 +143,7 @@ class _Message:
 
 
 @dataclass(frozen=True)
-class FunctionQueue:
+class SimulatedQueue:
     """A queue and the function that its messages trigger.
 
     Attributes:
@@ -180,11 +177,13 @@ class Simulation:
         while_torn: the same, while some writes of a transaction are visible and others are not.
         urgent: the invocation that continues before all others.
         poison: returns whether a request kills its process, for work that always kills.
+        throttled_until: the time until which DynamoDB throttles all requests.
+        refused_until: the time until which the providers refuse all messages.
         max_lag_s: the maximum delay after which a write is visible in indexes.
         stopped_until: by queue, the time until which its messages are not delivered.
     """
 
-    def __init__(self, seed: int, rates: Rates, queues: Callable[[], list[FunctionQueue]]) -> None:
+    def __init__(self, seed: int, rates: Rates, queues: Callable[[], list[SimulatedQueue]]) -> None:
         self.random = random.Random(seed)
         self.rates, self.now = rates, START.timestamp()
         self.tables = Tables(
@@ -196,7 +195,7 @@ class Simulation:
         self.faults: Counter[str] = Counter()
         self.operations: Counter[str] = Counter()
         self.number = self.swept = 0
-        self.throttled_until, self.max_lag_s = 0.0, inf
+        self.throttled_until, self.refused_until, self.max_lag_s = 0.0, 0.0, inf
         self.stopped_until: dict[str, float] = {}
         self.mails: list[Mail] = []
         self.on_send: Callable[[Mail], None] = lambda _: None
@@ -243,7 +242,7 @@ class Simulation:
         while self.invocations:
             self.step()
 
-    def deliver(self, queue: FunctionQueue) -> bool:
+    def deliver(self, queue: SimulatedQueue) -> bool:
         """Invoke the function of a queue with visible messages. Return False if there are none."""
         if self.stopped_until.get(queue.name, 0) > self.now:
             return False
@@ -291,7 +290,7 @@ class Simulation:
         self.faults["stopped queues"] += 1
         self.stopped_until[queue] = self.now + duration_s
 
-    def _start_function(self, queue: FunctionQueue, batch: list[_Message]) -> Invocation:
+    def _start_function(self, queue: SimulatedQueue, batch: list[_Message]) -> Invocation:
         receives = {message.id: message.receives for message in batch}
         invocation = self.start(
             queue.name,
@@ -304,7 +303,7 @@ class Simulation:
 
     def _invoke(
         self,
-        queue: FunctionQueue,
+        queue: SimulatedQueue,
         batch: list[_Message],
         receives: dict[str, int],
         invocation: Invocation,
@@ -354,9 +353,9 @@ class Simulation:
 
     # Requests
 
-    def request(self, client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+    def request(self, request: Request) -> Any:
         """Respond to an AWS request of the service, or fail as AWS does."""
-        invocation = getcurrent()
+        invocation, operation, arguments = getcurrent(), request.operation, request.arguments
         if not isinstance(invocation, Invocation):
             return self._respond(operation, arguments)
         if operation in _LOCKED:
@@ -375,7 +374,7 @@ class Simulation:
             self._suppressed(operation, arguments)
             raise Killed
         try:
-            response = self._with_faults(invocation, operation, arguments)
+            response = self._with_faults(invocation, request)
         finally:
             self._look(invocation, operation, arguments)
             first = self.after_request(invocation, arguments)
@@ -396,19 +395,18 @@ class Simulation:
         assert parent
         parent.switch()
 
-    def _with_faults(
-        self, invocation: Invocation, operation: str, arguments: dict[str, Any]
-    ) -> Any:
+    def _with_faults(self, invocation: Invocation, request: Request) -> Any:
+        operation, arguments = request.operation, request.arguments
         if operation in ("SendRawEmail", "Publish"):
             return self._send_mail(invocation, operation, arguments)
         is_database = operation not in _QUEUE_OPERATIONS
         if self._happens("throttled") or (is_database and self.now < self.throttled_until):
             if operation == "TransactWriteItems" and self.random.random() < 0.5:
-                raise cancelled(self._reasons(arguments, "ThrottlingError"))
+                raise cancelled(*self._reasons(arguments, "ThrottlingError"))
             raise error(operation, "ThrottlingException")
         if operation in (*_SINGLE_WRITES, "TransactWriteItems") and self._happens("conflict"):
             if operation == "TransactWriteItems":
-                raise cancelled(self._reasons(arguments, "TransactionConflict"))
+                raise cancelled(*self._reasons(arguments, "TransactionConflict"))
             raise error(operation, "TransactionConflictException")
         if self._happens("lost"):
             if self.random.random() < 0.7:
@@ -423,7 +421,8 @@ class Simulation:
         if self._happens("repeated"):
             self._suppressed(operation, arguments)
         if operation.startswith(("Batch", "SendMessageBatch")) and self._happens("partial"):
-            return self._partial(operation, arguments)
+            respond: Any = lambda _, *sent: self._respond(*sent)  # noqa: E731
+            return fail(replace(request, respond=respond), InjectedFault.PARTIAL_SUCCESS)
         return self._respond(operation, arguments)
 
     def _delays_s(self, number: int) -> list[float]:
@@ -446,17 +445,6 @@ class Simulation:
         self.random.choice(reasons)["Code"] = code
         return reasons
 
-    def _partial(self, operation: str, arguments: dict[str, Any]) -> Any:
-        if operation == "SendMessageBatch":
-            first, rest = arguments["Entries"][:1], arguments["Entries"][1:]
-            response = self._respond(operation, {**arguments, "Entries": first})
-            failed = [{"Id": e["Id"], "Code": "InternalError", "SenderFault": False} for e in rest]
-            return {**response, "Failed": failed}
-        unprocessed = "UnprocessedKeys" if operation == "BatchGetItem" else "UnprocessedItems"
-        ((table, items), *others) = arguments["RequestItems"].items()
-        response = self._respond(operation, {"RequestItems": {table: items}})
-        return {**response, unprocessed: dict(others)}
-
     def _respond(self, operation: str, arguments: Mapping[str, Any]) -> Any:
         match operation:
             case "GetQueueUrl":
@@ -477,7 +465,7 @@ class Simulation:
                 self.queues[name].dead.append(arguments["MessageBody"])
                 response = {}
             case _:
-                response = getattr(self.tables, operation)(arguments)
+                response = self.tables.respond(operation, arguments)
         date = formatdate(self.now, usegmt=True)
         metadata = {"HTTPStatusCode": 200, "HTTPHeaders": {"date": date}, "RetryAttempts": 0}
         return {**response, "ResponseMetadata": metadata}
@@ -512,7 +500,7 @@ class Simulation:
     # Messages to customers
 
     def _send_mail(self, invocation: Invocation, operation: str, arguments: Any) -> Any:
-        if self._happens("throttled"):
+        if self._happens("throttled") or self.now < self.refused_until:
             raise error(operation, "Throttling")
         if self._happens("throttled"):
             raise error(operation, "MessageRejected")
@@ -600,15 +588,11 @@ def installed(simulation: Simulation) -> Iterator[None]:
     def uuid4() -> UUID:
         return UUID(int=simulation.random.getrandbits(128), version=4)
 
-    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        return simulation.request(client, operation, arguments)
-
     # Functions import modules when they run. Only imported modules can be patched.
     for module in pkgutil.walk_packages(chalicelib.__path__, "chalicelib."):
         importlib.import_module(module.name)
     _Clock.simulation = simulation
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", request)
+    with pytest.MonkeyPatch.context() as patch, responding(simulation.request):
         patch.setattr(clock, "datetime", _Clock)
         fakes = (
             ("time", real_time, fake_time),

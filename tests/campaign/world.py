@@ -15,6 +15,7 @@ from greenlet import getcurrent
 
 from admin.services.accounts.manage import create_account
 from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
 from admin.services.webhooks.secret import rotate_webhook_secret
@@ -32,7 +33,6 @@ from chalicelib.domain.solicitation.partner_view import SurveyTracker
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.create import create_customer
@@ -53,8 +53,9 @@ from chalicelib.storage.erasures import erasure_id
 from chalicelib.storage.stage_values import stage_secret
 from chalicelib.time_limits import invocation as time_limits
 from chalicelib.web.partner.batch_body import validate_batch
-from tests.campaign.simulation import NO_FAULTS, Invocation, Killed, Mail, Simulation
-from tests.campaign.tables import Item
+from tests.aws.faults import Killed
+from tests.aws.tables import Item
+from tests.campaign.simulation import NO_FAULTS, Invocation, Mail, Simulation
 from tests.domain.forms import factories
 from tests.domain.forms.factories import field as form_field
 from tests.domain.workflows.factories import workflow_definition
@@ -211,6 +212,7 @@ class World:
         self.used_keys: list[tuple[Account, str, Any]] = []
         self.links: list[tuple[Account, str]] = []
         self.reporting: Counter[str] = Counter()
+        self.moved_surveys: set[str] = set()
         self.changing: Counter[str] = Counter()
         self.moving: set[str] = set()
         simulation.on_send = self._receive_mail
@@ -754,15 +756,19 @@ class World:
         return self._record_version(account, "import purchase", record_purchase, definition, send)
 
     def _move_survey(self) -> Invocation | None:
-        """Report the purchase of a claimed survey again, with a later time of its survey."""
+        """Report the purchase of a claimed survey again, once, with a later time of its survey."""
         rows = self.simulation.tables.rows("solicitations")
         claimed = [key for (key,), row in rows.items() if "leased_until" in row]
-        versions = self.record.versions.get(self.random.choice(claimed or [""]), ())
+        chosen = self.random.choice(
+            [key for key in claimed if key not in self.moved_surveys] or [""]
+        )
+        versions = self.record.versions.get(chosen, ())
         words = {sent.token: sent for sent in self.record.sent}
         known = [v.definition for v in versions if v.word in words]
         if not known:
             return None
         definition = self.random.choice(known)
+        self.moved_surveys.add(chosen)
         person = words[definition["metadata"]["note"]].person
         is_other = definition["customer"]["phoneNumber"] == person.other_phone
         word = self._word(person, is_other=is_other)

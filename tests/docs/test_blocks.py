@@ -19,11 +19,11 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
         "docs/operating.md": (
             "kind: brand",
             "kind: workflow",
-            '"purchase"',
-            "source,externalId",
             "source;externalId",
             "def decode_cell",
         ),
+        "docs/sending.md": ('"purchase"', "source,externalId"),
+        "docs/runbook.md": (),
     },
     "tests/docs/test_definitions_page.py": {
         "docs/definitions.md": ("definition new survey", "key: lumen"),
@@ -32,23 +32,13 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
         "docs/defaults.md": ("key: visit",),
     },
     "tests/docs/test_restore.py": {
-        "docs/operating.md": ("restore-table-to-point-in-time",),
+        "docs/runbook.md": ("restore-table-to-point-in-time",),
     },
     "tests/docs/test_webhooks_page.py": {
         "docs/webhooks.md": ("workflow.action.webhook", "openssl"),
     },
     "tests/web/partner/test_statistics.py": {
         "docs/integrating.md": ('"interval": "WEEK"',),
-    },
-    "tests/e2e/test_readme.py": {
-        "README.md": (
-            "/partners/customer/list",
-            "customers-batch.json",
-            "/public/survey/submit",
-            "tail -n 1",
-            "mailbox",
-            "make env",
-        ),
     },
     "tests/docs/test_feedback_mirror.py": {
         "docs/integrating.md": (
@@ -70,13 +60,22 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "<form",
             "requestId",
         ),
-        "docs/operating.md": ("make env", "completion show", "make logs"),
+        "docs/operating.md": ("make env", "--show-completion"),
+        "docs/runbook.md": ("make logs",),
+        "README.md": (
+            "/partners/customer/list",
+            "customers-batch.json",
+            "/public/survey/submit",
+            "tail -n 1",
+            "mailbox",
+            "make env",
+        ),
     },
     "tests/e2e/test_deployment.py": {
         "docs/first-deployment.md": (
-            "deployment.permissions",
+            "sed",
             "aws iam",
-            "ALARM_EMAIL",
+            "STAGE=dev ALARM_EMAIL",
             "stage dev doctor",
         ),
     },
@@ -90,6 +89,8 @@ PAGES = (
     "docs/first-deployment.md",
     "docs/integrating.md",
     "docs/operating.md",
+    "docs/runbook.md",
+    "docs/sending.md",
     "docs/webhooks.md",
 )
 NOUNS = typer.main.get_command(app).commands.keys()  # type: ignore[attr-defined]
@@ -104,8 +105,9 @@ def executions(found: Block) -> list[str]:
         if any(part in found.text for part in pages.get(found.page, ()))
     ]
     has_only_commands = len(found.admin_commands) == len(found.text.splitlines())
-    if found.page == "docs/operating.md" and has_only_commands:
-        files.append("tests/docs/test_operating_commands.py")
+    commands_file = "tests/docs/test_operating_commands.py"
+    if found.page in EXECUTED_BY[commands_file] and has_only_commands:
+        files.append(commands_file)
     return files
 
 

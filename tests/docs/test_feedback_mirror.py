@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from chalice.test import Client
 
+from admin.services.accounts.settings import change_account_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.process import process_feedback

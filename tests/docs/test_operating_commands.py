@@ -1,7 +1,7 @@
-"""Test that the commands and examples in docs/operating.md succeed.
+"""Test that the commands and examples of the pages for operators succeed.
 
-The commands run in the order of the page. An example is the content of the file that a command on
-the page reads.
+The commands run in the order of the pages. An example is the content of the file that a command
+reads.
 """
 
 import csv
@@ -54,19 +54,21 @@ from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
 PAGE = "docs/operating.md"
+SENDING = "docs/sending.md"
+PAGES = (PAGE, SENDING, "docs/runbook.md")
 DAY_OF_PAGE = datetime(2026, 11, 21, 12, tzinfo=UTC)
-RUN_BY_OTHER_TESTS = ("doctor", "demo-data load", "stage stop", "stage restore", "stage start")
-"""Commands that test_doctor.py, test_demo.py and test_restore.py run."""
+RUN_BY_OTHER_TESTS = ("doctor", "stage stop", "stage restore", "stage start")
+"""Commands that test_doctor.py and test_restore.py run."""
 
 
 @pytest.fixture
 def receiver(time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    """Set the clock to the day of the page. Replace the systems that moto does not simulate."""
+    """Set the clock to the day of the pages. Replace the systems that moto does not simulate."""
     time.ahead = DAY_OF_PAGE - clock.now()
     provider = Provider([OutcomeUnknown("ReadTimeout")])
     monkeypatch.setattr(send_survey, "send_invitation", provider.send)
     monkeypatch.setattr(send_example, "post", receiver.post)
-    monkeypatch.setattr(form_commands, "page_base_url", lambda: "https://feedback.example.com")
+    monkeypatch.setattr(form_commands, "public_base_url", lambda: "https://feedback.example.com")
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     monkeypatch.setattr(recount_module, "MAX_CONCURRENCY", 1)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
@@ -85,7 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def ids(account: str, receiver: Receiver, folder: Path) -> dict[str, str]:
-    """Create an account with feedback. Return the values of the placeholders of the page."""
+    """Create an account with feedback. Return the values of the placeholders of the pages."""
     seeded: SeededAccount = seed_account()
     earlier = (folder / "definitions.yaml").read_text().replace("Après la visite", "Visite")
     (folder / "earlier.yaml").write_text(earlier)
@@ -124,8 +126,8 @@ def ids(account: str, receiver: Receiver, folder: Path) -> dict[str, str]:
         "ERASURE": erase(seeded.account_id, erased.id).id,
     }
     (folder / "first-day.csv").write_text(block(PAGE, "source;externalId").text)
-    (folder / "purchases.csv").write_text(filled(block(PAGE, "source,externalId").text, ids))
-    send_purchase(filled(block(PAGE, '"purchase"').text, ids), seeded.account_id)
+    (folder / "purchases.csv").write_text(filled(block(SENDING, "source,externalId").text, ids))
+    send_purchase(filled(block(SENDING, '"purchase"').text, ids), seeded.account_id)
     bounced = email_hash(seeded.account_id, "bounced@example.com") or ""
     suppress(seeded.account_id, bounced, Channel.EMAIL, SuppressionReason.BOUNCED, clock.now())
     return ids
@@ -145,8 +147,9 @@ def send_purchase(message: str, account_id: str) -> None:
 
 
 def commands() -> list[list[str]]:
-    """Return the commands of the page, each as a list of words after ``bin/feedback-admin``."""
-    lines = [line.removeprefix("--stage prod ") for b in blocks(PAGE) for line in b.admin_commands]
+    """Return the commands of the pages, each as a list of words after ``bin/feedback-admin``."""
+    found = [line for page in PAGES for b in blocks(page) for line in b.admin_commands]
+    lines = [line.removeprefix("--stage prod ") for line in found]
     return [
         shlex.split(line, comments=True)
         for line in lines
@@ -185,7 +188,7 @@ def failure(words: list[str], ids: dict[str, str]) -> str:
     return f"{shlex.join(words)}: {result.output}" if result.exit_code else ""
 
 
-def test_commands_of_page_succeed(ids: dict[str, str], folder: Path) -> None:
+def test_commands_of_pages_succeed(ids: dict[str, str], folder: Path) -> None:
     failures = [failure(words, ids) for words in sorted(commands(), key=execution_order)]
     assert [text for text in failures if text] == []
     assert {path.suffix for path in folder.iterdir()} >= {".csv", ".xlsx", ".jsonl", ".html"}

@@ -1,4 +1,4 @@
-"""Execute the commands of docs/operating.md that restore tables from a backup.
+"""Execute the commands of docs/runbook.md that restore tables from a backup.
 
 Moto ignores the time of a restore. Therefore the test replaces the rows of the temporary tables
 with a copy of the rows at that time.
@@ -14,8 +14,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.client import BaseClient
-from botocore.exceptions import ClientError
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.config import default_user_config
 from moto.dynamodb.models import dynamodb_backends
@@ -43,27 +41,21 @@ from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.functions import FUNCTIONS, STAGES
 from infrastructure.restore import Restore
 from tests.admin.command import run
-from tests.docs.aws_commands import AwsCommands
-from tests.docs.blocks import blocks
+from tests.aws.faults import failing
+from tests.aws.tables import error
+from tests.docs.aws_commands import run_aws_commands
+from tests.docs.blocks import block, blocks
 from tests.services.erasure.erasing import erase, finish
 from tests.services.moved_time import Time
 from tests.services.queues import PURCHASE_QUEUE
 from tests.services.solicitation.soliciting import Shop, open_shop
 
+USES_TABLES_OF_MOTO = True
+"""Only moto restores tables from backups."""
 NOT_RESTORED = {"erasures", "contacts", "account-changes"}
 PERSON = {"email": "zoe@example.test", "phoneNumber": "+33612345678"}
 PREFIX = "feedback-test-"
 WITH_QUEUE = {function.name: function.queue for function in FUNCTIONS if function.queue}
-
-
-def step(*containing: str) -> str:
-    """Return the block that contains these texts, for the stage of the tests."""
-    (found,) = (
-        block.text
-        for block in blocks("docs/operating.md")
-        if all(text in block.text for text in containing)
-    )
-    return found.replace("-prod", "-test")
 
 
 def tables() -> Any:
@@ -187,25 +179,10 @@ def protected_stage() -> DeployedStage:
 def commands() -> list[list[str]]:
     """Return the arguments of the three commands of the page, without the stage."""
     (found,) = (
-        b for b in blocks("docs/operating.md") if any("stage stop" in c for c in b.admin_commands)
+        b for b in blocks("docs/runbook.md") if any("stage stop" in c for c in b.admin_commands)
     )
     stop, restore_to, start = (shlex.split(command)[2:] for command in found.admin_commands)
     return [[*stop, "--yes"], [*restore_to, "--yes"], start]
-
-
-def fail_once(monkeypatch: pytest.MonkeyPatch, operation: str, number: int) -> None:
-    """Make the request with this number of an operation fail. Later requests succeed."""
-    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
-    sent = []
-
-    def request(client: BaseClient, name: str, arguments: dict[str, Any]) -> Any:
-        if name == operation:
-            sent.append(arguments)
-            if len(sent) == number:
-                raise ClientError({"Error": {"Code": "LimitExceededException"}}, operation)
-        return real(client, name, arguments)
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", request)
 
 
 def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
@@ -256,16 +233,15 @@ def test_restore_keeps_queued_purchases_newer_versions_and_erasures(
                 temporary.items = copy.deepcopy(rows_at_time[name])
 
     monkeypatch.setattr(Restore, "_restore_temporary", restore_temporary)
-    for operation, number in (
-        ("RestoreTableToPointInTime", 3),
-        ("CreateBackup", 3),
-        ("DeleteTable", 3),
-        ("RestoreTableFromBackup", 3),
-        ("UpdateContinuousBackups", 3),
-        ("PurgeQueue", 3),
+    for operation in (
+        "RestoreTableToPointInTime",
+        "CreateBackup",
+        "DeleteTable",
+        "RestoreTableFromBackup",
+        "UpdateContinuousBackups",
+        "PurgeQueue",
     ):
-        with monkeypatch.context() as patch:
-            fail_once(patch, operation, number)
+        with failing(error(operation, "LimitExceededException"), 1, operation, after=2):
             assert run(*restore_to).exit_code == 1, operation
         not_ended = run(*start)
         assert not_ended.exit_code == 1
@@ -329,7 +305,8 @@ def test_restore_without_confirmation_changes_no_table() -> None:
 
 
 def test_documented_command_restores_one_table() -> None:
-    AwsCommands().run(step("restore-table-to-point-in-time"))
+    command = block("docs/runbook.md", "restore-table-to-point-in-time").text
+    run_aws_commands(command.replace("-prod", "-test"), boto3.client("dynamodb"))
     assert f"{PREFIX}customers-restored" in tables()
     boto3.client("dynamodb").delete_table(TableName=f"{PREFIX}customers-restored")
 

@@ -6,14 +6,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from chalicelib.domain.definitions import (
-    MAX_LEVELS,
-    NormalizedInput,
-    parse_and_validate,
-    parse_definition,
-)
+from admin.domain.definitions import MAX_LEVELS, NormalizedInput
+from admin.domain.input_errors import not_allowed
+from chalicelib.domain.definitions import parse_and_validate, parse_definition
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import InputError, not_allowed
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.schema import Input
 
 Size = Annotated[int, Field(ge=1, le=100)]

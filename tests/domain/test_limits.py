@@ -5,11 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from admin.domain import tags
 from admin.domain.forms import build
+from admin.domain.tags import TagDefinition
+from admin.domain.workflows import definition
 from admin.domain.workflows.definition import ActionDefinition, ConditionDefinition
 from chalicelib.domain import idempotency, input_errors, paging, schema
-from chalicelib.domain.accounts import settings, tags
-from chalicelib.domain.accounts.tags import TagDefinition
+from chalicelib.domain.accounts import settings
 from chalicelib.domain.comparison import as_number
 from chalicelib.domain.customers import body, customer, import_batch
 from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
@@ -20,9 +22,10 @@ from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases import purchase
 from chalicelib.domain.solicitation.mail_content import shortened
-from chalicelib.domain.webhooks import retry_schedule, signature
+from chalicelib.domain.webhooks import retry_schedule
 from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, validate_headers
 from chalicelib.domain.workflows import workflow
+from infrastructure.local_cloud.strict import signature
 from tests.domain.feedback.factories import answer, build_feedback
 from tests.domain.forms.factories import contact_form_errors, field
 
@@ -137,7 +140,7 @@ def test_text_is_accepted_up_to_limit(is_accepted: Callable[[str], bool], longes
         (answers.MAX_VALUES, 1_000),
         (answers.MAX_VALUE, 10_000),
         (workflow.MAX_ATTEMPTS, 8),
-        (workflow.MAX_BODY_BYTES, 200_000),
+        (definition.MAX_BODY_BYTES, 200_000),
         (retry_schedule.BASE_DELAY, timedelta(minutes=1)),
         (retry_schedule.MAX_DELAY, timedelta(hours=6)),
         (signature.REPLAY_WINDOW_S, 300),

@@ -46,36 +46,6 @@ def test_meta_of_page_after_last_page_contains_totals(page: int, item_count: int
     assert (meta.total_items, meta.items_per_page, meta.total_pages) == (25, 10, 3)
 
 
-@pytest.mark.parametrize(
-    ("limit", "page", "positions"),
-    [(1, 1, (1, 1)), (10, 1, (1, 10)), (10, 2, (11, 20)), (100, 3, (201, 300))],
-)
-def test_page_positions_are_computed_from_limit_and_page_number(
-    limit: int, page: int, positions: tuple[int, int]
-) -> None:
-    request = PageRequest(limit=limit, page=page)
-    assert (request.first_position, request.last_position) == positions
-
-
-@pytest.mark.parametrize(
-    ("limit", "page", "total", "ranges"),
-    [
-        (100, 1, 500, [(0, 1, 100)]),
-        (100, 2, 500, [(1, 101, 200)]),
-        (10, 10, 500, [(0, 91, 100)]),
-        (60, 2, 500, [(0, 61, 100), (1, 101, 120)]),
-        (60, 2, 100, [(0, 61, 100)]),
-        (60, 2, 101, [(0, 61, 100), (1, 101, 101)]),
-        (60, 3, 120, []),
-        (10, 1, 0, []),
-    ],
-)
-def test_page_touches_at_most_two_blocks(
-    limit: int, page: int, total: int, ranges: list[tuple[int, int, int]]
-) -> None:
-    assert list(PageRequest(limit=limit, page=page).ranges(total)) == ranges
-
-
 @given(st.integers(1, 100), st.integers(1, 40), st.integers(0, 2_000))
 def test_ranges_contain_each_position_of_page_once(limit: int, page: int, total: int) -> None:
     request = PageRequest(limit=limit, page=page)

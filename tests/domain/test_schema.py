@@ -12,7 +12,6 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import (
     MAX_JSON_LEVELS,
-    Email,
     Input,
     ItemsDescribedAs,
     JsonObject,
@@ -42,12 +41,6 @@ class Definition(Input):
     metadata: JsonObject
 
 
-class Contact(Input):
-    """A definition with an e-mail address."""
-
-    email: Email
-
-
 def test_schema_of_omitted_field_does_not_allow_null() -> None:
     properties = Record.model_json_schema()["properties"]
     assert properties["omitted"]["type"] == "integer"
@@ -58,14 +51,6 @@ def test_schema_of_list_describes_items_that_are_not_validated() -> None:
     schema = Records.model_json_schema()
     assert schema["properties"]["items"]["items"] == {"$ref": "#/$defs/Record"}
     assert Records(items=[{"nullable": "x"}]).items == [{"nullable": "x"}]
-
-
-@pytest.mark.parametrize(
-    "email",
-    ["a@localhost", "a@example.test", "zoé@exämple.test", '"a b"@example.test', "a@[192.0.2.1]"],
-)
-def test_email_of_any_domain_is_stored_unchanged(email: str) -> None:
-    assert parse({"email": email}, Contact).email == email
 
 
 def nested(levels: int) -> Any:

@@ -1,9 +1,6 @@
 """Read the mailbox of the local cloud, and the command that the demo data prints."""
 
 import os
-import re
-import subprocess
-import sys
 from typing import Any
 
 import httpx
@@ -16,20 +13,6 @@ def messages(cloud: Cloud) -> list[dict[str, Any]]:
     response = httpx.get(cloud.demo["mailbox"], timeout=TIMEOUT_S, trust_env=False)
     listed: list[dict[str, Any]] = response.json()
     return listed
-
-
-def printed_command(cloud: Cloud) -> str:
-    """Return the shell command that the demo prints to import a purchase."""
-    options = ("--base-url", cloud.base_url, "--output", str(cloud.folder / "demo.json"))
-    result = subprocess.run(
-        [sys.executable, "-m", "admin", "demo-data", "load", *options],
-        env=cloud.environment() | {"DEMO_MAILBOX": cloud.demo["mailbox"]},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    (command,) = re.findall("^echo .*$", result.stdout, re.MULTILINE)
-    return str(command)
 
 
 def unsent_surveys(cloud: Cloud, owner_id: str) -> list[tuple[str, str, str]]:

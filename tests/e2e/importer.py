@@ -1,9 +1,8 @@
 """A client with which a partner imports customers through the gateway."""
 
+import json
 import os
-import re
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -55,17 +54,6 @@ class Importer:
             time.sleep(0.5)
         raise AssertionError(f"The import did not end: {progress}")
 
-    def wait_until_listed(self, count: int, sweep: Callable[[], None] = lambda: None) -> None:
-        """Wait until the list has ``count`` customers.
-
-        If a process was killed after it created customers, only a sweep lists them.
-        """
-        deadline = time.monotonic() + MAX_WAIT_S
-        while (total := self.list_page(1)["meta"]["totalItems"]) < count:
-            assert time.monotonic() < deadline, f"{total} of {count} customers are listed"
-            sweep()
-            time.sleep(0.5)
-
     def all_customers(self) -> list[dict[str, Any]]:
         """Return all customers in list order.
 
@@ -84,23 +72,31 @@ class Importer:
         return self.post("/partners/customer/list", {"limit": 100, "page": page})
 
 
-def issue_key(cloud: Cloud, account: str) -> dict[str, str]:
-    """Issue an API key for an account. Return the request headers with its credentials."""
-    issued = admin(cloud, "key", "issue", account)
-    key = re.search(r"fk_[0-9a-f]{24}", issued)
-    # A secret can start or end with a hyphen, which is no word boundary.
-    secret = re.search(r"(?<![\w-])[\w-]{43}(?![\w-])", issued)
-    assert key
-    assert secret
-    return {"X-API-KEY": key[0], "X-API-SECRET": secret[0]}
+def customer_rows(count: int, name: str) -> list[dict[str, Any]]:
+    """Return rows of a batch, each for a new customer."""
+    return [
+        {
+            "email": f"{name}{number}@example.test",
+            "phoneNumber": f"+336{number:08d}",
+            "firstName": f"{name} {number}",
+            "metadata": {"row": str(number)},
+        }
+        for number in range(count)
+    ]
 
 
-def create_importer(cloud: Cloud, clients: ExitStack) -> Importer:
-    account = admin(cloud, "account", "create", "Import test").split()[-1]
+def open_importer(cloud: Cloud, clients: ExitStack, account: str) -> Importer:
+    """Return a client with an API key of the account."""
+    key = json.loads(admin(cloud, "key", "issue", account, "--json"))
     client = httpx.Client(
         base_url=cloud.base_url,
-        headers=issue_key(cloud, account),
+        headers={"X-API-KEY": key["apiKey"], "X-API-SECRET": key["apiSecret"]},
         timeout=TIMEOUT_S,
         trust_env=False,
     )
     return Importer(clients.enter_context(client))
+
+
+def create_importer(cloud: Cloud, clients: ExitStack) -> Importer:
+    """Return a client with an API key of a new account."""
+    return open_importer(cloud, clients, admin(cloud, "account", "create", "Import").split()[-1])

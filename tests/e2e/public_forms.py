@@ -1,15 +1,11 @@
 """A client of the public forms. It reads views, builds answers and waits for submission counts."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.forms.field_types import FieldType
 from tests.e2e.cloud import Cloud
-
-WAIT_S = 300
-"""Maximum time to wait for a condition, long enough for a slow machine."""
+from tests.waiting import wait_until
 
 _EXAMPLES = {
     **{field_type.value: field_type.rules.example for field_type in FieldType},
@@ -66,25 +62,3 @@ class PublicForms:
     def wait_for(self, expected: int, kind: str, form_id: str) -> None:
         """Wait until the partner view of the form shows this submission count."""
         wait_until(lambda: self.submissions(kind, form_id) == expected)
-
-
-def wait_until(
-    evaluate: Callable[[], bool],
-    within_s: float = WAIT_S,
-    *,
-    pause_s: float = 0.3,
-    opposite: Callable[[], object] = lambda: None,
-) -> None:
-    """Wait until the condition returns true; fail after the maximum time.
-
-    Args:
-        pause_s: the time in seconds between two evaluations of the condition.
-        opposite: returns the recorded outcome that excludes the expected one, or a false value. The
-            wait fails immediately if there is one.
-    """
-    deadline = time.monotonic() + within_s
-    while not evaluate():
-        outcome = opposite()
-        assert not outcome, f"the opposite outcome is recorded: {outcome}"
-        assert time.monotonic() < deadline, "the condition did not become true in time"
-        time.sleep(pause_s)

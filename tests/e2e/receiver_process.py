@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.public_forms import wait_until
+from tests.waiting import wait_until
 
 
 @dataclass

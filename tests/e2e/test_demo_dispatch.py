@@ -10,11 +10,12 @@ from typing import Any
 import httpx
 
 from chalicelib.domain.ids import new_id
+from infrastructure.demo.description import purchase_command
 from tests.docs.blocks import ROOT
 from tests.e2e.admin import admin
 from tests.e2e.cloud import TIMEOUT_S, Cloud
-from tests.e2e.demo_messages import messages, new_mobile_number, printed_command, unsent_surveys
-from tests.e2e.public_forms import wait_until
+from tests.e2e.demo_messages import messages, new_mobile_number, unsent_surveys
+from tests.waiting import wait_until
 
 
 def partner_view(cloud: Cloud, path: str, record_id: str) -> Any:
@@ -25,7 +26,7 @@ def partner_view(cloud: Cloud, path: str, record_id: str) -> Any:
 
 def test_submission_after_printed_command_counts_for_its_purchase(cloud: Cloud) -> None:
     known = {message["id"] for message in messages(cloud)}
-    subprocess.run(["bash", "-c", printed_command(cloud)], cwd=ROOT, check=True)
+    subprocess.run(["bash", "-c", purchase_command(cloud.environment())], cwd=ROOT, check=True)
 
     def new_mails() -> list[dict[str, Any]]:
         mails = [message for message in messages(cloud) if message["id"] not in known]

@@ -19,12 +19,12 @@ import pytest
 from infrastructure.deployment.code_package import PROJECT
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, stage_named
 from infrastructure.tables import table_resources
-from tests.docs.aws_commands import AwsCommands
+from tests.docs.aws_commands import run_aws_commands
 from tests.docs.blocks import block
 from tests.e2e.admin import admin
 from tests.e2e.cloud import Cloud
-from tests.e2e.public_forms import wait_until
 from tests.e2e.test_first_day import run
+from tests.waiting import wait_until
 
 STAGE = stage_named("dev")
 DATA, CODE = f"feedback-{STAGE.name}-data", f"feedback-{STAGE.name}-code"
@@ -86,11 +86,11 @@ def clone(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Clone:
 @pytest.fixture(scope="module")
 def output(clone: Clone, cloud: Cloud) -> Iterator[str]:
     """Deploy the stage as the guide says and return the output. Finally, delete it."""
-    permissions = clone.run("bash", "-ec", block(GUIDE, "deployment.permissions").text)
+    permissions = clone.run("bash", "-ec", block(GUIDE, "sed").text)
     assert permissions.returncode == 0, permissions.stderr
     text = block(GUIDE, "aws iam").text.replace("file://", f"file://{clone.folder}/")
-    AwsCommands(clients={"iam": cloud.client("iam")}).run(text.replace(ACCOUNT, EMULATED_ACCOUNT))
-    text = block(GUIDE, "ALARM_EMAIL").text.replace(ACCOUNT, EMULATED_ACCOUNT)
+    run_aws_commands(text.replace(ACCOUNT, EMULATED_ACCOUNT), cloud.client("iam"))
+    text = block(GUIDE, "STAGE=dev ALARM_EMAIL").text.replace(ACCOUNT, EMULATED_ACCOUNT)
     deployed = clone.run("bash", "-ec", text.replace("STAGE=dev", "STAGE=dev FIREWALL=yes"))
     assert deployed.returncode == 0, deployed.stderr
     yield deployed.stdout

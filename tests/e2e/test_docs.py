@@ -11,13 +11,18 @@ import pytest
 import yaml
 
 from chalicelib.domain.ids import new_id
+from infrastructure.demo.description import purchase_command
+from tests.chromium.browser import open_page, serve
 from tests.docs.blocks import ROOT, block
 from tests.e2e.admin import admin
-from tests.e2e.browser import open_page, serve
 from tests.e2e.cloud import Cloud
+from tests.e2e.demo_messages import messages
+from tests.waiting import wait_until
 
 INTEGRATING = "docs/integrating.md"
 OPERATING = "docs/operating.md"
+README = "README.md"
+RUNBOOK = "docs/runbook.md"
 # Install no requirements, because the environment of the test runs the commands.
 MAKE = "make --no-print-directory --old-file=.venv/.requirements "
 
@@ -138,7 +143,7 @@ def test_plain_html_form_submits_form(form: Form) -> None:
 
 def test_operator_command_line_is_set_up(cloud: Cloud) -> None:
     exports = block(OPERATING, "make env").text.replace("make ", MAKE)
-    completion = block(OPERATING, "completion show").text
+    completion = block(OPERATING, "--show-completion").text
     command = f"set -e\n{exports}{completion}feedback-admin account list --json"
     accounts = json.loads(bash(command, STATE_DIR=str(cloud.folder)))
     assert cloud.demo["accountId"] in {account["id"] for account in accounts}
@@ -146,13 +151,60 @@ def test_operator_command_line_is_set_up(cloud: Cloud) -> None:
 
 def test_make_logs_prints_log_lines(cloud: Cloud) -> None:
     response: Any = cloud.http.get("/public/survey", params={"survey": "x"}).json()
-    command, _, example_id = block(OPERATING, "make logs").text.strip().partition("=")
+    command, _, example_id = block(RUNBOOK, "make logs").text.strip().partition("=")
     assert len(example_id) == len(response["requestId"])
     command = command.replace("make ", MAKE)
     # pytest sets STAGE, which is also an option of this command.
     environment = {"STATE_DIR": str(cloud.folder), "STAGE": ""}
     line = json.loads(bash(f"{command}={response['requestId']}", **environment))
     assert line["status"] == 400
+
+
+def run_readme(cloud: Cloud, part: str) -> str:
+    """Run the README's only code block that contains this text. Return the output."""
+    demo = cloud.demo
+    names = {"BASE_URL": "baseUrl", "API_KEY": "apiKey", "API_SECRET": "apiSecret"}
+    command = block(README, part).text.replace(".local/", f"{cloud.folder}/")
+    return bash(command, **{name: demo[key] for name, key in names.items()})
+
+
+def test_command_in_readme_sets_variables_of_running_cloud(cloud: Cloud) -> None:
+    exports = block(README, "make env").text.replace("make ", MAKE)
+    command = f"{exports}\nbin/feedback-admin account list --json\n"
+    variables = 'echo "$BASE_URL ${AWS_PROFILE-none}"'
+    output = bash(command + variables, STATE_DIR=str(cloud.folder), AWS_PROFILE="other")
+    assert cloud.demo["accountId"] in output
+    assert output.endswith(f"{cloud.demo['baseUrl']} none\n")
+
+
+def test_first_request_in_readme_returns_documented_response(cloud: Cloud) -> None:
+    response = json.loads(run_readme(cloud, "/partners/customer/list"))
+    assert response["meta"]["totalItems"] >= 80
+    assert len(response["items"][0]) == 36
+
+
+def test_survey_submission_in_readme_sends_webhook(cloud: Cloud) -> None:
+    received = cloud.folder / "webhooks.jsonl"
+    before = len(received.read_text().splitlines()) if received.exists() else 0
+    assert json.loads(run_readme(cloud, "/public/survey/submit")) == {
+        "redirectTo": "https://reviews.example.com/new?place=maison-lumen"
+    }
+    wait_until(lambda: received.exists() and len(received.read_text().splitlines()) > before)
+    assert json.loads(run_readme(cloud, "tail -n 1"))["event"] == "workflow.action.webhook"
+
+
+def test_batch_in_readme_is_imported(cloud: Cloud) -> None:
+    progress = json.loads(run_readme(cloud, "customers-batch.json"))
+    assert progress["rowCount"] == 40
+
+
+def test_script_in_readme_prints_link_of_nine_in_newest_mail(cloud: Cloud) -> None:
+    before = len(messages(cloud))
+    subprocess.run(["bash", "-c", purchase_command(cloud.environment())], cwd=ROOT, check=True)
+    wait_until(lambda: len(messages(cloud)) > before)
+    newest = messages(cloud)[-1]
+    assert run_readme(cloud, "mailbox").splitlines() == [newest["subject"], newest["links"][9]]
+    assert newest["links"][9].endswith("a.nps=9")
 
 
 def bash(command: str, folder: Path = ROOT, **environment: str) -> str:

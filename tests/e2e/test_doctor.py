@@ -1,12 +1,11 @@
 """Tests of the command ``doctor`` on the local cloud, before and after tests break the stage."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from tests.admin.command import run
 from tests.e2e.cloud import Cloud
 
 PROBLEMS = {
@@ -36,16 +35,10 @@ PROBLEMS = {
 }
 
 
-def doctor(cloud: Cloud) -> tuple[int, dict[str, Any]]:
+def doctor() -> tuple[int, dict[str, Any]]:
     """Run the command. Return its exit code and its report."""
-    result = subprocess.run(
-        [sys.executable, "-m", "admin", "doctor", "--json"],
-        env=cloud.environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert result.stdout, result.stderr
-    return result.returncode, json.loads(result.stdout)
+    result = run("doctor", "--json")
+    return result.exit_code, json.loads(result.stdout)
 
 
 def found(report: dict[str, Any]) -> set[tuple[str, str, str]]:
@@ -58,15 +51,15 @@ def found(report: dict[str, Any]) -> set[tuple[str, str, str]]:
 
 
 def test_doctor_finds_each_problem_of_broken_stage(cloud: Cloud) -> None:
-    exit_code, healthy = doctor(cloud)
+    exit_code, healthy = doctor()
     assert (exit_code, healthy["problems"]) == (0, {})
     with ExitStack() as broken:
         for breakage in (data, functions, event_sources):
             broken.enter_context(breakage(cloud))
-        exit_code, report = doctor(cloud)
+        exit_code, report = doctor()
     assert exit_code == 1
     assert found(report) == PROBLEMS
-    assert doctor(cloud) == (0, healthy)
+    assert doctor() == (0, healthy)
 
 
 @contextmanager

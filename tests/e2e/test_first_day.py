@@ -12,7 +12,7 @@ import yaml
 from tests.docs.blocks import ROOT, block, blocks
 from tests.e2e.admin import admin
 from tests.e2e.cloud import Cloud
-from tests.e2e.public_forms import wait_until
+from tests.waiting import wait_until
 
 PAGE = "docs/operating.md"
 

@@ -20,7 +20,6 @@ KNOWN = {
     "/partners/survey": "surveyId",
     "/partners/customer": "customerId",
 }
-WRITES = ["/partners/customer", "/partners/customer/batch"]
 LISTS = ["/partners/contact-form/list", "/partners/survey/list", "/partners/customer/list"]
 
 
@@ -36,7 +35,7 @@ def test_responses_to_generated_requests_conform_to_openapi(
         [
             str(Path(sys.executable).with_name("schemathesis")),
             *("run", f"{cloud.base_url}/openapi.json", *sent),
-            *("--phases", "examples,fuzzing", "--max-examples", "3", "--seed", "1"),
+            *("--phases", "examples"),
             "--continue-on-failure",
             *("--checks", "all", "--exclude-checks", NOT_CHECKED),
         ],
@@ -73,18 +72,12 @@ def test_list_pages_conform_to_openapi(
 
 
 @pytest.mark.parametrize("missing", ["X-API-KEY", "X-API-SECRET"])
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        *(("GET", path) for path in [*KNOWN, "/partners/customer/batch"]),
-        *(("POST", path) for path in [*LISTS, *WRITES]),
-    ],
-)
 def test_request_with_one_credential_header_is_rejected(
-    openapi_schema: Any, credentials: dict[str, str], method: str, path: str, missing: str
+    openapi_schema: Any, credentials: dict[str, str], missing: str
 ) -> None:
-    case = openapi_schema[path][method].Case()
     headers = {name: value for name, value in credentials.items() if name != missing}
-    response = case.call(headers=headers)
-    case.operation.validate_response(response)
-    assert response.status_code == 401
+    for method, path in (("GET", "/partners/customer"), ("POST", "/partners/customer/batch")):
+        case = openapi_schema[path][method].Case()
+        response = case.call(headers=headers)
+        case.operation.validate_response(response)
+        assert response.status_code == 401

@@ -9,16 +9,15 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from chalice.app import CloudWatchEvent
 
+from admin.services.webhooks.find import list_executions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.work import DueWork, Swept, open_shards
 from chalicelib.domain.workflows.workflow import new_execution
-from chalicelib.functions.sweep import sweep
-from chalicelib.services.webhooks.deliveries import list_deliveries
+from chalicelib.services.sweeper import run_sweeper
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import customer_creation, executions
@@ -33,10 +32,6 @@ from tests.services.queues import WEBHOOK_QUEUE
 
 LISTED_PER_SHARD = 20
 """The tests reduce the number of listed records, because moto needs milliseconds for each."""
-
-EVENT = dict.fromkeys(
-    ("version", "account", "region", "detail-type", "source", "time", "id", "detail", "resources")
-)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +57,7 @@ def sweep_once(calls: int) -> None:
     time; later checks report too little.
     """
     with allowed("sweep"):
-        sweep(CloudWatchEvent(EVENT, Context(calls)))
+        run_sweeper(Context(calls))
 
 
 def make_overdue(account_id: str, count: int) -> None:
@@ -77,7 +72,7 @@ def make_only_overdue(account_id: str, monkeypatch: pytest.MonkeyPatch) -> DueWo
     """Create an execution that has been due for an hour. Sweeps find no other execution."""
     make_overdue(account_id, 1)
     all_overdue = WEBHOOKS.records.overdue
-    (execution,) = list_deliveries(account_id, None, 1)
+    (execution,) = list_executions(account_id, None, 1)
 
     def overdue(now: datetime, at_once: int) -> Iterator[DueWork]:
         return (due for due in all_overdue(now, at_once) if due.owner_id == execution.id)
@@ -297,13 +292,13 @@ def test_backlog_of_work_does_not_delay_positions_and_retention(
 
     for name in ("request_overdue_positions", "anonymize_old_feedback"):
         run = start if name == part else Swept
-        monkeypatch.setattr(f"chalicelib.functions.sweep.{name}", run)
+        monkeypatch.setattr(f"chalicelib.services.sweeper.{name}", run)
     waited: list[bool] = []
 
     def sweep_until_started(*_: object) -> Swept:
         waited.append(started.wait(1))
         return Swept()
 
-    monkeypatch.setattr("chalicelib.functions.sweep.sweep_work", sweep_until_started)
+    monkeypatch.setattr("chalicelib.services.sweeper.sweep", sweep_until_started)
     sweep_once(10_000)
     assert waited == [True] * len(ALL_WORK)

@@ -11,16 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 from hypothesis import strategies as st
 
-from admin.definitions.check import check
-from admin.definitions.definition import RawDefinition
-from admin.definitions.files import read_files
-from admin.definitions.identify import MODELS
+from admin.services.definitions.check import check
+from admin.services.definitions.definition import RawDefinition
+from admin.services.definitions.files import read_files
+from admin.services.definitions.identify import MODELS
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.body import CustomerBody
@@ -195,17 +194,11 @@ class EmptyAccounts:
     def account(self, account_id: str) -> Account:
         return Account(account_id, "Any", datetime.now(UTC))
 
-    def time_zone(self, account_id: str) -> ZoneInfo:
-        return ZoneInfo("UTC")
-
     def directory(self, account_id: str) -> Directory:
         return Directory.of([])
 
     def ids_by_key(self, account_id: str, kind: str) -> dict[str, str]:
         return {}
-
-    def has_customer(self, account_id: str, customer_id: str) -> bool:
-        return False
 
     def workflows(self, account_id: str) -> tuple[()]:
         return ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from infrastructure import generate
+from infrastructure.generate import __main__ as generate
 from infrastructure.local_cloud import __main__ as local_cloud
 
 

@@ -7,13 +7,10 @@ from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 
-import boto3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.ses.models import ses_backends
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
@@ -213,18 +210,6 @@ def test_international_domain_is_converted_to_ascii() -> None:
 def test_invalid_unsubscribe_link_raises_value_error(link: str) -> None:
     with pytest.raises(ValueError, match="unsubscribe link"):
         mime(replace(MAIL, unsubscribe_link=link))
-
-
-@pytest.mark.usefixtures("ses")
-def test_mail_is_sent_in_one_request() -> None:
-    boto3.client("ses").verify_domain_identity(Domain="lumen.example.com")
-    with counted_calls() as calls:
-        message_id = send_mail(MAIL)
-    assert calls == {"ses.SendRawEmail": 1}
-    (sent,) = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].sent_messages
-    assert sent.id == message_id
-    assert sent.source == MAIL.sender
-    assert set(sent.destinations) == {MAIL.to}
 
 
 @pytest.mark.usefixtures("ses")

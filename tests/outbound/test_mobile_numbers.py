@@ -4,7 +4,7 @@ import pytest
 from phonenumbers import PhoneNumberType, is_valid_number, number_type, parse
 
 from tests.e2e.demo_messages import new_mobile_number
-from tests.e2e.public_forms import wait_until
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize("drawn", [0, 1, 499_999, 999_999, 1_000_000])

@@ -12,7 +12,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.outbound import queues
 from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK, IMPORTS, Queue
-from tests.services.faults import InjectedFault, inject_fault
+from tests.aws.faults import InjectedFault, inject_fault
 
 
 def pointers(count: int) -> list[FeedbackPointer]:
@@ -30,10 +30,8 @@ def test_messages_are_sent_in_batches_of_ten(
 
 
 @pytest.mark.parametrize("queue", [FEEDBACK, IMPORTS])
-def test_no_more_messages_are_sent_after_failed_first_request(
-    account: str, monkeypatch: pytest.MonkeyPatch, queue: Queue
-) -> None:
-    with inject_fault(monkeypatch, 0, InjectedFault.TIMEOUT) as requests:
+def test_no_more_messages_are_sent_after_failed_first_request(account: str, queue: Queue) -> None:
+    with inject_fault(0, InjectedFault.TIMEOUT) as requests:
         assert send(queue, pointers(60)) == 0
     assert requests.operations == ["SendMessageBatch"]
 

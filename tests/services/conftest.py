@@ -1,14 +1,10 @@
 """Fixtures for tests of services."""
 
-import copy
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
-from moto.sqs.models import sqs_backends
 
+from tests.aws.stage import copy_rows, delete_rows_and_messages, put_rows
 from tests.web.seeded_account import SeededAccount, seed_account
 
 
@@ -21,11 +17,10 @@ def seed(cloud: None) -> Callable[[], SeededAccount]:
     """
     delete_rows_and_messages()
     account = seed_account()
-    rows = {name: copy.deepcopy(table.items) for name, table in _tables().items() if table.items}
+    rows = copy_rows()
 
     def restore() -> SeededAccount:
-        for name, items in rows.items():
-            _tables()[name].items.update(copy.deepcopy(items))
+        put_rows(rows)
         return account
 
     return restore
@@ -39,22 +34,8 @@ def seeded(account: str, seed: Callable[[], SeededAccount]) -> SeededAccount:
 
 @pytest.fixture(autouse=True)
 def empty_tables() -> None:
-    """Delete the rows of earlier tests, because moto examines all rows for each query and scan."""
+    """Delete the rows and messages of earlier tests."""
     delete_rows_and_messages()
-
-
-def delete_rows_and_messages() -> None:
-    """Empty all tables and queues of moto."""
-    for table in _tables().values():
-        table.items.clear()
-    for queue in sqs_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].queues.values():
-        queue._messages.clear()
-        queue.deleted_messages.clear()
-        queue._pending_messages.clear()
-
-
-def _tables() -> dict[str, Any]:
-    return dynamodb_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"].tables
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,9 @@
 """A clock that a test can move ahead."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,3 +26,13 @@ def move_time(monkeypatch: pytest.MonkeyPatch) -> Time:
     monkeypatch.setattr(clock, "now", lambda: movable_time.now(real))
     monkeypatch.setattr("chalicelib.backoff.time.sleep", lambda _: None)
     return movable_time
+
+
+@contextmanager
+def wrong_clock(ahead: timedelta) -> Iterator[None]:
+    """Make the clock of the process differ from that of DynamoDB in the ``with`` block."""
+    real = clock.now
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.aws.stage.clock", SimpleNamespace(now=real))
+        patch.setattr(clock, "now", lambda: real() + ahead)
+        yield

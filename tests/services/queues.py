@@ -13,16 +13,21 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
 import app
+from infrastructure.functions import FUNCTIONS
+from tests.aws.faults import Killed
 from tests.policies import allowed
-from tests.services.faults import Killed
 
 
 @dataclass(frozen=True)
 class FunctionQueue:
-    """A queue of the stage and the name of the function that its messages trigger."""
+    """A queue of the stage, whose messages trigger a function."""
 
     name: str
-    function: str
+
+    @property
+    def function(self) -> str:
+        """The name of the function."""
+        return next(f.name for f in FUNCTIONS if f.queue and f.queue.name == self.name)
 
     def queued_messages(self, account_id: str) -> list[str]:
         """Remove all messages from the queue and return the bodies of this account's messages."""
@@ -83,11 +88,11 @@ class FunctionQueue:
             pending = failed
 
 
-IMPORT_QUEUE: Final = FunctionQueue("imports.fifo", "import_customers")
-LISTING_QUEUE: Final = FunctionQueue("listing.fifo", "assign_positions")
-FEEDBACK_QUEUE: Final = FunctionQueue("feedback", "process_feedback")
-WEBHOOK_QUEUE: Final = FunctionQueue("webhooks", "send_webhook")
-PURCHASE_QUEUE: Final = FunctionQueue("purchases", "record_purchase")
-SOLICITATION_QUEUE: Final = FunctionQueue("solicitations", "send_survey")
-ERASURE_QUEUE: Final = FunctionQueue("erasures", "erase_customer")
-SUPPRESSION_QUEUE: Final = FunctionQueue("suppressions", "change_customers")
+IMPORT_QUEUE: Final = FunctionQueue("imports.fifo")
+LISTING_QUEUE: Final = FunctionQueue("listing.fifo")
+FEEDBACK_QUEUE: Final = FunctionQueue("feedback")
+WEBHOOK_QUEUE: Final = FunctionQueue("webhooks")
+PURCHASE_QUEUE: Final = FunctionQueue("purchases")
+SOLICITATION_QUEUE: Final = FunctionQueue("solicitations")
+ERASURE_QUEUE: Final = FunctionQueue("erasures")
+SUPPRESSION_QUEUE: Final = FunctionQueue("suppressions")

@@ -8,6 +8,7 @@ from chalice.test import Client
 
 from chalicelib.log import logger
 from chalicelib.services.caching import clear_caches
+from chalicelib.web.openapi import routes
 from tests.web.loaded_account import LoadedAccount, load_records
 from tests.web.partner_client import ROOT, Partner, new_partner
 
@@ -21,6 +22,18 @@ def client(cloud: None) -> Iterator[Client]:
     with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
         yield client
     clear_caches()
+
+
+@pytest.fixture(scope="session")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Build the pages of the documentation for the app. Return their HTML by name."""
+    from infrastructure.openapi import docs_pages
+
+    folder = tmp_path_factory.mktemp("docs")
+    docs_pages.write(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routes, "PAGES", folder)
+        yield {file.stem: file.read_text(encoding="utf-8") for file in folder.iterdir()}
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def test_request_writes_one_log_line(partner: Partner, log: StringIO) -> None:
     assert line["request_id"]
 
 
-@pytest.mark.parametrize("path", ["/partners/customer", "/partners/survey/list", "/docs"])
+@pytest.mark.parametrize("path", ["/partners/customer", "/partners/survey/list", "/openapi.json"])
 def test_response_has_request_id_of_log_and_body(
     partner: Partner, log: StringIO, path: str
 ) -> None:

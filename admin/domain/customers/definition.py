@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from chalicelib.domain.accounts.tags import Tag, TagDefinition
+from admin.domain.tags import TagDefinition
+from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.customers.body import CustomerBody, ImportMetadata, customer_from_body
 from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
 from chalicelib.domain.customers.customer import Customer
@@ -22,27 +23,30 @@ else:
         "MetadataDefinition",
         __base__=Input,
         **{
-            key: (ImportMetadata if key == IMPORT_METADATA_KEY else JsonObject | None, None)
+            key: (
+                (ImportMetadata, Field(None, description="Your own data: a map of strings."))
+                if key == IMPORT_METADATA_KEY
+                else (JsonObject | None, Field(None, description=f"The record in `{key}`."))
+            )
             for key in METADATA_KEYS
         },
     )
 
 
 class CustomerDefinition(CustomerBody):
-    """The definition of a customer: the fields of the API, and fields that only operators set.
+    """The definition of a customer: the fields of the API, and fields that only operators set."""
 
-    Attributes:
-        metadata: metadata by source, with one optional property for each of the 24 sources.
-        type: only ``Unknown`` can be set; the service computes every other type.
-    """
-
-    id: Identifier
-    metadata: MetadataDefinition | None = None  # type: ignore[assignment]
+    id: Identifier = Field(description="The id of the customer.")
+    metadata: MetadataDefinition | None = Field(  # type: ignore[assignment]
+        default=None, description="Data by source. Each source is a field of its own."
+    )
     tags: list[TagDefinition] = Field(default_factory=list, max_length=100)
     attributes: list[CustomAttributeDefinition] = Field(default_factory=list, max_length=100)
     data_sources: list[Annotated[DataSource, Field(strict=False)]] | None = None
     email_bounced: bool = False
-    type: Literal["Unknown"] | None = None
+    type: Literal["Unknown"] | None = Field(
+        default=None, description="`Unknown`; the service computes all other types."
+    )
 
 
 def build_customer(

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from admin.domain.customers.definition import CustomerDefinition
-from chalicelib.domain.customers.customer import Customer, check_size, joined_name
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.patch import merged_customer
 
 _STORED_AS: Final = {"type": ("declared_type",), "tags": ("tags", "tag_ids")}
 """The fields of a stored customer to which a field of a definition corresponds, if they differ."""
@@ -14,9 +15,8 @@ def merge_customer(definition: Mapping[str, Any], defined: Customer, stored: Cus
     """Return the stored customer with the fields that the definition contains.
 
     Absent fields and empty strings do not change a field; null clears it. Opt-ins and
-    `emailBounced` have no empty value, so null does not change them; a new e-mail address has not
-    bounced. Each source of `metadata` is a field of its own. A display name that follows the first
-    and the last name continues to do so.
+    `emailBounced` have no empty value, so null does not change them. Each source of `metadata` is a
+    field of its own. See `merged_customer` for the display name and `emailBounced`.
 
     Args:
         defined: the customer that `build_customer` built from the definition.
@@ -36,14 +36,9 @@ def merge_customer(definition: Mapping[str, Any], defined: Customer, stored: Cus
         cleared = {source for source, values in metadata.items() if values is None}
         merged_metadata = {**stored.metadata, **defined.metadata}
         changed["metadata"] = {k: v for k, v in merged_metadata.items() if k not in cleared}
-    if changed.get("email", stored.email) != stored.email:
-        changed.setdefault("email_bounced", False)
-    merged = stored.model_copy(update={**changed, "updated_at": defined.updated_at})
-    if "display_name" not in changed and _has_derived_name(stored):
-        name = joined_name(merged.first_name, merged.last_name)
-        merged = merged.model_copy(update={"display_name": name})
-    check_size(merged)
-    return merged
+    if definition.get("displayName", "") is None:
+        changed["display_name"] = None
+    return merged_customer(stored, changed, defined.updated_at)
 
 
 def _changes(value: Any, name: str) -> bool:
@@ -53,8 +48,3 @@ def _changes(value: Any, name: str) -> bool:
             "sms_optin",
         )
     return not isinstance(value, str) or bool(value.strip())
-
-
-def _has_derived_name(customer: Customer) -> bool:
-    derived = joined_name(customer.first_name, customer.last_name)
-    return customer.display_name in (None, derived)

@@ -6,12 +6,12 @@ omitted property has the default value that the API reference documents.
 """
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
+from admin.domain.definitions import ID, KEY, Key, NormalizedInput
 from chalicelib.domain.comparison import Combination
-from chalicelib.domain.definitions import Key, NormalizedInput
 from chalicelib.domain.forms.fields import MAX_INDEX, ExpectedValue, FieldTraits
 from chalicelib.domain.forms.presentation import (
     Body,
@@ -29,13 +29,21 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Identifier, Input
 
 LanguageName = Annotated[Language, Field(strict=False)]
+TRANSLATIONS: Final = "Texts in other languages, by language; see [Translations](#translations)."
 
 
 class KeyedPart(Input):
     """A part of a form definition, such as a field. Other parts refer to it by id or key."""
 
-    id: Identifier | None = None
-    key: str | None = Field(default=None, min_length=1, max_length=100)
+    id: Identifier | None = Field(
+        default=None, description="The id. Default: derived from the key, or from the position."
+    )
+    key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="The name by which other parts of the form, and exports, refer to it.",
+    )
 
 
 class FieldDefinition(KeyedPart, FieldTraits):
@@ -43,22 +51,38 @@ class FieldDefinition(KeyedPart, FieldTraits):
 
     model_config = Input.model_config
 
-    group: str = ""
+    group: str = Field(default="", description="The id or the key of the field's group.")
+    vertical_index: int = Field(
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Row of the field, within its group if it has one. Default: the position in the"
+        " list.",
+    )
 
 
 class FieldGroupDefinition(KeyedPart):
     """The definition of a field group. `verticalIndex` defaults to the position in the list."""
 
     name: str = ""
-    vertical_index: int = Field(default=0, ge=0, le=MAX_INDEX)
+    vertical_index: int = Field(
+        default=0,
+        ge=0,
+        le=MAX_INDEX,
+        description="Position of the group. Default: the position in the list.",
+    )
 
 
 class FieldDependencyDefinition(Input):
     """A condition that shows or hides a field, depending on the answer to another field."""
 
-    id: Identifier | None = None
-    field: str
-    depends_on_field: str
+    id: Identifier | None = Field(
+        default=None, description="The id. Default: derived from the ids of the two fields."
+    )
+    field: str = Field(description="The id or the key of the field to show or hide.")
+    depends_on_field: str = Field(
+        description="The id or the key of the field whose answer decides."
+    )
     operator: Combination = Combination.AND
     depends_on_field_values: list[ExpectedValue]
 
@@ -66,12 +90,16 @@ class FieldDependencyDefinition(Input):
 class FormDefinition(NormalizedInput):
     """The properties that contact form and survey definitions share."""
 
-    id: Identifier
-    key: Key = ""
+    id: Identifier = Field(description=ID)
+    key: Key = Field(default="", description=KEY)
     name: str = Field(min_length=1, max_length=255)
     description: str | None = Field(default=None, max_length=2000)
     language: LanguageName
-    enabled: bool = True
+    enabled: bool = Field(
+        default=True,
+        description="Whether the form accepts submissions. An existing form stays as it is if this"
+        " field is absent.",
+    )
     auto_translate: bool = False
     general_style: GeneralStyle = GeneralStyle()
     header: Header = Header()
@@ -79,8 +107,12 @@ class FormDefinition(NormalizedInput):
     footer: Footer = Footer()
     external_link: ExternalLink = ExternalLink()
     submission: Submission = Submission()
-    layout: Layout = Layout.PAGE
-    thanks: list[Thanks] = Field(default=[], max_length=11)
+    layout: Layout = Field(
+        default=Layout.PAGE, description="`STEPS` shows one question at a time, `PAGE` all of them."
+    )
+    thanks: list[Thanks] = Field(
+        default=[], max_length=11, description="The texts of the thank-you page by rating."
+    )
     logo: Image | None = None
     footer_logo: Image | None = None
     cover: Image | None = None
@@ -88,4 +120,6 @@ class FormDefinition(NormalizedInput):
     fields: list[FieldDefinition] = []
     field_groups: list[FieldGroupDefinition] = []
     field_dependencies: list[FieldDependencyDefinition] = []
-    translations: Mapping[LanguageName, FormTranslation] = {}
+    translations: Mapping[LanguageName, FormTranslation] = Field(
+        default={}, description=TRANSLATIONS
+    )

@@ -4,12 +4,12 @@ Each function yields one error per violated rule, in the order of the definition
 already validated the definition against its model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from admin.domain.forms.dependency_cycle import edges_on_cycles
+from admin.domain.definitions import Colour
 from admin.domain.forms.form import (
     FieldDefinition,
     FieldDependencyDefinition,
@@ -17,9 +17,10 @@ from admin.domain.forms.form import (
     KeyedPart,
 )
 from admin.domain.forms.references import Names, References
+from admin.domain.input_errors import not_allowed, required
 from chalicelib.domain.comparison import Comparator, equal, parse_list
 from chalicelib.domain.forms.fields import ExpectedValue
-from chalicelib.domain.forms.placeholders import NAMES, unknown_names
+from chalicelib.domain.forms.placeholders import NAMES, PLACEHOLDER
 from chalicelib.domain.forms.presentation import Header, Submission, Thanks
 from chalicelib.domain.forms.translation import (
     FormTranslation,
@@ -32,12 +33,9 @@ from chalicelib.domain.input_errors import (
     duplicate_positions,
     errors_of,
     json_pointer,
-    not_allowed,
     out_of_range,
-    required,
     unknown_reference,
 )
-from chalicelib.domain.schema import Colour
 
 Titled = Header | Submission | Thanks | TitlesTranslation
 _EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
@@ -173,7 +171,7 @@ def _dependency_errors(definition: FormDefinition, names: Names) -> Iterator[Inp
     dependencies = definition.field_dependencies
     fields = dict(zip(names.ids, definition.fields, strict=True))
     edges = [(names.find(each.field), names.find(each.depends_on_field)) for each in dependencies]
-    cyclic = edges_on_cycles([(start, end) for start, end in edges if start and end])
+    cyclic = edges_on_cycles((start, end) for start, end in edges if start and end)
     for position in duplicate_positions(dependency.id for dependency in dependencies):
         yield duplicate("fieldDependencies", position, "id")
     for position, (dependency, edge) in enumerate(zip(dependencies, edges, strict=True)):
@@ -189,6 +187,22 @@ def _dependency_errors(definition: FormDefinition, names: Names) -> Iterator[Inp
         yield from _comparison_errors(
             dependency, fields.get(condition_field or ""), *path, "dependsOnFieldValues"
         )
+
+
+def edges_on_cycles(edges: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the edges that are on a cycle: their start is reachable from their end."""
+    found, following = set(edges), dict[str, set[str]]()
+    for start, end in found:
+        following.setdefault(start, set()).add(end)
+    reachable: dict[str, set[str]] = {}
+    for node in following:
+        reached, waiting = set[str](), [node]
+        while waiting:
+            further = following.get(waiting.pop(), set()) - reached
+            reached |= further
+            waiting += further
+        reachable[node] = reached
+    return {(start, end) for start, end in found if start in reachable.get(end, ())}
 
 
 def _comparison_errors(
@@ -243,3 +257,10 @@ def _translated_fields_errors(
         for position in duplicate_positions(texts.values):
             if texts.values[position]:
                 yield duplicate(*path, key, "values", position)
+
+
+def unknown_names(text: str) -> Iterator[str]:
+    """Yield the names of placeholders that do not exist."""
+    for match in PLACEHOLDER.finditer(text):
+        if match["name"] not in NAMES:
+            yield match["name"]

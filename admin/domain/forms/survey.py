@@ -2,21 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field
 
 from admin.domain.forms.build import build_form, retain_timestamps, with_kept_values
-from admin.domain.forms.form import FormDefinition, LanguageName
+from admin.domain.forms.form import TRANSLATIONS, FormDefinition, LanguageName
 from admin.domain.forms.rules import form_errors
+from admin.domain.input_errors import not_allowed
 from chalicelib.domain.accounts.places import Directory, PlaceKind
 from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig, SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, SurveyStyle
 from chalicelib.domain.forms.survey import (
     MAX_RESOLICITATION_DELAY_S,
-    MAX_SOLICITATION_DELAY_S,
-    REMINDER_DELAYS_S,
     DelayStart,
     ExternalDnsConfig,
     PartnerSurvey,
@@ -32,56 +31,92 @@ from chalicelib.domain.input_errors import (
     duplicate,
     duplicate_positions,
     json_pointer,
-    not_allowed,
     out_of_range,
     unknown_reference,
 )
 from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
 
+MAX_SOLICITATION_DELAY_S: Final = 90 * 24 * 3600
+REMINDER_DELAYS_S: Final = range(24 * 3600, 30 * 24 * 3600 + 1)
+"""The possible times between a survey and its reminder."""
 _HIGHEST_RATING = 10
+_IGNORED = "No effect: only `support-email check` sets it."
 
 
 class TargetDefinition(Input):
     """A target of a survey: a brand or a store of the account."""
 
-    id: Identifier | None = None
+    id: Identifier | None = Field(
+        default=None, description="The id. Default: derived from `targetId`."
+    )
     type: PlaceKind
     target_id: Identifier
     enabled: bool = True
-    new_review_uri: str = ""
+    new_review_uri: str = Field(
+        default="", description="The https URL of the page for public reviews."
+    )
 
 
 class SupportEmailDefinition(Input):
-    """The definition of a survey's support address. `domain` defaults to the e-mail's domain.
+    """The definition of a survey's support address. `domain` defaults to the e-mail's domain."""
 
-    `dkim_verified` and `return_path_verified` are accepted and ignored: only the command
-    ``support-email`` stores the states that SES reports.
-    """
-
-    id: Identifier | None = None
+    id: Identifier | None = Field(
+        default=None, description="The id. Default: derived from the address."
+    )
     email: Email
-    domain: str | None = Field(default=None, max_length=255)
+    domain: str | None = Field(
+        default=None,
+        max_length=255,
+        description="The domain. Default: the domain of the address.",
+    )
     forwarding_email: Email | None = None
     default: bool = False
     enable_inbound: bool = False
     external_dns_config: ExternalDnsConfig = ExternalDnsConfig()
-    dkim_verified: bool = False
-    return_path_verified: bool = False
+    dkim_verified: bool = Field(default=False, description=_IGNORED)
+    return_path_verified: bool = Field(default=False, description=_IGNORED)
 
 
 class SurveyDefinition(FormDefinition):
     """The definition of a survey. Its targets must be brands and stores of the account."""
 
+    enabled: bool = Field(
+        default=True,
+        description="Whether the survey accepts submissions and is sent. An existing survey stays"
+        " as it is if this field is absent.",
+    )
     general_style: SurveyStyle = SurveyStyle()
     targets: list[TargetDefinition] = []
     publicly_available: bool = False
-    support_email: SupportEmailDefinition | None = None
+    support_email: SupportEmailDefinition | None = Field(
+        default=None,
+        description="The support address. An existing one stays if this field is absent; `null`"
+        " removes it.",
+    )
     sending_channels: list[SendMode] = []
-    solicitation_threshold: int = 0
-    solicitation_delay: int = 0
-    solicitation_delay_from: DelayStart = DelayStart.DATE
-    reminder_delay: int = 0
-    resolicitation_delay: int = 0
+    solicitation_threshold: int = Field(
+        default=0,
+        description="The maximum age of a purchase in seconds when it arrives. About older"
+        " purchases, no survey is sent. 0: no limit.",
+    )
+    solicitation_delay: int = Field(
+        default=0,
+        description="Seconds between the purchase and the survey, up to 90 days. A purchase with"
+        " `sendAt` has no delay.",
+    )
+    solicitation_delay_from: DelayStart = Field(
+        default=DelayStart.DATE,
+        description="The date of the purchase from which `solicitationDelay` counts.",
+    )
+    reminder_delay: int = Field(
+        default=0,
+        description="Seconds between the survey and its only reminder, 1 to 30 days. 0: no"
+        " reminder.",
+    )
+    resolicitation_delay: int = Field(
+        default=0,
+        description="The minimum number of seconds between two surveys to a customer. 0: no limit.",
+    )
     resolicitation_mode: ResolicitationMode = ResolicitationMode.ACCOUNT
     pre_redirect: bool = False
     pre_redirect_config: PreRedirectConfig | None = None
@@ -89,7 +124,9 @@ class SurveyDefinition(FormDefinition):
     post_redirect_threshold: int | None = None
     email_logo: Image | None = None
     email_cover: Image | None = None
-    translations: Mapping[LanguageName, SurveyTranslation] = {}
+    translations: Mapping[LanguageName, SurveyTranslation] = Field(
+        default={}, description=TRANSLATIONS
+    )
 
 
 def define_survey(

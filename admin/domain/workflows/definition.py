@@ -6,10 +6,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from admin.domain.definitions import NormalizedInput
+from admin.domain.input_errors import not_allowed, required
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Combination, Comparator, as_number, parse_list
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.definitions import NormalizedInput, parse_and_validate
+from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.ids import derived_id, parse_id
 from chalicelib.domain.input_errors import (
@@ -17,17 +19,18 @@ from chalicelib.domain.input_errors import (
     duplicate,
     duplicate_positions,
     json_pointer,
-    not_allowed,
-    required,
     unknown_reference,
 )
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Identifier, Input, format_timestamp
+from chalicelib.domain.schema import (
+    Identifier,
+    Input,
+    format_timestamp,
+)
 from chalicelib.domain.webhooks.headers import header_errors
-from chalicelib.domain.webhooks.url import url_error
+from chalicelib.domain.webhooks.url import InvalidWebhookUrl, parse_webhook_url
 from chalicelib.domain.workflows.workflow import (
     MAX_ATTEMPTS,
-    MAX_BODY_BYTES,
     Action,
     Condition,
     Operator,
@@ -54,42 +57,87 @@ _MAX_CONDITIONS: Final = 50
 _MAX_DEPTH: Final = 5
 _MAX_HEADERS: Final = 50
 _MAX_METADATA: Final = 500
+MAX_BODY_BYTES: Final = 200_000
 
 
 class ConditionDefinition(Input):
     """A comparison (`subject`, `operator`, `value`), or a group (`operator`, `conditions`)."""
 
-    operator: Annotated[Operator, Field(strict=False)]
-    subject: Subject | None = None
-    field: str | None = Field(default=None, min_length=1, max_length=100)
-    value: str | None = None
-    conditions: list["ConditionDefinition"] | None = Field(default=None, max_length=_MAX_CONDITIONS)
+    operator: Annotated[Operator, Field(strict=False)] = Field(
+        description="A comparison, or `$and` or `$or` for a group."
+    )
+    subject: Subject | None = Field(
+        default=None, description="The property of the feedback; not for a group."
+    )
+    field: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="The id or the key of the field, for the subject `answer`.",
+    )
+    value: str | None = Field(
+        default=None,
+        description="The value to compare with; a list with commas for `$in` and `$nin`. For"
+        " brands, stores, forms and surveys, the id or the key.",
+    )
+    conditions: list["ConditionDefinition"] | None = Field(
+        default=None, max_length=_MAX_CONDITIONS, description="The conditions of a group."
+    )
 
 
 class ActionDefinition(Input):
-    """An action of a workflow. The action sends a webhook.
+    """An action of a workflow. The action sends a webhook."""
 
-    An omitted id is derived from the workflow's id and the action's key.
-    """
-
-    id: Identifier | None = None
-    key: str = Field(min_length=1, max_length=100)
-    description: str = Field(default="", max_length=2000)
-    url: str
-    headers: dict[str, str] = Field(default={}, max_length=_MAX_HEADERS)
-    metadata: dict[str, str] = Field(default={}, max_length=_MAX_METADATA)
-    attempts: int = Field(default=MAX_ATTEMPTS, ge=1, le=MAX_ATTEMPTS)
+    id: Identifier | None = Field(
+        default=None, description="The id. Default: derived from the key."
+    )
+    key: str = Field(
+        min_length=1, max_length=100, description="The name of the action, unique in the workflow."
+    )
+    description: str = Field(
+        default="", max_length=2000, description="Internal description, in webhooks."
+    )
+    url: str = Field(description="The https URL of the receiver.")
+    headers: dict[str, str] = Field(
+        default={}, max_length=_MAX_HEADERS, description="Custom headers of the request."
+    )
+    metadata: dict[str, str] = Field(
+        default={},
+        max_length=_MAX_METADATA,
+        description="Data that each webhook of the action contains.",
+    )
+    attempts: int = Field(
+        default=MAX_ATTEMPTS,
+        ge=1,
+        le=MAX_ATTEMPTS,
+        description="The maximum number of attempts.",
+    )
 
 
 class WorkflowDefinition(NormalizedInput):
     """The definition of a workflow."""
 
-    id: Identifier
-    name: str = Field(min_length=1, max_length=255)
-    enabled: bool = True
-    operator: Combination = Combination.AND
-    conditions: list[ConditionDefinition] = Field(default=[], max_length=_MAX_CONDITIONS)
-    actions: list[ActionDefinition] = Field(min_length=1, max_length=MAX_ACTIONS)
+    id: Identifier = Field(description="The id of the workflow.")
+    name: str = Field(
+        min_length=1, max_length=255, description="The name of the workflow, in webhooks."
+    )
+    enabled: bool = Field(
+        default=True,
+        description="Whether the workflow reacts to feedback. An existing workflow stays as it is"
+        " if this field is absent.",
+    )
+    operator: Combination = Field(
+        default=Combination.AND,
+        description="Whether all conditions must match (`$and`) or one (`$or`).",
+    )
+    conditions: list[ConditionDefinition] = Field(
+        default=[],
+        max_length=_MAX_CONDITIONS,
+        description="The conditions. Without conditions, all feedback matches.",
+    )
+    actions: list[ActionDefinition] = Field(
+        min_length=1, max_length=MAX_ACTIONS, description="The webhooks to send."
+    )
 
 
 def parse_workflow_definition(
@@ -282,3 +330,12 @@ def _action_errors(
             "too_large",
             f"The webhook body must be at most {MAX_BODY_BYTES} bytes.",
         )
+
+
+def url_error(url: str, *, allow_private: bool) -> str | None:
+    """Return the error message for an invalid URL, or None if the URL is valid."""
+    try:
+        parse_webhook_url(url, allow_private=allow_private)
+    except InvalidWebhookUrl as error:
+        return str(error)
+    return None

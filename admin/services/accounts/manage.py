@@ -1,7 +1,9 @@
 """Create, find, list and count accounts, and list their changes; issue and revoke API keys."""
 
+import secrets
 from typing import Final
 
+from admin.storage import accounts, counts, history, keys
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import (
     DEFAULT_PERMISSIONS,
@@ -10,13 +12,12 @@ from chalicelib.domain.accounts.account import (
     Permission,
     hash_of,
     is_api_key,
-    new_api_key,
     new_secret,
 )
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import account_changes, accounts, counters, credentials
+from chalicelib.storage import account_changes, credentials
 from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 
@@ -94,8 +95,8 @@ def read_stats(account_id: str) -> dict[str, int]:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    counts = counters.load_counts(account_id)
-    return {name: counts[kind] for name, kind in _STATS.items()}
+    numbers = counts.load_counts(account_id)
+    return {name: numbers[kind] for name, kind in _STATS.items()}
 
 
 def last_changes(account_id: str, limit: int) -> list[AccountChange]:
@@ -103,7 +104,7 @@ def last_changes(account_id: str, limit: int) -> list[AccountChange]:
 
     One AWS request, and one more for each further MB (about 3,000 changes).
     """
-    return account_changes.load_last(account_id, limit)
+    return history.load_last(account_id, limit)
 
 
 def last_changes_of(account_id: str, subject: str) -> list[AccountChange]:
@@ -111,7 +112,7 @@ def last_changes_of(account_id: str, subject: str) -> list[AccountChange]:
 
     One AWS request per MB of changes of the account.
     """
-    return [c for c in account_changes.load_last(account_id) if c.subject == subject]
+    return [c for c in history.load_last(account_id) if c.subject == subject]
 
 
 def add_change(account_id: str, change: AccountChange) -> None:
@@ -151,7 +152,7 @@ def issue_key(
     change = AccountChange(
         credential.created_at, _subject(credential.api_key), operator, None, issued
     )
-    credentials.create(credential, change)
+    keys.create(credential, change)
     return credential, secret
 
 
@@ -183,7 +184,7 @@ def revoke_key(api_key: str, operator: str) -> None:
         credential = require_key(api_key)
         if credential.revoked_at is None:
             change = AccountChange(clock.now(), _subject(api_key), operator, ISSUED, REVOKED)
-            credentials.revoke(credential, change.changed_at, [change])
+            keys.revoke(credential, change.changed_at, [change])
 
     retry_on_contention(attempt)
 
@@ -199,4 +200,9 @@ def list_keys(account_id: str) -> list[Credential]:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    return credentials.list_for_account(account_id)
+    return keys.list_for_account(account_id)
+
+
+def new_api_key() -> str:
+    """Generate an API key: ``fk_`` followed by 24 hexadecimal digits."""
+    return f"fk_{secrets.token_hex(12)}"

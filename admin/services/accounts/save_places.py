@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from admin.domain.places import BrandDefinition, parse_store_definition
+from admin.storage import places
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Place, PlaceKind
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import InputError
-from chalicelib.storage import places
+from chalicelib.services.accounts.directory import current_directory
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 Check = Callable[[Place | None], object]
@@ -28,7 +29,7 @@ def save_store(
     account_id: str, definition: Any, operator: str | None = None, check: Check = lambda _: None
 ) -> Place:
     """Create the store, or replace the existing store with the same id; see `_save`."""
-    store = parse_store_definition(definition, places.load_directory(account_id))
+    store = parse_store_definition(definition, current_directory(account_id))
     return _save(account_id, PlaceKind.STORE, store, operator, check)
 
 

@@ -5,15 +5,11 @@ from typing import Any
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
+from admin.domain.tags import MAX_TAGS, TagDefinition, merge_tags, tag_id, too_many_tags
+from admin.storage import customers
+from admin.storage.tags import create_tag, find_tags, set_tag_color, set_tags
 from chalicelib.domain import clock
-from chalicelib.domain.accounts.tags import (
-    MAX_TAGS,
-    Tag,
-    TagDefinition,
-    merge_tags,
-    tag_id,
-    too_many_tags,
-)
+from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.customers.customer import Customer, check_size
 from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
@@ -22,7 +18,7 @@ from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.services.customers.read import find_customer, read_customer, with_tags
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import optin_keys
-from chalicelib.storage import contacts, customer_creation, customers, places
+from chalicelib.storage import contacts, customer_creation, places
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 
 
@@ -52,7 +48,7 @@ def save_customer(
     def attempt() -> customer_creation.Created:
         if tag_ids:  # tags are saved before the customer
             check(find_customer(account_id, parsed.id))
-        existing = places.find_tags(account_id, tag_ids)
+        existing = find_tags(account_id, tag_ids)
         now = clock.now()
         tags = merge_tags(account_id, parsed.tags, existing, now)
         customer = build_customer(parsed, tags, now)
@@ -62,9 +58,10 @@ def save_customer(
             tagged = with_tags(account_id, [stored])[0] if stored else None
             check(tagged)
             merged = merge_customer(definition, customer, tagged) if tagged else customer
-            return without_suppressed_optins(account_id, merged)
+            allowed = without_suppressed_optins(account_id, merged)
+            return allowed if allowed == merged else allowed.model_copy(update={"updated_at": now})
 
-        return customer_creation.replace(account_id, customer.id, merge)
+        return customers.replace(account_id, customer.id, merge)
 
     saved = retry_on_contention(attempt)
     if not saved.is_listed:
@@ -99,7 +96,7 @@ def change_tags(
 
     def attempt() -> Customer:
         seen = read_customer(account_id, customer_id)
-        existing = places.find_tags(account_id, {tag_id(account_id, name) for name in add})
+        existing = find_tags(account_id, {tag_id(account_id, name) for name in add})
         definitions = [TagDefinition(tag=name) for name in add]
         added = merge_tags(account_id, definitions, existing, clock.now())
         kept = [tag for tag in seen.tags if tag.id not in removed | {new.id for new in added}]
@@ -107,7 +104,7 @@ def change_tags(
         changed = seen.model_copy(update={"tags": tags, "tag_ids": tuple(tag.id for tag in tags)})
         check_size(changed)
         save_tags(account_id, added, existing)
-        if not customers.set_tags(account_id, seen, changed.tag_ids, clock.now()):
+        if not set_tags(account_id, seen, changed.tag_ids, clock.now()):
             raise Contention(condition_failed=True)
         return changed
 
@@ -131,7 +128,7 @@ def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag])
             raise InvalidInput([too_many_tags()])
     for tag in tags:
         if tag.id in new:
-            if not places.create_tag(account_id, tag):
+            if not create_tag(account_id, tag):
                 raise Contention(condition_failed=True)
         elif tag.color and tag.color != existing[tag.id].color:
-            places.set_tag_color(account_id, tag.id, tag.color, tag.updated_at)
+            set_tag_color(account_id, tag.id, tag.color, tag.updated_at)

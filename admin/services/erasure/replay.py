@@ -8,14 +8,18 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 
-from admin.storage import customer_ids
+from admin.storage import accounts, customer_ids, erasure_lists, feedback_ids
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import pair_hash
-from chalicelib.domain.erasure import Erasure
+from chalicelib.domain.customers.import_batch import (
+    groups_from_json,
+)
+from chalicelib.domain.erasure.erasure import Erasure
 from chalicelib.services.erasure.erase import WORKER, start_erasure
 from chalicelib.services.work.worker import Message, attempt
-from chalicelib.storage import accounts, contacts, erasures, feedback, feedback_changes, imports
+from chalicelib.storage import contacts, erasures, feedback, feedback_changes, imports
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.imports import ImportRow
 
 
 def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
@@ -29,7 +33,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
         on_read: called with the number of records that were read.
     """
     # In this order, the time of the last erasure of an address remains.
-    recorded = sorted(erasures.list_all(), key=lambda erasure: erasure.erased_at)
+    recorded = sorted(erasure_lists.list_all(), key=lambda erasure: erasure.erased_at)
     last = {erasure.account_id: erasure for erasure in recorded}
     for erasure in recorded:
         is_last = erasure is last[erasure.account_id]
@@ -54,7 +58,7 @@ def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
     for chunk in imports.unfinished():
         digests = [
             digest
-            for digest in imports.digests_of(chunk)
+            for digest in digests_of(chunk)
             if (erased := erased_at.get(contacts.contact_key(pair_hash(chunk.account_id, digest))))
             and not imports.was_accepted_after(chunk, erased)
         ]
@@ -65,7 +69,7 @@ def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
 
 def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:
     """Anonymize feedback with the pair of an erased person that is older than the erasure."""
-    for feedback_id, contact_hash, created_at in feedback.scan_contacts():
+    for feedback_id, contact_hash, created_at in feedback_ids.scan_contacts():
         erased = erased_at.get(contacts.contact_key(contact_hash))
         if erased and created_at <= erased:
             retry_on_contention(partial(_anonymize, feedback_id))
@@ -117,3 +121,8 @@ def _find_restored(
         )
         if created_at <= erased_at[erasure_id]
     ]
+
+
+def digests_of(chunk: ImportRow) -> set[str]:
+    """Return the digests of the pairs in the rows of a chunk."""
+    return {group.digest for group in groups_from_json(chunk.rows) if group.digest}

@@ -1,5 +1,6 @@
 """Exclude feedback from the counts: mark it as a test, or delete it."""
 
+from admin.storage import excluded_feedback
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
@@ -84,10 +85,10 @@ def _change(stored: StoredFeedback, deletion: AccountChange | None = None, *, by
         head = heads[record.account_id]
         number = feedback_changes.add(write, record.account_id, head, [record.id], now)
         if deletion:
-            feedback.delete(write, stored)
+            excluded_feedback.delete(write, stored)
             account_changes.add(write, record.account_id, [deletion])
         else:
-            feedback.set_test(write, stored, number, now, is_test=by < 0)
+            excluded_feedback.set_test(write, stored, number, now, is_test=by < 0)
         if by:
             TABLES[record.kind].count_submissions(write, record.form_id, by)
             counters.count(write, record.account_id, Counted.FEEDBACK, record.id, by)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from admin.services.accounts.manage import require_account
-from admin.storage import feed
+from admin.storage import feed, feedback_ids
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.storage import feedback, feedback_changes
@@ -28,7 +28,7 @@ def republish_feedback(
     """
     require_account(account_id)
     gaps = feed.repair(account_id)
-    ids = feedback.list_ids(account_id, None, None, newest_first=False)
+    ids = feedback_ids.list_ids(account_id, None, None, newest_first=False)
     published = 0
     for group in in_groups(ids, _AT_ONCE):
         retry_on_contention(partial(_publish, account_id, group))

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 
+from admin.domain.feedback_filter import FeedbackFilter
+from admin.services.feedback.find import find_feedback
 from admin.services.forms.manage import AccountForm, require_form
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.services.accounts.directory import current_directory
-from chalicelib.services.feedback.find import find_feedback
 from chalicelib.storage import feedback
 
 

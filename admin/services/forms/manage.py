@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from admin.domain.enabled import with_enabled
+from admin.storage.forms import replace_document
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound, UnreadableForm
 from chalicelib.domain.feedback.feedback import FormKind
@@ -15,9 +16,9 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.paging import all_pages
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.forms.saved import is_archived, read_saved
+from chalicelib.storage import stage_values
 from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
 from chalicelib.storage.forms import TABLES, StoredForm
-from chalicelib.storage.stage_values import public_base_url
 
 SavedForm = SavedContactForm | SavedSurvey
 
@@ -136,7 +137,7 @@ def _disable_unreadable(kind: FormKind, form_id: str, archives: bool) -> str:
     now = format_timestamp(clock.now())
     changes = {"enabled": False, "updatedAt": now, **({"archived": True} if archives else {})}
     changed = json.dumps({**document, **changes}, ensure_ascii=False).encode()
-    if not TABLES[kind].replace_document(stored, changed):
+    if not replace_document(TABLES[kind], stored, changed):
         raise Contention(condition_failed=True)
     return str(document.get("name", form_id))
 
@@ -160,7 +161,7 @@ def change_form(
         form = _form(kind, stored).saved
         changed = change(form)
         document = changed.model_dump_json().encode()
-        if changed != form and not TABLES[kind].replace_document(stored, document):
+        if changed != form and not replace_document(TABLES[kind], stored, document):
             raise Contention(condition_failed=True)
         return changed
 
@@ -174,10 +175,10 @@ def _find(kind: FormKind, form_id: str) -> StoredForm:
     return stored
 
 
-def page_base_url() -> str:
+def public_base_url() -> str:
     """Return the public base URL of the stage. One AWS request if it is not cached.
 
     Raises:
         Unavailable: no URL is stored, or Systems Manager does not respond.
     """
-    return public_base_url()
+    return stage_values.public_base_url()

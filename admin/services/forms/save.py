@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from admin.domain.forms.contact_form import define_contact_form
 from admin.domain.forms.survey import define_survey
+from admin.storage.forms import save
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Directory
@@ -104,7 +105,7 @@ def _save(
         wordings = [FormWording.of(saved) for saved in (form, earlier) if saved]
         versions = {wording.version: wording.content() for wording in wordings}
         document = form.model_dump_json().encode()
-        table.save(account_id, form.id, document, versions, own, [change] if change else [])
+        save(table, account_id, form.id, document, versions, own, [change] if change else [])
         return form
 
     return retry_on_contention(attempt)

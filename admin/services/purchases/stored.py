@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Final
 
 from admin.services.accounts.manage import require_account
+from admin.storage import accounts, input_hashes
 from admin.storage.solicitations import list_for_account
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.services.purchases.record import input_hash_of
-from chalicelib.storage import accounts, purchases
+from chalicelib.storage import purchases
 
 _READ_AT_ONCE: Final = 100
 
@@ -33,7 +34,7 @@ def is_stored(account_id: str, definitions: Sequence[PurchaseDefinition]) -> lis
     ids = [purchase_id(account_id, d.source, d.external_id) for d in definitions]
     stored: dict[str, str | None] = {}
     for group in in_groups(dict.fromkeys(ids), _READ_AT_ONCE):
-        stored |= purchases.find_input_hashes(account_id, group)
+        stored |= input_hashes.find_input_hashes(account_id, group)
     return [
         stored[id_] == input_hash_of(definition) if id_ in stored else None
         for id_, definition in zip(ids, definitions, strict=True)

@@ -73,7 +73,7 @@ class _Walk:
     def check_unplaced(self) -> Iterator[Difference]:
         """Check the rows that are on no page."""
         positions = self._positions
-        for row in positions.find_unplaced(max(positions.load_total(), self._last_position)):
+        for row in positions.find_on_no_page(max(positions.load_total(), self._last_position)):
             if row.position and row.list_block and row.position <= positions.load_total():
                 continue  # The record was created during the check.
             is_repaired = self._fix and positions.move_to_end(row)

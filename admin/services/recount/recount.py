@@ -9,13 +9,13 @@ from admin.services.accounts.manage import require_account
 from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
 from admin.services.recount.statistics import StatisticsCheck
-from admin.storage import counts as records
+from admin.storage import counts, forms
 from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
-from chalicelib.storage import counters, customers, solicitations
+from chalicelib.storage import customers, solicitations
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.forms import TABLES
 
@@ -67,16 +67,16 @@ class _Check:
             (kind, form_id): count
             for kind, table in TABLES.items()
             for rows in form_positions(account_id, table).walk()
-            for form_id, count in table.load_counts([row.form_id for row in rows]).items()
+            for form_id, count in forms.load_counts(table, [row.form_id for row in rows]).items()
         }
-        self._totals = counters.load_counts(account_id)
+        self._totals = counts.load_counts(account_id)
         self._statistics = StatisticsCheck(account_id, fix=fix)
 
     def feedback(self) -> Iterator[Difference]:
         """Yield the wrong counts of forms and of all feedback, and the wrong statistics."""
         self._statistics.add_surveys()
         counted: Counter[tuple[FormKind, str]] = Counter()
-        found = records.counted_feedback(self._account_id)
+        found = counts.counted_feedback(self._account_id)
         for group in in_groups(found, MAX_LIMIT):
             self._statistics.add_feedback(group)
             counted.update((each.feedback.kind, each.feedback.form_id) for each in group)
@@ -86,7 +86,7 @@ class _Check:
             if count == expected:
                 continue
             # If the count has changed since, feedback was processed during the check.
-            is_repaired = self._fix and TABLES[kind].correct_count(form_id, count, expected)
+            is_repaired = self._fix and forms.correct_count(TABLES[kind], form_id, count, expected)
             subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
             yield Difference(subject, "submissions", count, expected, is_repaired)
         yield from self._total(Counted.FEEDBACK, counted.total())
@@ -94,8 +94,8 @@ class _Check:
 
     def purchases_and_solicitations(self) -> Iterator[Difference]:
         """Yield the numbers of purchases, and of solicitations by outcome, that are wrong."""
-        yield from self._total(Counted.PURCHASES, records.count_purchases(self._account_id))
-        outcomes = records.count_outcomes(self._account_id)
+        yield from self._total(Counted.PURCHASES, counts.count_purchases(self._account_id))
+        outcomes = counts.count_outcomes(self._account_id)
         for kind in solicitations.OUTCOMES.values():
             yield from self._total(kind, outcomes[kind])
 
@@ -107,9 +107,9 @@ class _Check:
         if self._fix:
             # A record can be visible before the counter that the same transaction changes.
             time.sleep(INDEX_LAG_S)
-        is_repaired = self._fix and counters.load_counts(self._account_id)[kind] == before
+        is_repaired = self._fix and counts.load_counts(self._account_id)[kind] == before
         if is_repaired:
-            counters.correct_count(self._account_id, kind, counted - before)
+            counts.correct_count(self._account_id, kind, counted - before)
         yield Difference("account", kind.value, before, counted, is_repaired)
 
     def customers(self) -> Iterator[Difference]:
@@ -140,7 +140,7 @@ class _Check:
         is_repaired = (
             self._fix
             and bool(differing)
-            and records.correct_customer(self._account_id, current, expected)
+            and counts.correct_customer(self._account_id, current, expected)
         )
         return [
             Difference(f"customer {current.id}", name, stored, value, is_repaired)
@@ -149,10 +149,10 @@ class _Check:
 
     def _expected(self, customer_id: str) -> dict[str, int]:
         account_id = self._account_id
-        feedback = list(records.counted_feedback_of_customer(account_id, customer_id))
+        feedback = list(counts.counted_feedback_of_customer(account_id, customer_id))
         ratings = [record.rating for record in feedback if record.rating is not None]
         return {
-            "purchase_count": records.count_purchases_of_customer(account_id, customer_id),
+            "purchase_count": counts.count_purchases_of_customer(account_id, customer_id),
             "feedback_count": len(feedback),
             "rating_sum": sum(ratings),
             "rating_count": len(ratings),

@@ -28,6 +28,7 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.send_invitation import build_invitation, message_text
 from chalicelib.storage import purchases, trackers
+from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.solicitations import of_customer
 
@@ -149,10 +150,11 @@ def create_tracker(
 ) -> Tracker:
     """Create a tracker for a survey about a purchase.
 
-    If a tracker with this id already exists, that tracker is not changed.
+    An unused tracker with this id is replaced.
 
     Raises:
         NotFound: the account has no such survey or purchase.
+        Contention: the tracker with this id is already used.
     """
     survey = surveys.find(survey_id)
     if survey is None or survey.account_id != account_id:
@@ -170,5 +172,6 @@ def create_tracker(
         send_mode=send_mode,
         created_at=clock.now(),
     )
-    trackers.create(tracker)
+    with transaction() as write:
+        trackers.put(write, tracker)
     return tracker

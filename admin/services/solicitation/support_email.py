@@ -6,6 +6,7 @@ from a domain that another account has verified.
 
 from collections.abc import Callable, Collection, Iterator
 
+from admin.domain.mail_domain import MailDomain, domain_of, is_same_or_subdomain
 from admin.outbound import mail_domains
 from admin.services.accounts.manage import require_account
 from admin.services.forms.manage import SavedForm, change_form, list_forms
@@ -16,7 +17,6 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.mail_domain import MailDomain, domain_of, is_same_or_subdomain
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from admin.services.accounts.manage import list_accounts, require_account
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.webhooks.execution import ExecutionState, ReplayResult
-from chalicelib.services.webhooks.deliveries import replay_deliveries
+from chalicelib.services.webhooks.deliveries import replay_executions
 from chalicelib.storage import executions
 
 _AT_ONCE: Final = 100
@@ -37,7 +37,7 @@ def replay_matching(
     for account in accounts:
         listed = executions.newest_first(account.id, state, since)
         for group in in_groups((execution.id for execution in listed), _AT_ONCE):
-            results = replay_deliveries(group, account.id)
+            results = replay_executions(group, account.id)
             count = list(results.values()).count(ReplayResult.REPLAYED)
             replayed += count
             on_replayed(count)

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 
 from admin.services.accounts.manage import require_account
+from admin.storage import webhook_secrets
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import new_secret
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage import webhook_secrets
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 
 SUBJECT: Final = "webhook secret"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from admin.storage import webhook_secrets
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import new_id
@@ -11,7 +12,6 @@ from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.workflows.workflow import Action, Workflow, example_body
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.settings import settings
-from chalicelib.storage import webhook_secrets
 
 
 @dataclass(frozen=True)

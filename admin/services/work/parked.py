@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Final
 
 from admin.outbound.queue_depths import QueueDepth, read_depths
+from admin.storage.parked import ParkedWork, count_parked, list_parked, parked_parts
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.work import ParkedWork
 from chalicelib.outbound.queues import send
 from chalicelib.queues import ALL_QUEUES
 from chalicelib.services.work.kinds import ALL_WORK, KindOfWork
@@ -27,13 +27,13 @@ def read_status() -> tuple[list[QueueDepth], dict[str, int]]:
     AWS requests: four per queue, one per kind of work (one more per further MB of parked work), and
     one to CloudWatch.
     """
-    parked = {kind.records.kind: kind.records.count_parked() for kind in ALL_WORK}
+    parked = {kind.records.kind: count_parked(kind.records) for kind in ALL_WORK}
     return read_depths(ALL_QUEUES), parked
 
 
 def list_parked_work() -> list[ParkedWork]:
     """Return up to 100 parked work records of all accounts, the earliest parked first."""
-    parked = [work for kind in ALL_WORK for work in islice(kind.records.parked(), MAX_LISTED)]
+    parked = [work for kind in ALL_WORK for work in islice(list_parked(kind.records), MAX_LISTED)]
     return sorted(parked, key=lambda work: work.parked_at)[:MAX_LISTED]
 
 
@@ -52,7 +52,7 @@ def replay(owner_id: str, part: str | None = None) -> int:
     """
     replayed = 0
     for kind in ALL_WORK:
-        parts = kind.records.parked_parts(owner_id)
+        parts = parked_parts(kind.records, owner_id)
         replayed += _replay(kind, ((owner_id, each) for each in parts if part in (None, each)))
     if not replayed:
         raise NotFound("parked work")
@@ -82,7 +82,7 @@ def replay_matching(
             continue
         matching = (
             (work.owner_id, work.part)
-            for work in kind.records.parked(since)
+            for work in list_parked(kind.records, since)
             if account_id in (None, work.account_id)
             # The index contains whole seconds.
             and (since is None or work.parked_at >= since)

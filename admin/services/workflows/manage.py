@@ -7,13 +7,15 @@ from typing import Any
 from admin.domain.enabled import with_enabled
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.accounts.manage import require_account
+from admin.storage import workflows
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.settings import settings
-from chalicelib.storage import places, workflows
+from chalicelib.storage import places
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.workflows import list_for_account
 
 
 def save_workflow(
@@ -39,7 +41,7 @@ def save_workflow(
     directory = places.load_directory(account_id)
 
     def attempt() -> Workflow:
-        existing = workflows.list_for_account(account_id, consistent=True)
+        existing = list_for_account(account_id, consistent=True)
         parsed = parse_workflow_definition(
             definition, directory, existing, allow_private=settings().private_webhooks
         )
@@ -67,7 +69,7 @@ def list_workflows(account_id: str) -> Sequence[Workflow]:
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    return workflows.list_for_account(account_id, consistent=True)
+    return list_for_account(account_id, consistent=True)
 
 
 def find_workflow(account_id: str, workflow_id: str) -> Workflow:

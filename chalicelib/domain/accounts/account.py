@@ -101,11 +101,6 @@ def is_api_key(text: str) -> bool:
     return bool(_API_KEY_PATTERN.fullmatch(text))
 
 
-def new_api_key() -> str:
-    """Generate an API key: ``fk_`` followed by 24 hexadecimal digits."""
-    return f"fk_{secrets.token_hex(12)}"
-
-
 def new_secret() -> str:
     """Generate a secret of 32 random bytes in URL-safe Base64."""
     return secrets.token_urlsafe(_SECRET_BYTES)

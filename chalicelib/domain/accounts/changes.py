@@ -22,8 +22,3 @@ class AccountChange:
     operator: str
     old: Any
     new: Any
-
-    @property
-    def is_setting(self) -> bool:
-        """Whether the subject is a setting of the account."""
-        return " " not in self.subject

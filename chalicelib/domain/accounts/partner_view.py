@@ -1,10 +1,37 @@
-"""The partner view of brands and stores."""
+"""The partner view of an account, and of its brands and stores."""
 
 from pydantic import Field
 
+from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.paging import PageMeta
 from chalicelib.domain.schema import Resource, UuidText
+
+
+class PartnerLimits(Resource):
+    """Limits of requests. They are the same for all accounts."""
+
+    request_bytes: int = Field(description="Maximum size of a request body, in bytes.")
+    list_items: int = Field(description="Maximum number of records on a page of a list.")
+    customer_bytes: int = Field(description="Maximum size of a customer's JSON, in bytes.")
+    customer_batch_rows: int = Field(description="Maximum number of rows in a batch of customers.")
+    purchase_bytes: int = Field(description="Maximum size of a purchase's JSON, in bytes.")
+
+
+class PartnerAccount(Resource):
+    """The account of the request's API key, and what the key may do."""
+
+    id: UuidText = Field(description="Unique identifier.")
+    name: str = Field(description="Name of the account.")
+    time_zone: str = Field(
+        description="Time zone of the account and of stores without a time zone, as IANA name.",
+        examples=["Europe/Paris"],
+    )
+    permissions: tuple[Permission, ...] = Field(
+        description="What this API key may do: `read`, `write` (create, change, cancel), `erase`"
+        " (erase customers)."
+    )
+    limits: PartnerLimits
 
 
 class PartnerPlace(Resource):

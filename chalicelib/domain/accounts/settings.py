@@ -1,6 +1,5 @@
 """The settings of an account."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
@@ -10,8 +9,6 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Choice, Input, must
 
@@ -175,24 +172,3 @@ class AccountSettings(Input):
         if self.sms_countries is not None:
             return frozenset(self.sms_countries)
         return frozenset({self.default_region} if self.default_region else ())
-
-
-def change_settings(
-    current: AccountSettings, changes: Mapping[str, Any], operator: str, now: datetime
-) -> tuple[AccountSettings, list[AccountChange]]:
-    """Return the new settings, and an `AccountChange` for each setting whose value changes.
-
-    Args:
-        changes: JSON values by name in camelCase. None restores the default.
-
-    Raises:
-        InvalidInput: a value is invalid.
-    """
-    before = current.model_dump(mode="json")
-    changed = parse_definition({**before, **changes}, AccountSettings)
-    after = changed.model_dump(mode="json")
-    return changed, [
-        AccountChange(now, name, operator, before[name], value)
-        for name, value in after.items()
-        if value != before[name]
-    ]

@@ -1,17 +1,8 @@
 """Tags: labels for customers. A tag belongs to the account; customers refer to it by its id."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import Final
-
 from pydantic import Field
 
-from chalicelib.domain.ids import derived_id
-from chalicelib.domain.input_errors import InputError, json_pointer
-from chalicelib.domain.schema import Colour, Identifier, Input, Resource, Timestamp
-
-MAX_TAGS: Final = 1_000
-"""Maximum number of tags of an account."""
+from chalicelib.domain.schema import Identifier, Resource, Timestamp
 
 
 class Tag(Resource):
@@ -22,47 +13,3 @@ class Tag(Resource):
     updated_at: Timestamp
     tag: str = Field(description="The tag's name.", examples=["VIP"])
     color: str | None = Field(description="A hexadecimal colour.", examples=["#C0392B"])
-
-
-class TagDefinition(Input):
-    """A tag in a definition. Names that differ only in case are the same tag."""
-
-    tag: str = Field(min_length=1, max_length=255)
-    color: Colour | None = None
-
-
-def tag_id(account_id: str, name: str) -> str:
-    """Return the id of the account's tag with this name. The case of the name is ignored."""
-    return derived_id(account_id, "tag", name.casefold())
-
-
-def merge_tags(
-    account_id: str,
-    definitions: Iterable[TagDefinition],
-    existing: Mapping[str, Tag],
-    now: datetime,
-) -> tuple[Tag, ...]:
-    """Return the tags to save: one tag per name, with the colour from the definitions.
-
-    Existing tags retain their id and creation time. An existing tag without a new colour is
-    unchanged.
-
-    Args:
-        existing: the account's stored tags by id; tags that no definition contains may be missing.
-    """
-    merged: dict[str, Tag] = {}
-    for definition in definitions:
-        identifier = tag_id(account_id, definition.tag)
-        tag = merged.get(identifier) or existing.get(identifier)
-        if tag is None:
-            tag = Tag(id=identifier, created_at=now, updated_at=now, tag=definition.tag, color=None)
-        if definition.color and definition.color != tag.color:
-            tag = tag.model_copy(update={"color": definition.color, "updated_at": now})
-        merged[identifier] = tag
-    return tuple(merged.values())
-
-
-def too_many_tags() -> InputError:
-    """Create the error for a tag that exceeds the account's limit."""
-    detail = f"The account can have at most {MAX_TAGS:,} tags."
-    return InputError(json_pointer("tags"), "too_many", detail)

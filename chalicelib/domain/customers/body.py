@@ -122,8 +122,12 @@ class CustomerBody(_IdentifierInput):
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values of the fields of this class that are set, except the metadata."""
+        """The fields of `CustomerBody` that are set, with their values, without the metadata.
+
+        The display name is by default the first and last name.
+        """
         values = {name: getattr(self, name) for name in CustomerBody.model_fields}
+        values["display_name"] = self.display_name or joined_name(self.first_name, self.last_name)
         return {n: value for n, value in values.items() if n != "metadata" and value is not None}
 
     @classmethod
@@ -147,11 +151,9 @@ def customer_from_body(
     Raises:
         RecordTooLarge: the customer exceeds a size limit; see `check_size`.
     """
-    fields = body.values
-    fields.setdefault("display_name", joined_name(body.first_name, body.last_name))
     metadata = {IMPORT_METADATA_KEY: body.metadata} if body.metadata else {}
     customer = Customer(
-        **{"metadata": metadata, **fields, **overrides},
+        **{"metadata": metadata, **body.values, **overrides},
         id=customer_id,
         created_at=now,
         updated_at=now,

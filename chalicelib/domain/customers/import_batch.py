@@ -193,7 +193,7 @@ def pack_chunks(groups: Iterable[RowGroup]) -> list[tuple[RowGroup, ...]]:
 
 def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
     """Serialize row groups to the JSON that is stored in the chunk record."""
-    document = [
+    stored = [
         [
             group.digest,
             [[row.index, row.fields] for row in group.rows],
@@ -201,14 +201,14 @@ def groups_to_json(groups: Sequence[RowGroup]) -> bytes:
         ]
         for group in groups
     ]
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def groups_from_json(document: bytes) -> tuple[RowGroup, ...]:
+def groups_from_json(stored: bytes) -> tuple[RowGroup, ...]:
     """Parse the row groups from the JSON of a chunk record."""
     return tuple(
         RowGroup(digest, tuple(GroupRow(index, fields) for index, fields in rows), bool(is_erased))
-        for digest, rows, *is_erased in json.loads(document)
+        for digest, rows, *is_erased in json.loads(stored)
     )
 
 

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import Final
 
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.customers.customer import joined_name
 from chalicelib.domain.customers.pair import pair_of
 
 FieldValue = str | bool | dict[str, str]
@@ -112,13 +111,9 @@ class GroupEffect:
 def fields_of(body: CustomerBody) -> Fields:
     """Return the values of an import row by field name.
 
-    The display name defaults to the first and last name. Opt-ins are included, but they apply only
-    if the row creates the customer.
+    Opt-ins are included, but they apply only if the row creates the customer.
     """
     fields: Fields = body.values
-    display_name = fields.get("display_name") or joined_name(body.first_name, body.last_name)
-    if display_name:
-        fields["display_name"] = display_name
     if body.metadata:
         fields[IMPORT_METADATA] = body.metadata
     if body.language:

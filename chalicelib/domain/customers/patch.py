@@ -1,5 +1,6 @@
 """Change a customer with the body of ``PATCH /partners/customer``."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Self
 
@@ -51,10 +52,7 @@ class CustomerPatch(CustomerBody):
 
 
 def apply_patch(customer: Customer, patch: CustomerPatch, now: datetime) -> Customer:
-    """Return the changed customer. If nothing changes, return the customer itself.
-
-    A display name that equals the first and last name follows them. An e-mail to another address
-    has not bounced yet.
+    """Return the changed customer, or the same if nothing changes. See `merged_customer`.
 
     Raises:
         RecordTooLarge: the changed customer exceeds a size limit; see `check_size`.
@@ -64,18 +62,30 @@ def apply_patch(customer: Customer, patch: CustomerPatch, now: datetime) -> Cust
         imported = {IMPORT_METADATA_KEY: fields["metadata"]} if fields["metadata"] else {}
         others = {k: v for k, v in customer.metadata.items() if k != IMPORT_METADATA_KEY}
         fields["metadata"] = imported | others
-    names = joined_name(
-        fields.get("first_name", customer.first_name), fields.get("last_name", customer.last_name)
-    )
-    was_derived = customer.display_name == joined_name(customer.first_name, customer.last_name)
-    if fields.get("display_name", None if was_derived else customer.display_name) is None:
-        fields["display_name"] = names
-    email = fields.get("email", customer.email)
-    if normalize_email(email or "") != normalize_email(customer.email or ""):
-        fields["email_bounced"] = False
-    changed = customer.model_copy(update=fields)
-    if changed == customer:
-        return customer
+    return merged_customer(customer, fields, now)
+
+
+def merged_customer(stored: Customer, changes: Mapping[str, Any], now: datetime) -> Customer:
+    """Return the stored customer with these values. If nothing changes, return it as it is.
+
+    A display name that equals the first and last name follows them; None restores it. An e-mail to
+    another address has not bounced yet.
+
+    Raises:
+        RecordTooLarge: the changed customer exceeds a size limit; see `check_size`.
+    """
+    changed = stored.model_copy(update=dict(changes))
+    derived = joined_name(stored.first_name, stored.last_name)
+    if changes.get("display_name", "") is None or (
+        "display_name" not in changes and stored.display_name in (None, derived)
+    ):
+        name = joined_name(changed.first_name, changed.last_name)
+        changed = changed.model_copy(update={"display_name": name})
+    has_other_address = normalize_email(changed.email or "") != normalize_email(stored.email or "")
+    if has_other_address and "email_bounced" not in changes:
+        changed = changed.model_copy(update={"email_bounced": False})
+    if changed == stored:
+        return stored
     changed = changed.model_copy(update={"updated_at": now})
     check_size(changed)
     return changed

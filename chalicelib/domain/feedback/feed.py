@@ -141,7 +141,7 @@ class FeedPage(Resource):
 
 
 @dataclass(frozen=True)
-class Position:
+class FeedPosition:
     """A position in the feed of an account.
 
     Attributes:
@@ -153,7 +153,7 @@ class Position:
     offset: int = 0
 
 
-def read_position(cursor: str, scope: Any) -> Position:
+def read_feed_position(cursor: str, scope: Any) -> FeedPosition:
     """Return the position of a cursor.
 
     Raises:
@@ -162,7 +162,7 @@ def read_position(cursor: str, scope: Any) -> Position:
     number, offset = read_cursor(cursor, scope, int, int)
     if not (0 <= number < _MAX_NUMBER and 0 <= offset < _MAX_NUMBER):
         raise InvalidCursor
-    return Position(number, offset)
+    return FeedPosition(number, offset)
 
 
 def removal_of(stored: StoredFeedback | None, request: FeedRequest) -> RemovalReason | None:

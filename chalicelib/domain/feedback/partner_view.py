@@ -1,5 +1,7 @@
 """The partner view of feedback, with the wording that the respondent saw."""
 
+from typing import Final
+
 from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
@@ -84,26 +86,23 @@ def partner_view(
     record = stored.feedback
     order = wording.positions()
     answers = sorted(record.answers, key=lambda each: order.get(each.field_id, len(order)))
+    copied = {name: getattr(record, name) for name in _COPIED}
     return PartnerFeedback(
-        id=record.id,
-        created_at=record.created_at,
+        **copied,
         updated_at=stored.updated_at,
-        kind=record.kind,
         form=NamedReference(id=record.form_id, name=form_name),
         brand=_place(directory, record.brand_id),
         store=_place(directory, record.store_id),
-        purchase_id=record.purchase_id,
-        customer_id=record.customer_id,
-        tracker_id=record.tracker_id,
-        context_id=record.context_id,
-        language=record.language,
-        source=record.source,
-        rating=record.rating,
         answers=[_answer(record, answer, wording) for answer in answers],
-        redirect_to=record.redirect_to,
         anonymized=record.is_anonymized,
         test=stored.is_test,
     )
+
+
+_COPIED: Final = (
+    "id created_at kind purchase_id customer_id tracker_id context_id language source rating"
+    " redirect_to"
+).split()
 
 
 def _place(directory: Directory, place_id: str | None) -> NamedReference | None:

@@ -8,7 +8,8 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.forms.form import PartnerForm, SavedForm
 from chalicelib.domain.forms.part import Part, text_field
 from chalicelib.domain.forms.presentation import GeneralStyle
-from chalicelib.domain.schema import UuidText
+from chalicelib.domain.paging import PageMeta
+from chalicelib.domain.schema import Resource, UuidText
 
 
 class _BrandedForm(Part):
@@ -42,3 +43,10 @@ class PartnerContactForm(_BrandedForm, PartnerForm):
 
 class SavedContactForm(_BrandedForm, SavedForm):
     """A contact form as saved."""
+
+
+class ContactFormPage(Resource):
+    """One page of an account's contact forms."""
+
+    items: tuple[PartnerContactForm, ...]
+    meta: PageMeta

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.field_types import AnswerRules, FieldType
 from chalicelib.domain.forms.fields import FieldTraits
 from chalicelib.domain.forms.translation import FieldTranslation
 
@@ -39,24 +39,34 @@ def named_options(kind: FieldType, values: Sequence[str]) -> Sequence[str]:
     return list(options) if len(values) == kind.rules.labels == len(options) else ()
 
 
+def control_texts(
+    rules: AnswerRules, own: Sequence[str], words: "OptionWords"
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return the label of each fixed option, and the labels of both ends of a scale.
+
+    The ends are empty texts for another control.
+
+    Args:
+        own: the labels of the form. If one is empty or there are none, the default labels apply.
+    """
+    labels, ends = words.labels(rules), words.ends[rules.display.ends]
+    if rules.display.ends:
+        return labels, _filled(own, ends)
+    return dict(zip(labels, _filled(own, tuple(labels.values())), strict=True)), ends
+
+
+def _filled(own: Sequence[str], defaults: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text or label for text, label in zip(own or defaults, defaults, strict=True))
+
+
 def option_texts(
     field: FieldTraits, translation: FieldTranslation, words: "OptionWords"
 ) -> Mapping[str, str]:
     """Return the text of each valid value of a field that has fixed options."""
-    if options := named_options(field.type, field.values):
-        return dict(zip(options, own_labels(field, translation), strict=True))
-    texts = dict(words.labels(field.type.rules))
-    ends = scale_ends(field, translation, words)
+    labels, ends = control_texts(field.type.rules, own_labels(field, translation), words)
+    texts = dict(labels)
     if any(ends):
         values = list(texts)
         for value, end in zip((values[0], values[-1]), ends, strict=True):
             texts[value] = f"{value} – {end}"
     return texts
-
-
-def scale_ends(
-    field: FieldTraits, translation: FieldTranslation, words: "OptionWords"
-) -> Sequence[str]:
-    """Return the labels of both ends of a scale, and empty texts for another field."""
-    ends = field.type.rules.display.ends
-    return (own_labels(field, translation) if ends else []) or words.ends[ends]

@@ -4,7 +4,7 @@ The partner view contains the template. Public views, pages and messages contain
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from chalicelib.domain.forms.form import SavedForm
@@ -16,7 +16,7 @@ _Titled = TypeVar("_Titled", Header, Submission)
 NAMES: Final = ("store", "brand", "date", "firstName")
 """The names that a text can contain: store, brand, date of the visit, customer's first name."""
 
-_PLACEHOLDER: Final = re.compile(
+PLACEHOLDER: Final = re.compile(
     r"(?<![\s,،、])(?P<before>[\s,،、]*+)\{(?P<name>[A-Za-z]\w*+)(?:\|(?P<else>[^{}]*+))?\}"
 )
 """A placeholder, and the commas and spaces before it.
@@ -27,16 +27,9 @@ grow with the square of their number.
 _START: Final = re.compile(r"^[\s,،、.!]+")
 
 
-def unknown_names(text: str) -> Iterator[str]:
-    """Yield the names of placeholders that do not exist."""
-    for match in _PLACEHOLDER.finditer(text):
-        if match["name"] not in NAMES:
-            yield match["name"]
-
-
 def names_in(text: str) -> set[str]:
     """Return the names of the placeholders in a text."""
-    return {match["name"] for match in _PLACEHOLDER.finditer(text)}
+    return {match["name"] for match in PLACEHOLDER.finditer(text)}
 
 
 def form_names(form: SavedForm) -> set[str]:
@@ -63,7 +56,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
         filled = values.get(match["name"]) or match["else"] or ""
         return match["before"] + filled if filled else ""
 
-    filled = _PLACEHOLDER.sub(value, text)
+    filled = PLACEHOLDER.sub(value, text)
     return filled if filled == text else _START.sub("", filled)
 
 

@@ -5,6 +5,7 @@ Depending on the answer, the respondent is redirected to another site.
 
 from pydantic import Field
 
+from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.part import Part, text_field
 from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.schema import Choice
@@ -91,6 +92,17 @@ class PreRedirectConfig(Part):
     binary: BinaryTexts = Field(
         default_factory=BinaryTexts, description="Texts of a `BINARY` question."
     )
+
+    @property
+    def field_type(self) -> FieldType:
+        """The field type with the same answers as the question."""
+        return FieldType[self.type.name]
+
+    @property
+    def topic_and_labels(self) -> tuple[str, list[str]]:
+        """The question, and the labels of its options or of both ends of its scale."""
+        texts = dict(getattr(self, self.type.name.lower()))
+        return texts.pop("topic"), list(texts.values())
 
 
 class TextTranslation(Part):

@@ -11,12 +11,10 @@ from chalicelib.domain.forms.part import DatedPart, Part, text_field
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig, SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, PartnerImage, SurveyStyle
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Choice, UuidText
+from chalicelib.domain.paging import PageMeta
+from chalicelib.domain.schema import Choice, Resource, UuidText
 
 MAX_RESOLICITATION_DELAY_S: Final = 366 * 24 * 3600
-MAX_SOLICITATION_DELAY_S: Final = 90 * 24 * 3600
-REMINDER_DELAYS_S: Final = range(24 * 3600, 30 * 24 * 3600 + 1)
-"""The possible times between a survey and its reminder."""
 
 
 class SendMode(Choice):
@@ -204,3 +202,10 @@ class SavedSurvey(_Sending, SavedForm):
     email_logo: Image | None = None
     email_cover: Image | None = None
     translations: Mapping[Language, SurveyTranslation]
+
+
+class SurveyPage(Resource):
+    """One page of an account's surveys."""
+
+    items: tuple[PartnerSurvey, ...]
+    meta: PageMeta

@@ -47,8 +47,6 @@ class SurveyContext:
         *,
         store_id: str | None = None,
         brand_id: str | None = None,
-        order: str = "",
-        send_mode: SendMode = SendMode.LINK,
         tracker: Tracker | None = None,
     ) -> "SurveyContext":
         """Create the context for a store or a brand.
@@ -59,7 +57,8 @@ class SurveyContext:
         store = directory.store(store_id) if store_id else None
         brand_id = store.brand_id if store else brand_id
         brand = directory.brand(brand_id) if brand_id else None
-        return cls(store, brand, order, send_mode, tracker)
+        send_mode = SendMode(tracker.send_mode) if tracker else SendMode.LINK
+        return cls(store, brand, send_mode=send_mode, tracker=tracker)
 
     @classmethod
     def of_request(
@@ -86,15 +85,9 @@ class SurveyContext:
         return replace(context, store=None, target=target)
 
     @classmethod
-    def of_tracker(cls, directory: Directory, tracker: Tracker, order: str = "") -> "SurveyContext":
+    def of_tracker(cls, directory: Directory, tracker: Tracker) -> "SurveyContext":
         """Create the context of a tracker with the tracker's store and channel."""
-        return cls.at(
-            directory,
-            store_id=tracker.store_id,
-            order=order,
-            send_mode=SendMode(tracker.send_mode),
-            tracker=tracker,
-        )
+        return cls.at(directory, store_id=tracker.store_id, tracker=tracker)
 
     def names(self, language: Language) -> Mapping[str, str]:
         """Return the values of the placeholders in the form's texts; see `placeholders`."""

@@ -12,10 +12,14 @@ translated texts:
 absent or empty, respondents see the original text.
 """
 
+from typing import Final
+
 from pydantic import Field
 
 from chalicelib.domain.forms.part import Part
 from chalicelib.domain.forms.presentation import Body
+
+_TITLES: Final = "Translations of `title` and `subtitle`."
 
 
 class TitlesTranslation(Part):
@@ -49,10 +53,18 @@ class GroupTranslation(Part):
 class FormTranslation(Part):
     """All texts of a form in one language."""
 
-    header: TitlesTranslation = Field(default_factory=TitlesTranslation)
-    body: Body = Field(default_factory=Body)
-    footer: FooterTranslation = Field(default_factory=FooterTranslation)
-    submission: TitlesTranslation = Field(default_factory=TitlesTranslation)
-    thanks: list[TitlesTranslation] = []
-    fields: dict[str, FieldTranslation] = {}
-    groups: dict[str, GroupTranslation] = {}
+    header: TitlesTranslation = Field(default_factory=TitlesTranslation, description=_TITLES)
+    body: Body = Field(default_factory=Body, description="Translation of the button.")
+    footer: FooterTranslation = Field(
+        default_factory=FooterTranslation, description="Translations of the footer."
+    )
+    submission: TitlesTranslation = Field(default_factory=TitlesTranslation, description=_TITLES)
+    thanks: list[TitlesTranslation] = Field(
+        default=[], description="As many entries as `thanks`, in the same order."
+    )
+    fields: dict[str, FieldTranslation] = Field(
+        default={}, description="Translations of the fields by key."
+    )
+    groups: dict[str, GroupTranslation] = Field(
+        default={}, description="Translations of the groups by key."
+    )

@@ -27,15 +27,6 @@ class SuppressionReason(StrEnum):
     operator, lifts this suppression."""
 
 
-LIFTABLE_REASONS: Final = (
-    SuppressionReason.UNSUBSCRIBED,
-    SuppressionReason.BOUNCED,
-    SuppressionReason.OPTED_OUT,
-)
-"""The reasons of suppressions that an operator can lift, unless there was a complaint or an erasure
-before.
-"""
-
 WEAK_REASONS: Final = (SuppressionReason.BOUNCED, SuppressionReason.OPTED_OUT)
 """The reasons that never replace another reason.
 
@@ -81,21 +72,6 @@ class Contact:
     erased_at: datetime | None = None
     lifted_at: datetime | None = None
     lifted_by: str | None = None
-
-    @property
-    def obstacle_to_lifting(self) -> str | None:
-        """Return why an operator cannot lift the suppression of this contact, or None.
-
-        A later unsubscription replaces the reason of a suppression, so the times are checked too.
-        """
-        reasons = set(self.suppressed.values())
-        if not reasons:
-            return "The address is not suppressed."
-        if self.erased_at or SuppressionReason.ERASED in reasons:
-            return "A customer with this address was erased. The address stays suppressed."
-        if self.complained_at or not reasons <= set(LIFTABLE_REASONS):
-            return "The recipient reported a message as spam. The address stays suppressed."
-        return None
 
 
 def suppressed_channels(contacts: Iterable[tuple[Channel, Contact]]) -> frozenset[Channel]:

@@ -10,11 +10,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from chalicelib.domain.forms.contrast import TONES, blended, legible, levels, visible_fill
-from chalicelib.domain.forms.field_types import Control, FieldType
+from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.language_choice import choose_language
 from chalicelib.domain.forms.layout import fields_in_order
-from chalicelib.domain.forms.option_texts import own_labels
+from chalicelib.domain.forms.option_texts import control_texts, own_labels
 from chalicelib.domain.forms.option_words import option_words_in
 from chalicelib.domain.forms.placeholders import fill_titles
 from chalicelib.domain.forms.pre_redirect import SurveyTranslation
@@ -26,7 +26,7 @@ from chalicelib.domain.forms.translation import FieldTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
-from chalicelib.domain.solicitation.words import Words, words_in
+from chalicelib.domain.solicitation.words import MessageWords, message_words
 
 MAX_HTML_BYTES: Final = 60_000
 
@@ -76,7 +76,7 @@ class MailImage:
 
 
 @dataclass(frozen=True)
-class Option:
+class MailOption:
     """An answer to the first question.
 
     Attributes:
@@ -92,7 +92,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Question:
+class MailQuestion:
     """The first question of the survey.
 
     Attributes:
@@ -100,7 +100,7 @@ class Question:
     """
 
     label: str
-    options: tuple[Option, ...]
+    options: tuple[MailOption, ...]
     ends: tuple[str, ...]
 
 
@@ -137,7 +137,7 @@ class MailContent:
         dark_tones: the backgrounds of options in dark mode, from the worst to the best answer.
     """
 
-    words: Words
+    words: MessageWords
     language: Language
     direction: str
     place: str
@@ -147,7 +147,7 @@ class MailContent:
     greeting: str
     reminder: str
     intro: str
-    question: Question | None
+    question: MailQuestion | None
     footer: str
     address: str
     legal_text: str
@@ -166,7 +166,7 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
     """Return the content of the invitation in the customer's language."""
     survey = invitation.survey
     language = invitation_language(survey, invitation.customer.language)
-    words = words_in(language)
+    words = message_words(language)
     texts = survey.translations.get(language, SurveyTranslation())
     names = invitation.context.names(language)
     header = fill_titles(translate(survey.header, texts.header), names)
@@ -204,7 +204,7 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
 def _languages(
     survey: SavedSurvey,
     texts: SurveyTranslation,
-    words: Words,
+    words: MessageWords,
     language: Language,
     title_and_intro: tuple[str, str],
 ) -> Mapping[str, Language]:
@@ -241,7 +241,7 @@ def direction(language: Language) -> str:
     return "rtl" if is_right_to_left(language) else "ltr"
 
 
-def _greeting(first_name: str | None, words: Words) -> str:
+def _greeting(first_name: str | None, words: MessageWords) -> str:
     name = plain_name(first_name)
     return words.greeting % {"name": name} if name else ""
 
@@ -249,10 +249,10 @@ def _greeting(first_name: str | None, words: Words) -> str:
 def _first_question(
     survey: SavedSurvey,
     texts: SurveyTranslation,
-    words: Words,
+    words: MessageWords,
     links: MailLinks,
     style: MailStyle,
-) -> Question | None:
+) -> MailQuestion | None:
     """Return the first question, or None.
 
     If the survey has a pre-redirect question, this is the field that receives its answer. The mail
@@ -260,7 +260,7 @@ def _first_question(
     """
     fields = fields_in_order(survey)
     if survey.pre_redirect and survey.pre_redirect_config:
-        asked = FieldType[survey.pre_redirect_config.type.name]
+        asked = survey.pre_redirect_config.field_type
         fields = [field for field in fields if field.type is asked]
     field = next(iter(fields), None)
     if field is None or field.dependencies or field.type.rules.display.control not in _CONTROLS:
@@ -268,7 +268,7 @@ def _first_question(
     translation = texts.fields.get(field.key, FieldTranslation())
     labels, ends = _labels(field, translation, words)
     ratings = {value: rating or 0 for value, rating in field.type.rules.options.items()}
-    return Question(
+    return MailQuestion(
         label=shortened(translation.label or field.label, _MAX_LINE),
         options=tuple(
             _option(label, links.prefilled(field.key, value), level, style)
@@ -279,27 +279,29 @@ def _first_question(
 
 
 def _labels(
-    field: SavedField, translation: FieldTranslation, words: Words
+    field: SavedField, translation: FieldTranslation, words: MessageWords
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the label of each option, and the labels of both ends of a scale."""
     rules = field.type.rules
-    options = option_words_in(words.language)
-    own = tuple(shortened(text, _MAX_LABEL) for text in own_labels(field, translation))
+    own = [shortened(text, _MAX_LABEL) for text in own_labels(field, translation)]
+    texts, ends = control_texts(rules, own, option_words_in(words.language))
+    labels = list(texts.values())
     match rules.display.control:
         case Control.STARS:
             return [f"{value} ★" for value in rules.options], ()
         case Control.SMILEYS:
-            labels = [f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)]
-            return labels, (own[0], own[-1]) if own else options.ends["quality"]
+            smileys = [f"{n} {smiley}" for n, smiley in enumerate(_SMILEYS, start=1)]
+            return smileys, (labels[0], labels[-1])
         case Control.BINARY:
-            positive, negative = own or options.labels(rules).values()
-            return [f"👍 {positive}", f"👎 {negative}"], ()
-    return list(rules.options), own or options.ends[rules.display.ends]
+            return [f"👍 {labels[0]}", f"👎 {labels[1]}"], ()
+    return labels, ends
 
 
-def _option(label: str, link: str, level: int, style: MailStyle) -> Option:
+def _option(label: str, link: str, level: int, style: MailStyle) -> MailOption:
     background = blended(TONES[level] + _TONE_OPACITY, style.background)
-    return Option(label, link, level, background, legible(style.text, background, _MIN_CONTRAST))
+    return MailOption(
+        label, link, level, background, legible(style.text, background, _MIN_CONTRAST)
+    )
 
 
 def _image(image: Image | None, max_width: int, max_height: int = 0) -> MailImage | None:

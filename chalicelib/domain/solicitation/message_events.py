@@ -43,28 +43,28 @@ def parse_message_event(body: str) -> MessageEvent | None:
         ValueError: the body is not a notification of SES.
     """
     try:
-        document = json.loads(body)
-        if document.get("Type") == "Notification":
+        notification = json.loads(body)
+        if notification.get("Type") == "Notification":
             # The subscription of the queue does not use raw message delivery.
-            document = json.loads(document["Message"])
-        kind = document.get("notificationType") or document["eventType"]
-        if kind == "Bounce" and document["bounce"]["bounceType"] == "Permanent":
-            recipients = document["bounce"]["bouncedRecipients"]
-            return _event(document, SuppressionReason.BOUNCED, recipients)
+            notification = json.loads(notification["Message"])
+        kind = notification.get("notificationType") or notification["eventType"]
+        if kind == "Bounce" and notification["bounce"]["bounceType"] == "Permanent":
+            recipients = notification["bounce"]["bouncedRecipients"]
+            return _event(notification, SuppressionReason.BOUNCED, recipients)
         if kind == "Complaint":
-            complaint = document["complaint"]
+            complaint = notification["complaint"]
             if complaint.get("complaintFeedbackType") != _NO_COMPLAINT:
                 recipients = complaint["complainedRecipients"]
-                return _event(document, SuppressionReason.COMPLAINT, recipients)
+                return _event(notification, SuppressionReason.COMPLAINT, recipients)
     except (AttributeError, KeyError, RecursionError, TypeError) as error:
         raise ValueError(f"Invalid message event: {type(error).__name__}.") from error
     return None
 
 
-def _event(document: Any, reason: SuppressionReason, recipients: Iterable[Any]) -> MessageEvent:
+def _event(notification: Any, reason: SuppressionReason, recipients: Iterable[Any]) -> MessageEvent:
     addresses = (parseaddr(recipient["emailAddress"])[1] for recipient in recipients)
     unique = dict.fromkeys(address for address in addresses if address)
-    mail = document["mail"]
+    mail = notification["mail"]
     references = tuple(
         str(header["value"])
         for header in mail.get("headers") or ()

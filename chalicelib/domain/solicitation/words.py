@@ -17,7 +17,7 @@ LOCALES: Final = Path(__file__).with_name("locale")
 _ENGLISH: Final = Language("en")
 
 
-class Words:
+class MessageWords:
     """The words of messages in one language.
 
     Attributes:
@@ -60,6 +60,6 @@ class Words:
 
 
 @cache
-def words_in(language: Language) -> Words:
+def message_words(language: Language) -> MessageWords:
     """Return the words in this language, or in English if it has no catalogue."""
-    return Words(language)
+    return MessageWords(language)

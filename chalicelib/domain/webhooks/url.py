@@ -57,15 +57,6 @@ class WebhookUrl:
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def url_error(url: str, *, allow_private: bool) -> str | None:
-    """Return the error message for an invalid URL, or None if the URL is valid."""
-    try:
-        parse_webhook_url(url, allow_private=allow_private)
-    except InvalidWebhookUrl as error:
-        return str(error)
-    return None
-
-
 def parse_webhook_url(url: str, *, allow_private: bool) -> WebhookUrl:
     """Parse a webhook URL.
 

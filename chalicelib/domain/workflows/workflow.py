@@ -14,7 +14,6 @@ from chalicelib.domain.schema import Choice, Resource, TimestampText
 from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID, Execution, ExecutionState
 
 EVENT: Final = "workflow.action.webhook"
-MAX_BODY_BYTES: Final = 200_000
 MAX_ATTEMPTS: Final = 8
 
 
@@ -155,31 +154,31 @@ def new_execution(
 
     The execution's id is derived from the ids of the feedback, the workflow and the action.
     """
-    return Execution(
-        id=execution_id(workflow, action, feedback),
-        account_id=feedback.account_id,
-        workflow_id=workflow.id,
-        action_id=action.id,
-        feedback_id=feedback.id,
-        body=raw_body(workflow, action, feedback.id, feedback.context_id),
-        state=ExecutionState.PENDING,
-        created_at=now,
-    )
+    record_id, context_id = execution_id(workflow, action, feedback), feedback.context_id
+    body = raw_body(workflow, action, feedback.id, context_id)
+    return _execution(feedback.account_id, workflow, action, record_id, feedback.id, body, now)
 
 
 def new_test_execution(
     account_id: str, workflow: Workflow, action: Action, execution_id: str, now: datetime
 ) -> Execution:
     """Build the execution of a test webhook."""
+    body = example_body(workflow, action)
+    return _execution(account_id, workflow, action, execution_id, TEST_FEEDBACK_ID, body, now)
+
+
+def _execution(
+    account_id: str,
+    workflow: Workflow,
+    action: Action,
+    execution_id: str,
+    feedback_id: str,
+    body: bytes,
+    now: datetime,
+) -> Execution:
+    state = ExecutionState.PENDING
     return Execution(
-        id=execution_id,
-        account_id=account_id,
-        workflow_id=workflow.id,
-        action_id=action.id,
-        feedback_id=TEST_FEEDBACK_ID,
-        body=example_body(workflow, action),
-        state=ExecutionState.PENDING,
-        created_at=now,
+        execution_id, account_id, workflow.id, action.id, feedback_id, body, state, now
     )
 
 

@@ -23,7 +23,7 @@ def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> 
     address is suppressed for another reason, the opt-in stays off. If an address changes to a
     suppressed one, the opt-in is turned off.
 
-    Two AWS requests, or one if nothing changes. One more if opt-ins are turned on, one more for
+    Two AWS requests, or one if nothing changes; one more if opt-ins are turned on, one more for
     each opt-in that is turned off, and up to six more if the e-mail address or the phone number
     changes. If the address of an opt-in that is set to false is suppressed already, nothing is
     written for it, and the customer is read once more.

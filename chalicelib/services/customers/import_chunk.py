@@ -37,7 +37,7 @@ from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Worker, WorkOutcome
-from chalicelib.storage import customer_creation, customers, imports
+from chalicelib.storage import contacts, customer_creation, customers, imports
 from chalicelib.storage.counters import Listed, increment_total
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
 from chalicelib.storage.imports import LoadedChunk
@@ -67,7 +67,8 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     """Import the chunk's rows and mark the chunk as done, in one transaction.
 
     At most three AWS requests without contention; one more per minute and account if existing
-    customers have tags, and one if rows contain opt-ins for phone numbers. The opt-in of a
+    customers have tags, one if rows contain opt-ins for phone numbers, and one per 100 addresses if
+    a person of the account was erased after the import was accepted. The opt-in of a
     suppressed address is off, whatever the row contains.
 
     Raises:
@@ -98,9 +99,11 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
         return ChunkOutcome.NOTHING_TO_DO
     keys = _contact_keys(chunk, chunk.header)
     contact_keys = {key for of_group in keys for each in of_group.values() for key in each}
-    found, contacts = imports.load_persons(chunk, contact_keys)
+    found, persons = imports.load_persons(chunk, contact_keys)
+    if _is_before_erasure(chunk, chunk.header):
+        contacts.confirm_erasures(persons.values())
     groups = [
-        _with_wishes(group, of_group, contacts, chunk.header)
+        _with_wishes(group, of_group, persons, chunk.header)
         for group, of_group in zip(chunk.groups, keys, strict=True)
     ]
     existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
@@ -141,8 +144,13 @@ def _contact_keys(chunk: LoadedChunk, header: ImportHeader) -> list[dict[Channel
     These are the contacts of opt-ins of new customers. If a person of the account was erased after
     the import was accepted, these are the contacts of all addresses.
     """
-    all_addresses = chunk.last_erased_at is not None and chunk.last_erased_at >= header.created_at
+    all_addresses = _is_before_erasure(chunk, header)
     return [_keys_of_group(chunk, group, all_addresses=all_addresses) for group in chunk.groups]
+
+
+def _is_before_erasure(chunk: LoadedChunk, header: ImportHeader) -> bool:
+    """Return whether a person of the account was erased after the import was accepted."""
+    return chunk.last_erased_at is not None and chunk.last_erased_at >= header.created_at
 
 
 def _keys_of_group(
@@ -166,11 +174,11 @@ def _keys_of_group(
 def _with_wishes(
     group: RowGroup,
     keys: Mapping[Channel, Collection[str]],
-    contacts: Mapping[str, Contact],
+    persons: Mapping[str, Contact],
     header: ImportHeader,
 ) -> RowGroup:
     """Return a group without the data of an erased person, and without suppressed opt-ins."""
-    found = [(channel, contacts[key]) for channel, each in keys.items() for key in each]
+    found = [(channel, persons[key]) for channel, each in keys.items() for key in each]
     if any(contact.erased_at and contact.erased_at >= header.created_at for _, contact in found):
         return group.erased()
     return group.without_optins({OPTINS[channel] for channel in suppressed_channels(found)})

@@ -20,7 +20,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.erasure import Erased, Erasure, ErasurePointer
+from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import in_groups

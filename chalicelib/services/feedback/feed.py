@@ -11,11 +11,11 @@ from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.feedback.feed import (
     FeedMeta,
     FeedPage,
+    FeedPosition,
     FeedRequest,
-    Position,
     RemovedFeedback,
     is_visible,
-    read_position,
+    read_feed_position,
     removal_of,
 )
 from chalicelib.domain.feedback.partner_view import PartnerFeedback, partner_view
@@ -54,7 +54,7 @@ class _Change:
     feedback_id: str | None
     row_number: int
     at: datetime
-    after: Position
+    after: FeedPosition
 
 
 @dataclass
@@ -131,13 +131,13 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
     )
 
 
-def _start(account_id: str, request: FeedRequest, scope: list[Any]) -> Position:
+def _start(account_id: str, request: FeedRequest, scope: list[Any]) -> FeedPosition:
     if request.cursor is not None:
-        return read_position(request.cursor, scope)
+        return read_feed_position(request.cursor, scope)
     if request.updated_since:
         since = max(request.updated_since, _EARLIEST) - _TOLERANCE
-        return Position(feedback_changes.find_last_before(account_id, since))
-    return Position()
+        return FeedPosition(feedback_changes.find_last_before(account_id, since))
+    return FeedPosition()
 
 
 def _changes(entries: Sequence[Entry], offset: int) -> Iterator[_Change]:
@@ -145,10 +145,12 @@ def _changes(entries: Sequence[Entry], offset: int) -> Iterator[_Change]:
     for entry in entries:
         last = len(entry.ids) - 1
         if last < offset:
-            yield _Change(None, 0, entry.at, Position(entry.number))
+            yield _Change(None, 0, entry.at, FeedPosition(entry.number))
         for index, feedback_id in islice(enumerate(entry.ids), offset, None):
             is_last = index == last
-            after = Position(entry.number) if is_last else Position(entry.number - 1, index + 1)
+            after = (
+                FeedPosition(entry.number) if is_last else FeedPosition(entry.number - 1, index + 1)
+            )
             row_number = entry.number if entry.numbers_rows else 0
             yield _Change(feedback_id, row_number, entry.at, after)
         offset = 0
@@ -156,7 +158,7 @@ def _changes(entries: Sequence[Entry], offset: int) -> Iterator[_Change]:
 
 def _read_group(
     account_id: str, request: FeedRequest, group: list[_Change], seen: dict[str, float], page: _Page
-) -> Position | None:
+) -> FeedPosition | None:
     """Add the changes of a group to the page. Return the position after the last one that fits.
 
     Each change shows the current state, so a record is added once to a page.

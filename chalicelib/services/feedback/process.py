@@ -120,11 +120,13 @@ def process_feedback(
     Args:
         batch: selects the records that are processed together. Default: all of them.
 
-    AWS requests: two, and one per account; one if there are respondents to find, or two to four if
-    some of them are new customers (see `find_or_create`), and one per ten accounts whose new
-    customers have no position; one per 100 executions to create, and one per ten executions to
-    queue; one if messages of the batch are redelivered. If the workflows or the settings of an
-    account are not cached, loading each of them takes one more request.
+    AWS requests: two, and one per account. In addition:
+
+    - one to find respondents; two to four if some are new customers (see `find_or_create`)
+    - one per ten accounts whose new customers have no position
+    - one per 100 executions to create, and one per ten to queue
+    - one if messages of the batch are redelivered
+    - one for each account's workflows, and one for its settings, that are not cached
 
     Raises:
         Unavailable: the database throttles, or contention persists. Records of some accounts may

@@ -21,9 +21,6 @@ MAX_PER_PASS: Final = 100
 PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. A record has up to 256 KB, a transaction 4 MB."""
 
-MAX_COUNTED: Final = 10_000
-"""Maximum number of records that `count_old_feedback` counts."""
-
 _CHECK_INTERVAL: Final = timedelta(hours=1)
 
 
@@ -38,12 +35,11 @@ def anonymize_old_feedback() -> Swept:
     pass ends early, the next pass begins with other accounts.
 
     AWS requests: two, and for each due account up to 17; one if no account is due. If an account
-    fails, the exception is raised after the other accounts, and the next pass serves the account
-    after the others.
+    fails, the result contains the exception, and the next pass serves the account after the others.
     """
     now = clock.now()
     anonymized = 0
-    errors: list[Exception] = []
+    first_error: Exception | None = None
     overdue = accounts.list_due_retention(now)
     for due in overdue:
         if not has_time_for_work():
@@ -52,24 +48,12 @@ def anonymize_old_feedback() -> Swept:
             anonymized += _anonymize(due, now)
         except Exception as error:
             logger.exception("retention failed", account_id=due.account_id)
-            errors.append(error)
+            first_error = first_error or error
             with suppress(Unavailable):
                 accounts.save_retention(due, None, now, is_done=False)
-    if errors:
-        raise errors[0]
     now_s = int(now.timestamp())
-    return Swept(anonymized, max((now_s - due.waits_since for due in overdue), default=0))
-
-
-def count_old_feedback(account_id: str, retention_days: int) -> int:
-    """Return the number of feedback records that a retention period would anonymize now.
-
-    The count stops after `MAX_COUNTED` records. Two AWS requests, and one more per 5,000 records.
-    The count includes records that were anonymized by an erasure.
-    """
-    until = clock.now() - timedelta(days=retention_days)
-    after = accounts.find_anonymized_until(account_id)
-    return len(feedback.list_created(account_id, after, until, MAX_COUNTED))
+    oldest_s = max((now_s - due.waits_since for due in overdue), default=0)
+    return Swept(anonymized, oldest_s, first_error)
 
 
 def _anonymize(due: DueRetention, now: datetime) -> int:

@@ -1,6 +1,6 @@
 """Load and cache contact forms and surveys, with the questionnaires built from them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +18,11 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.language import Language
 from chalicelib.services.accounts.directory import account_directory
-from chalicelib.services.caching import CachedFunction, cached
+from chalicelib.services.caching import cached
 from chalicelib.services.forms.saved import read_saved
-from chalicelib.storage.forms import StoredForm, contact_forms, load_with_versions, surveys
+from chalicelib.storage.forms import TABLES, StoredForm, load_with_versions
 
-_MAX_FORMS: Final = 128
+_MAX_FORMS: Final = 256
 
 Saved = TypeVar("Saved", SavedContactForm, SavedSurvey)
 
@@ -98,23 +98,19 @@ def get_contact_form(form_id: str) -> CachedForm[SavedContactForm]:
         NotFound: the contact form does not exist.
         UnreadableForm: this version of the service cannot read the form.
     """
-    form = _contact_form(form_id)
-    if form is None:
-        raise NotFound("contact form")
-    return form
+    return _require(FormKind.CONTACT_FORM, form_id)
 
 
 def get_survey(survey_id: str) -> CachedForm[SavedSurvey]:
-    """Return the survey with this id, from any account. No AWS request if the form is cached.
+    """Return the survey with this id, from any account; see `get_contact_form`."""
+    return _require(FormKind.SURVEY, survey_id)
 
-    Raises:
-        NotFound: the survey does not exist.
-        UnreadableForm: this version of the service cannot read the survey.
-    """
-    survey = _survey(survey_id)
-    if survey is None:
-        raise NotFound("survey")
-    return survey
+
+def _require(kind: FormKind, form_id: str) -> CachedForm[Any]:
+    form = _form(kind, form_id)
+    if form is None:
+        raise NotFound(kind.value.lower().replace("_", " "))
+    return form
 
 
 def reject_private_survey(survey_id: str) -> None:
@@ -137,8 +133,7 @@ def reject_private_survey(survey_id: str) -> None:
 
 def find_cached(key: FormKey) -> AnyCachedForm | None:
     """Return the form with this kind and id if it is cached, otherwise None."""
-    kind, form_id = key
-    return _CACHES[kind].cached(form_id)
+    return _form.cached(*key)
 
 
 def load_forms(
@@ -152,38 +147,18 @@ def load_forms(
     stored, documents = load_with_versions(forms, versions)
     found: dict[FormKey, AnyCachedForm] = {}
     for key, each in stored.items():
-        kind, form_id = key
         with suppress(UnreadableForm):
-            found[key] = _BUILDERS[kind](each)
-            _CACHES[kind].store(found[key], form_id)
+            found[key] = _build(key[0], each)
+            _form.store(found[key], *key)
     return found, documents
 
 
-def _build_contact_form(stored: StoredForm) -> CachedForm[SavedContactForm]:
-    return CachedForm(stored.account_id, read_saved(SavedContactForm, stored))
-
-
-def _build_survey(stored: StoredForm) -> CachedForm[SavedSurvey]:
-    return CachedForm(stored.account_id, read_saved(SavedSurvey, stored))
-
-
 @cached(at_most=_MAX_FORMS)
-def _contact_form(form_id: str) -> CachedForm[SavedContactForm] | None:
-    stored = contact_forms.find(form_id)
-    return _build_contact_form(stored) if stored else None
+def _form(kind: FormKind, form_id: str) -> CachedForm[Any] | None:
+    stored = TABLES[kind].find(form_id)
+    return _build(kind, stored) if stored else None
 
 
-@cached(at_most=_MAX_FORMS)
-def _survey(survey_id: str) -> CachedForm[SavedSurvey] | None:
-    stored = surveys.find(survey_id)
-    return _build_survey(stored) if stored else None
-
-
-_BUILDERS: Final[dict[FormKind, Callable[[StoredForm], AnyCachedForm]]] = {
-    FormKind.CONTACT_FORM: _build_contact_form,
-    FormKind.SURVEY: _build_survey,
-}
-_CACHES: Final[dict[FormKind, CachedFunction[[str], Any]]] = {
-    FormKind.CONTACT_FORM: _contact_form,
-    FormKind.SURVEY: _survey,
-}
+def _build(kind: FormKind, stored: StoredForm) -> CachedForm[Any]:
+    model = SavedSurvey if kind is FormKind.SURVEY else SavedContactForm
+    return CachedForm(stored.account_id, read_saved(model, stored))

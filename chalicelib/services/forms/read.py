@@ -4,9 +4,8 @@ from functools import partial
 from typing import TypeVar
 
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.forms.contact_form import PartnerContactForm
-from chalicelib.domain.forms.list_pages import ContactFormPage, SurveyPage
-from chalicelib.domain.forms.survey import PartnerSurvey
+from chalicelib.domain.forms.contact_form import ContactFormPage, PartnerContactForm
+from chalicelib.domain.forms.survey import PartnerSurvey, SurveyPage
 from chalicelib.domain.paging import PageRequest, page_meta
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.forms.saved import readable, reading

@@ -22,11 +22,6 @@ _versions: Final[LRUCache[VersionKey, FormWording]] = LRUCache(_MAX_CACHED)
 """Loaded versions. They never change, so they do not expire."""
 
 
-def wordings_of(records: Sequence[Feedback]) -> list[FormWording]:
-    """Return the wording that the respondent of each record saw. See `forms_and_wordings`."""
-    return [wording for _, wording in forms_and_wordings(records)]
-
-
 def forms_and_wordings(
     records: Sequence[Feedback],
 ) -> list[tuple[AnyCachedForm | None, FormWording]]:

@@ -25,6 +25,7 @@ from chalicelib.domain.purchases.definition import (
     with_offsets,
 )
 from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
 from chalicelib.log import logger
@@ -99,7 +100,7 @@ def record_purchase(
     survey was already sent or skipped.
 
     AWS requests: three with ``solicit``, otherwise two; only one if the stored version was sent
-    later, or if this message was already received. One more request while the account's counter is
+    later, or if this message was already received; one more while the account's counter is
     contended, or if the store or the customer has changed.
 
     Args:
@@ -228,8 +229,19 @@ def _without_person(request: _Request) -> _Request:
     return _prepare(request.account_id, definition)
 
 
+def _with_new_id(request: _Request, known: Known) -> _Request:
+    """Return the request with another id for a new customer whose addresses were erased before.
+
+    Records of the erased customer can still contain its id until the erasure ends.
+    """
+    if request.new_customer is None or known.customer_id or known.erased_at is None:
+        return request
+    new_id = derived_id(request.new_customer.id, format_timestamp(known.erased_at))
+    return replace(request, new_customer=request.new_customer.model_copy(update={"id": new_id}))
+
+
 def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
-    account_id, now = request.account_id, clock.now()
+    request, account_id, now = _with_new_id(request, known), request.account_id, clock.now()
     purchase = _build(request, known, now)
     new = new_solicitation(account_id, purchase, now, is_requested=solicit)
     customer = None

@@ -21,7 +21,7 @@ from chalicelib.domain.solicitation.mail_content import (
 from chalicelib.domain.solicitation.sending_errors import MessageNotSent, MessageRejected
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
 from chalicelib.domain.solicitation.tokens import MailReference, UnsubscribeToken
-from chalicelib.domain.solicitation.words import words_in
+from chalicelib.domain.solicitation.words import message_words
 from chalicelib.outbound.mail import Mail, send_mail
 from chalicelib.outbound.text_messages import send_text_message
 from chalicelib.services.accounts.directory import account_directory
@@ -130,7 +130,7 @@ def invitation_text(invitation: SurveyInvitation) -> str:
 def message_text(invitation: SurveyInvitation) -> str:
     """Return the text message of an invitation, with any number of segments."""
     language = invitation_language(invitation.survey, invitation.customer.language)
-    words = words_in(language)
+    words = message_words(language)
     text = words.sms_reminder if invitation.solicitation.is_reminder else words.sms
     max_place = _MAX_PLACE - len(text) + len(words.sms)
     # GSM-7 has no character for an ellipsis. In UCS-2, the text would have more segments.

@@ -95,8 +95,8 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
 
     AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
     three if it is skipped, held or deferred because the URL of links cannot be read, four if the
-    customer has already answered, two if there is nothing to do. Two more to read the facts of a
-    reminder.
+    customer has already answered, two if there is nothing to do; for a reminder, two more to
+    read its facts.
 
     Raises:
         Unavailable: the database throttles or does not respond, or contention persists. If this

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Final
 
 from chalicelib.domain import clock
@@ -14,8 +14,8 @@ from chalicelib.domain.errors import (
     TooManyRequests,
 )
 from chalicelib.domain.idempotency import origin_of
-from chalicelib.domain.list_cursor import CursorMeta, Position
-from chalicelib.domain.webhooks.execution import Attempt, Execution, ExecutionState, ReplayResult
+from chalicelib.domain.list_cursor import CursorMeta, CursorPosition
+from chalicelib.domain.webhooks.execution import Attempt, Execution, ReplayResult
 from chalicelib.domain.webhooks.partner_view import (
     MAX_ATTEMPTS_SHOWN,
     DeliveryList,
@@ -48,19 +48,7 @@ _SHARD_PAGE: Final = 300
 _MINUTE_S: Final = 60
 
 
-def list_deliveries(
-    account_id: str, state: ExecutionState | None, at_most: int
-) -> Sequence[Execution]:
-    """Return the account's executions, newest first, without their bodies.
-
-    Return none if the account does not exist. Four AWS requests; with a state, one more per 1,000
-    executions that are read.
-    """
-    page_size = executions.FILTERED_PAGE_SIZE if state else at_most + 2
-    return list(islice(executions.newest_first(account_id, state, page_size=page_size), at_most))
-
-
-def read_delivery(
+def read_execution(
     execution_id: str, account_id: str | None = None
 ) -> tuple[Execution, Sequence[Attempt]]:
     """Return an execution with its last 100 attempts of the last 90 days. One AWS request.
@@ -77,7 +65,7 @@ def read_delivery(
     return found
 
 
-def replay_deliveries(
+def replay_executions(
     execution_ids: Sequence[str],
     account_id: str | None = None,
     permitted: Callable[[int], int] = lambda count: count,
@@ -101,7 +89,7 @@ def replay_deliveries(
     return results
 
 
-def list_partner_deliveries(account_id: str, request: DeliveryListRequest) -> DeliveryList:
+def list_deliveries(account_id: str, request: DeliveryListRequest) -> DeliveryList:
     """Return a page of the account's deliveries, newest first.
 
     The page shows the current state of each delivery. Six AWS requests if the workflows are cached;
@@ -121,7 +109,7 @@ def list_partner_deliveries(account_id: str, request: DeliveryListRequest) -> De
     return DeliveryList(items=items, meta=_meta(len(items), cursor))
 
 
-def read_partner_delivery(account_id: str, execution_id: str) -> WebhookDeliveryDetails:
+def read_delivery(account_id: str, execution_id: str) -> WebhookDeliveryDetails:
     """Return a delivery of the account with its attempts.
 
     One AWS request if the workflows are cached.
@@ -129,7 +117,7 @@ def read_partner_delivery(account_id: str, execution_id: str) -> WebhookDelivery
     Raises:
         NotFound: the account has no such delivery.
     """
-    execution, attempts = read_delivery(execution_id, account_id)
+    execution, attempts = read_execution(execution_id, account_id)
     last = {attempt.number: attempt for attempt in attempts}.get(execution.settled)
     return WebhookDeliveryDetails(
         **dict(_view(execution, last)),
@@ -139,13 +127,11 @@ def read_partner_delivery(account_id: str, execution_id: str) -> WebhookDelivery
     )
 
 
-def replay_partner_deliveries(
-    account_id: str, request: DeliveryReplayRequest
-) -> ReplayedDeliveries:
+def replay_deliveries(account_id: str, request: DeliveryReplayRequest) -> ReplayedDeliveries:
     """Replay the account's deliveries with these ids, or those in a state and a period.
 
     If fewer of them remain of the account's `MAX_REPLAYS`, replay the first ones. The requests are
-    those of `replay_deliveries` and one more; without ids, also those of the list.
+    those of `replay_executions` and one more; without ids, also those of the list.
 
     Raises:
         InvalidInput: the fields contradict each other, or the cursor is invalid.
@@ -153,10 +139,10 @@ def replay_partner_deliveries(
     """
     permitted = partial(_count_replays, account_id)
     if request.ids:
-        results, cursor = replay_deliveries(request.ids, account_id, permitted), None
+        results, cursor = replay_executions(request.ids, account_id, permitted), None
     else:
         selected, cursor = _select(account_id, request)
-        results = replay_deliveries(list(selected), account_id, permitted)
+        results = replay_executions(list(selected), account_id, permitted)
         handled = list(takewhile(lambda i: results[i] is not ReplayResult.LIMITED, results))
         if len(handled) < len(results):
             cursor = request.cursor_at(*selected[handled[-1]])
@@ -200,7 +186,7 @@ def queue_test(account_id: str, request: WebhookTestRequest, key: str | None) ->
 
 def _select(
     account_id: str, request: DeliveryListRequest
-) -> tuple[dict[str, Position], str | None]:
+) -> tuple[dict[str, CursorPosition], str | None]:
     """Return the matching deliveries in the index, newest first, and the cursor.
 
     The deliveries are positions by id.
@@ -216,7 +202,7 @@ def _select(
         before=min(filter(None, (request.position(), end)), default=executions.LAST),
         page_size=_SHARD_PAGE if state else request.limit + 2,
     )
-    selected: dict[str, Position] = {}
+    selected: dict[str, CursorPosition] = {}
     last = executions.LAST
     for examined, execution in enumerate(listed):
         if len(selected) == request.limit or examined == MAX_EXAMINED:

@@ -43,7 +43,7 @@ _REQUEST_S: Final = 10.0 + MIN_CALL_S
 The webhook request takes up to ten seconds. The rest of the time is for saving the outcome.
 """
 
-MIN_DELIVERY_S: Final = MAX_CALL_S + _REQUEST_S
+MIN_ATTEMPT_S: Final = MAX_CALL_S + _REQUEST_S
 """The time that must be left to claim an execution and make the attempt."""
 
 _PROCESSING_DELAY: Final = timedelta(minutes=1)
@@ -55,7 +55,7 @@ circuit_breaker: Final = CircuitBreaker()
 """The circuit breaker of this process."""
 
 
-class DeliveryOutcome(WorkOutcome):
+class ExecutionOutcome(WorkOutcome):
     """The result of processing one queue message."""
 
     SUCCEEDED = "succeeded", "webhook delivered", "delivered"
@@ -71,11 +71,11 @@ class DeliveryOutcome(WorkOutcome):
 
 
 _OUTCOMES: Final = {
-    ExecutionState.SUCCEEDED: DeliveryOutcome.SUCCEEDED,
-    ExecutionState.PENDING: DeliveryOutcome.TO_BE_RETRIED,
-    ExecutionState.FAILED: DeliveryOutcome.FAILED,
-    ExecutionState.STOPPED: DeliveryOutcome.STOPPED,
-    ExecutionState.PARKED: DeliveryOutcome.PARKED,
+    ExecutionState.SUCCEEDED: ExecutionOutcome.SUCCEEDED,
+    ExecutionState.PENDING: ExecutionOutcome.TO_BE_RETRIED,
+    ExecutionState.FAILED: ExecutionOutcome.FAILED,
+    ExecutionState.STOPPED: ExecutionOutcome.STOPPED,
+    ExecutionState.PARKED: ExecutionOutcome.PARKED,
 }
 
 
@@ -91,7 +91,7 @@ def _prefetch(messages: Sequence[Message[ExecutionPointer]]) -> Collection[Execu
     return ()
 
 
-def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
+def send_webhook(pointer: ExecutionPointer) -> ExecutionOutcome:
     """Make the next attempt of an execution if it is due.
 
     AWS requests: two (claim and outcome), and one more for the first attempt if the sweeper queued
@@ -102,7 +102,7 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
             happens before the claim, the execution is unchanged. If it happens after the claim, the
             lease expires, and the next attempt is marked as a repeat.
     """
-    if time_left_s() < MIN_DELIVERY_S:
+    if time_left_s() < MIN_ATTEMPT_S:
         raise Unavailable("Too little time is left.")
     action, is_enabled = _find_action(pointer)
     secrets = signing_secrets_of(pointer.account_id)
@@ -110,10 +110,10 @@ def send_webhook(pointer: ExecutionPointer) -> DeliveryOutcome:
     now = clock.now()
     if open_until := circuit_breaker.open_until(pointer.account_id, host, now):
         is_deferred = executions.defer(pointer.execution_id, open_until, now)
-        return DeliveryOutcome.DEFERRED if is_deferred else DeliveryOutcome.NOTHING_TO_DO
+        return ExecutionOutcome.DEFERRED if is_deferred else ExecutionOutcome.NOTHING_TO_DO
     execution = executions.claim(pointer, now)
     if execution is None:
-        return DeliveryOutcome.NOTHING_TO_DO
+        return ExecutionOutcome.NOTHING_TO_DO
     # A test has one attempt.
     allowed = 1 if execution.is_test or action is None else action.attempts
     early_outcome = _outcome_without_attempt(execution, action, allowed, is_enabled=is_enabled)
@@ -220,7 +220,9 @@ def _post(execution: Execution, action: Action, secret: str, at: datetime) -> We
     return post(action.url, headers, execution.body, allow_private=settings().private_webhooks)
 
 
-def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome) -> DeliveryOutcome:
+def _settle(
+    execution: Execution, attempts: Sequence[Attempt], outcome: Outcome
+) -> ExecutionOutcome:
     """Save the outcome of a claim, and the attempts whose workers stopped without saving theirs.
 
     The receiver may have received the interrupted attempts. Therefore the execution is ambiguous,
@@ -234,9 +236,9 @@ def _settle(execution: Execution, attempts: Sequence[Attempt], outcome: Outcome)
     if interrupted and outcome.state is not ExecutionState.SUCCEEDED:
         outcome = replace(outcome, ambiguous=True)
     if not executions.save_outcome(execution, [*interrupted, *attempts], outcome, now):
-        return DeliveryOutcome.CLAIM_LOST
+        return ExecutionOutcome.CLAIM_LOST
     if execution.is_test and outcome.state is ExecutionState.FAILED:
-        return DeliveryOutcome.TEST_FAILED
+        return ExecutionOutcome.TEST_FAILED
     return _OUTCOMES[outcome.state]
 
 
@@ -247,7 +249,7 @@ WORKER: Final = Worker(
     run=lambda message: send_webhook(message.pointer),
     records=executions.WORK,
     key=lambda pointer: (pointer.execution_id, executions.PART),
-    outcomes=DeliveryOutcome,
+    outcomes=ExecutionOutcome,
     log_fields=("account_id", "execution_id"),
     max_concurrency=10,
     min_time_s=MIN_CALL_S,

@@ -15,7 +15,6 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex
 
 from chalicelib.domain.errors import Blocked, Unavailable
-from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import (
     MAX_CLAIMS,
     MAX_RUN,
@@ -24,7 +23,6 @@ from chalicelib.domain.work import (
     PENDING,
     DueWork,
     Interruption,
-    ParkedWork,
     due_after_deferral,
     due_after_failure,
     due_after_requeue,
@@ -37,7 +35,6 @@ from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 
-_READ_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "interrupted"
 
 Pointer = TypeVar("Pointer")
@@ -172,7 +169,7 @@ class WorkRecords(Generic[Pointer]):
 
     def __init__(self, kind: str, row: type[WorkRow]) -> None:
         self.kind: Final = kind
-        self._row: Final = row
+        self.row: Final = row
 
     def overdue(self, now: datetime, at_once: int) -> Iterator[DueWork]:
         """Yield unfinished records that are due.
@@ -182,8 +179,8 @@ class WorkRecords(Generic[Pointer]):
         records that have ended or were rescheduled. Each index entry is read once, so these records
         do not block other records.
         """
-        is_due = self._row.due_at <= int(now.timestamp())
-        shards = [self._in_shard(shard, is_due, at_once) for shard in open_shards()]
+        is_due = self.row.due_at <= int(now.timestamp())
+        shards = [self.in_shard(shard, is_due, at_once) for shard in open_shards()]
         while shards:
             listed = [(shard, list(islice(shard, at_once))) for shard in shards]
             for _, records in listed:
@@ -196,15 +193,15 @@ class WorkRecords(Generic[Pointer]):
         The caller queues the pointers. Records that have ended or were rescheduled in the meantime
         are skipped. Two requests; if the transaction fails, one more per record.
         """
-        rows = self._read((due.owner_id, due.part) for due in overdue)
+        rows = self.read((due.owner_id, due.part) for due in overdue)
         updates = []
         for due, row in zip(overdue, rows, strict=True):
             if row and row.state == PENDING and row.due_at == due.due_at:
                 requeues = row.requeues or 0
-                actions = self._row.changes(
+                actions = self.row.changes(
                     due_at=due_after_requeue(now, requeues), requeues=requeues + 1
                 )
-                unchanged = self._row.has(state=PENDING, due_at=due.due_at)
+                unchanged = self.row.has(state=PENDING, due_at=due.due_at)
                 updates.append((row, actions, unchanged))
         for row in _update_all(updates):
             yield Requeued(row.pointer(now), row.ready_at)
@@ -239,18 +236,18 @@ class WorkRecords(Generic[Pointer]):
         Args:
             reason: the reason for waiting, if the record waits for a state to change.
         """
-        row, free = self._at(owner_id, part), self._row.is_free(now)
+        row, free = self._at(owner_id, part), self.row.is_free(now)
         waits: dict[str, Any] = {"waits_since": None}
         if reason:
-            since = self._row.waits_since | int(now.timestamp())
+            since = self.row.waits_since | int(now.timestamp())
             waits = {"waits_since": since, "reason": reason}
         due_at = due_after_deferral(now, 1)
-        deferred = self._row.changes(due_at=due_at, requeues=None, started_at=None, **waits)
-        actions = [self._row.deferrals.add(1), *deferred]
+        deferred = self.row.changes(due_at=due_at, requeues=None, started_at=None, **waits)
+        actions = [self.row.deferrals.add(1), *deferred]
         if not _update(row, actions, free):
             return None
         if row.deferrals > 1:
-            _update(row, self._row.changes(due_at=due_after_deferral(now, row.deferrals)), free)
+            _update(row, self.row.changes(due_at=due_after_deferral(now, row.deferrals)), free)
         waits_since: int | None = row.waits_since
         return waits_since
 
@@ -261,12 +258,12 @@ class WorkRecords(Generic[Pointer]):
         last allowed attempt. Return True if the record is now parked. One request, or up to three
         after an earlier start.
         """
-        row, startable = self._at(owner_id, part), self._row.can_start(now)
-        start = self._row.changes(started_at=int(now.timestamp()))
-        if not _update(row, start, startable & self._row.has(started_at=None)):
+        row, startable = self._at(owner_id, part), self.row.can_start(now)
+        start = self.row.changes(started_at=int(now.timestamp()))
+        if not _update(row, start, startable & self.row.has(started_at=None)):
             # A more recent start can belong to a worker that is still running.
-            is_old = self._row.started_at <= int((now - MAX_RUN).timestamp())
-            actions = [*start, self._row.claims.add(1), *self._row.changes(reason=_INTERRUPTED)]
+            is_old = self.row.started_at <= int((now - MAX_RUN).timestamp())
+            actions = [*start, self.row.claims.add(1), *self.row.changes(reason=_INTERRUPTED)]
             if not _update(row, actions, startable & is_old):
                 return False
         # Claims of an execution whose outcome was not stored have been counted before.
@@ -280,18 +277,18 @@ class WorkRecords(Generic[Pointer]):
         Return the keys of the records that can start and whose start was not recorded before. One
         request; if the transaction fails, one more per record.
         """
-        start = self._row.changes(started_at=int(now.timestamp()))
-        first = self._row.can_start(now) & self._row.has(started_at=None)
+        start = self.row.changes(started_at=int(now.timestamp()))
+        first = self.row.can_start(now) & self.row.has(started_at=None)
         started = _update_all([(self._at(*key), start, first) for key in keys])
-        return {(self._owner_of(row), row.part) for row in started}
+        return {(self.owner_of(row), row.part) for row in started}
 
     def remove_starts(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
         """Remove the starts of up to 100 records whose processing ended with an exception.
 
         One request; if the transaction fails, one more per record.
         """
-        end = self._row.changes(started_at=None)
-        for _ in _update_all([(self._at(*key), end, self._row.can_start(now)) for key in keys]):
+        end = self.row.changes(started_at=None)
+        for _ in _update_all([(self._at(*key), end, self.row.can_start(now)) for key in keys]):
             pass
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
@@ -300,57 +297,25 @@ class WorkRecords(Generic[Pointer]):
         If this was the last allowed attempt, park the record. Return True if the record is now
         parked.
         """
-        row, free = self._at(owner_id, part), self._row.is_free(now)
-        failed = self._row.changes(reason=reason, requeues=None, started_at=None)
-        if not _update(row, [self._row.claims.add(1), *failed], free):
+        row, free = self._at(owner_id, part), self.row.is_free(now)
+        failed = self.row.changes(reason=reason, requeues=None, started_at=None)
+        if not _update(row, [self.row.claims.add(1), *failed], free):
             return False
         if self._park_if_exhausted(row, now, free):
             return True
-        _update(row, self._row.changes(due_at=due_after_failure(now, row.claims or 0)), free)
+        _update(row, self.row.changes(due_at=due_after_failure(now, row.claims or 0)), free)
         return False
 
-    def parked(self, since: datetime | None = None) -> Iterator[ParkedWork]:
-        """Find the records that were parked at or after this time, the earliest parked first.
-
-        Two requests per 100 records.
-        """
-        condition = self._row.due_at >= int(since.timestamp()) if since else None
-        candidates = self._in_shard(PARKED_SHARD, condition, _READ_AT_ONCE)
-        for keys in in_groups(candidates, _READ_AT_ONCE):
-            for row in self._read((due.owner_id, due.part) for due in keys):
-                if row and row.state == PARKED:
-                    yield ParkedWork(
-                        kind=self.kind,
-                        account_id=row.account_id,
-                        owner_id=self._owner_of(row),
-                        part=row.part,
-                        claims=min(row.claims or 0, MAX_CLAIMS),
-                        reason=row.reason or "",
-                        parked_at=row.ended_at,
-                    )
-
-    def count_parked(self) -> int:
-        """Return the number of parked records. One request per MB of index entries."""
-        return self._row.due.count(PARKED_SHARD)
-
-    def parked_parts(self, owner_id: str) -> list[str]:
-        """Return the sort keys of the owner's parked work records."""
-        rows = self._row.query(
-            owner_id,
-            filter_condition=self._row.state == PARKED,
-            consistent_read=True,
-            attributes_to_get=self._row.key_names(),
-        )
-        return [row.part for row in rows]
-
     def reopen(self, keys: Iterable[tuple[str, str]], now: datetime) -> list[Pointer]:
-        """Read and reopen up to 100 parked records. See `reopen_all`; one more request.
+        """Read and reopen up to 100 parked records; see `reopen_all`.
+
+        Two requests; if the transaction fails, one more per record.
 
         Args:
             keys: the owner and the part of each record.
         """
-        rows = [row for row in self._read(keys) if row]
-        return self.reopen_all(rows, now, self._row.has(state=PARKED))
+        rows = [row for row in self.read(keys) if row]
+        return self.reopen_all(rows, now, self.row.has(state=PARKED))
 
     def reopen_all(self, rows: Sequence[Any], now: datetime, condition: Condition) -> list[Pointer]:
         """Make up to 100 records pending again, as they were read. Return their pointers.
@@ -363,34 +328,37 @@ class WorkRecords(Generic[Pointer]):
 
     def reopening(self, row: Any, now: datetime) -> list[Action]:
         """Return the update actions that make a record pending again."""
-        pending = pending_attributes(row.account_id, self._owner_of(row), row.part, now)
+        pending = pending_attributes(row.account_id, self.owner_of(row), row.part, now)
         reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues"))
-        return self._row.changes(**pending, **reset, **row.on_reopening())
+        return self.row.changes(**pending, **reset, **row.on_reopening())
 
-    def _read(self, keys: Iterable[tuple[str, str]]) -> list[Any]:
-        return read_together(*((self._row, *self._key(*key)) for key in keys))
+    def read(self, keys: Iterable[tuple[str, str]]) -> list[Any]:
+        """Load the rows of records by owner and part. One request per 100 records."""
+        return read_together(*((self.row, *self._key(*key)) for key in keys))
 
     def _key(self, owner_id: str, part: str) -> tuple[str, str] | tuple[str]:
-        return (owner_id, part) if len(self._row.key_names()) > 1 else (owner_id,)
+        return (owner_id, part) if len(self.row.key_names()) > 1 else (owner_id,)
 
     def _at(self, owner_id: str, part: str) -> WorkRow:
-        return self._row(*self._key(owner_id, part))
+        return self.row(*self._key(owner_id, part))
 
-    def _owner_of(self, row: WorkRow) -> str:
-        return str(getattr(row, self._row.key_names()[0]))
+    def owner_of(self, row: WorkRow) -> str:
+        """Return the partition key of a record."""
+        return str(getattr(row, self.row.key_names()[0]))
 
     def _park_if_exhausted(
         self, row: WorkRow, now: datetime, condition: Condition, **values: Any
     ) -> bool:
         if (row.claims or 0) < MAX_CLAIMS:
             return False
-        return _update(row, self._row.park(now, **row.on_parking(), **values), condition)
+        return _update(row, self.row.park(now, **row.on_parking(), **values), condition)
 
-    def _in_shard(
+    def in_shard(
         self, shard: str, condition: Condition | None, page_size: int
     ) -> Iterator[DueWork]:
-        for row in self._row.due.query(shard, condition, page_size=page_size):
-            yield DueWork(self._owner_of(row), row.part, row.due_at)
+        """Yield the index entries of a shard. One request per page."""
+        for row in self.row.due.query(shard, condition, page_size=page_size):
+            yield DueWork(self.owner_of(row), row.part, row.due_at)
 
 
 def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """Declare the OpenAPI operation of a route in the module that defines the route.
 
 A declaration contains only strings and numbers, so it imports no models at start-up.
-`make openapi` reads the declarations, imports the models, and writes the document.
+`make generate` reads the declarations, imports the models, and writes the document.
 """
 
 import importlib
@@ -76,6 +76,23 @@ def operation(**declared: Unpack[Operation]) -> Callable[[View], View]:
         return view
 
     return declare
+
+
+def list_operation(tag: str, response: str, records: str = "", description: str = "") -> Operation:
+    """Return the operation of a list with page numbers."""
+    records = records or tag.lower()
+    return Operation(
+        tag=tag,
+        description=description
+        or f"Returns one page of the account's {records}, oldest first. A page after the last page"
+        " has no items, but the same totals.",
+        body="paging.PageRequest",
+        body_description="The requested page. An empty body requests the first 10 records and needs"
+        " no content type.",
+        body_optional=True,
+        response=response,
+        returns=f"The page of {records}.",
+    )
 
 
 def permissions_of(declared: Operation) -> tuple[str, ...]:

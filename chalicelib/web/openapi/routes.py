@@ -1,7 +1,7 @@
-"""Serve the OpenAPI document and the documentation page.
+"""Serve the OpenAPI document and the pages of the documentation.
 
-`make openapi` generates both files. When it serves a file, the service inserts the deployment's
-address and changes nothing else.
+`make generate` generates the document; packaging and ``chalice local`` generate the pages from it.
+When it serves a file, the service inserts the deployment's address and changes nothing else.
 """
 
 import html
@@ -14,13 +14,20 @@ from typing import Final
 from chalice import Blueprint, Response
 from chalice.app import Request
 
+from chalicelib.domain.errors import NotFound
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
+from chalicelib.web.problems import problem
+from chalicelib.web.request_log import request_id_of
 
 routes = Blueprint(__name__)
 
 DOCUMENT: Final = Path(__file__).with_name("openapi.json")
-PAGE: Final = Path(__file__).with_name("docs.html")
+INDEX: Final = "index"
+"""The name of the page that lists all other pages."""
+PAGES = Path(__file__).with_name("docs")
+"""The folder of the pages: in the deployed package; ``chalice local`` uses another one."""
+_PAGE_NAME: Final = re.compile("[a-z-]+")
 _MAX_AGE_S: Final = 300
 _LOOPBACK: Final = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 _TAG: Final = "Documentation"
@@ -39,32 +46,57 @@ _IF_NONE_MATCH: Final = {
 def get_description() -> Response:
     """Get the OpenAPI document."""
     request = routes.current_request
-    document = _document(server_address(request))
+    document = _document(request_base_url(request))
     return cacheable(request, document, "application/json", max_age_s=_MAX_AGE_S)
 
 
 @routes.route("/docs", methods=["GET", "HEAD"], content_types=[])
 @operation(
     tag=_TAG,
-    description="Returns the description of this API with its guides as an HTML page. The page"
-    " loads nothing from other hosts.",
+    description="Returns the first page of the documentation, with links to its guides and to a"
+    " page for each tag. The pages load nothing from other hosts.",
     parameters=_IF_NONE_MATCH,
     returns="The page.",
     media_types=("text/html",),
 )
 def get_documentation() -> Response:
-    """Get the documentation page."""
+    """Get the index of the documentation."""
+    return _page_response(INDEX)
+
+
+@routes.route("/docs/{tag}", methods=["GET", "HEAD"], content_types=[])
+@operation(
+    tag=_TAG,
+    description="Returns a page of the documentation: the operations with a tag, or a guide.",
+    parameters={
+        "tag": "The tag in lower case, with a hyphen between words, or the name of a guide.",
+        **_IF_NONE_MATCH,
+    },
+    returns="The page.",
+    media_types=("text/html",),
+    errors=(404,),
+)
+def get_documentation_page(tag: str) -> Response:
+    """Get a page of the documentation."""
+    if tag == INDEX or not _PAGE_NAME.fullmatch(tag) or not _file(tag).exists():
+        return problem(NotFound("page"), request_id_of(routes.current_request))
+    return _page_response(tag)
+
+
+def _page_response(name: str) -> Response:
     from chalicelib.web.pages.page import security_headers
 
     request = routes.current_request
-    page = _page(base_url(request))
+    page = _page(name, base_url(request))
+    # The search reads the other pages.
+    headers = security_headers(page, {"connect-src": "'self'"})
     return cacheable(
-        request,
-        page,
-        "text/html; charset=utf-8",
-        max_age_s=_MAX_AGE_S,
-        headers=security_headers(page),
+        request, page, "text/html; charset=utf-8", max_age_s=_MAX_AGE_S, headers=headers
     )
+
+
+def _file(name: str) -> Path:
+    return PAGES / f"{name}.html"
 
 
 @lru_cache(maxsize=8)
@@ -73,19 +105,19 @@ def _document(address: str) -> str:
     return document.replace('"url": "/"', f'"url": {json.dumps(address)}', 1)
 
 
-@lru_cache(maxsize=8)
-def _page(address: str) -> str:
-    page = PAGE.read_text(encoding="utf-8")
+@lru_cache(maxsize=64)
+def _page(name: str, address: str) -> str:
+    page = _file(name).read_text(encoding="utf-8")
     return page.replace("BASE_URL='…'", f"BASE_URL='{html.escape(address)}'")
 
 
 def base_url(request: Request) -> str:
-    """Return the base URL for the commands of the documentation page.
+    """Return the base URL for the commands of the documentation.
 
     If the gateway reports no host, use the host of the `Host` header, but only if it is a loopback
     address. Callers can forge this header, so return "…" for any other host.
     """
-    address = server_address(request)
+    address = request_base_url(request)
     if "://" in address:
         return address
     host = request.headers.get("host", "")
@@ -93,14 +125,15 @@ def base_url(request: Request) -> str:
     return origin + address.rstrip("/")
 
 
-def server_address(request: Request) -> str:
+def request_base_url(request: Request) -> str:
     """Return the base URL of this deployment, or only its path if the gateway reports no host.
 
     The URL comes from the gateway's request context, never from a header that callers can set.
     """
     context = request.context
     # The path consists of the gateway's stage or the base path of a custom domain, then the route.
-    prefix = str(context["path"]).removesuffix(str(context["resourcePath"]))
+    route = str(context["resourcePath"]).format(**(request.uri_params or {}))
+    prefix = str(context["path"]).removesuffix(route)
     if domain := context.get("domainName"):
         return f"https://{domain}{prefix}"
     if api := context.get("apiId"):

@@ -5,9 +5,9 @@ from chalice import Response
 from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.forms.access import FormClosed, TrackerUsed
 from chalicelib.services.forms.cached_forms import Respondent
-from chalicelib.services.forms.public import get_closed_form
+from chalicelib.services.forms.pages import get_closed_form
 from chalicelib.web.pages.html import page_response
-from chalicelib.web.pages.words import page_language, words_in
+from chalicelib.web.pages.words import page_language, page_words
 from chalicelib.web.problems import retry_headers, status_of
 
 
@@ -25,7 +25,7 @@ def error_page(
     form = get_closed_form(error.form, respondent) if isinstance(error, FormClosed) else None
     requested = respondent.language, respondent.accept_language
     language = form.language if form else page_language(*requested)
-    failures = words_in(language).failures
+    failures = page_words(language).failures
     title, text = failures.get(error.code if error else "", failures["error"])
     return page_response(
         "error.html",

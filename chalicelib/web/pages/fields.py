@@ -8,10 +8,10 @@ from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.forms.field_types import AnswerRules, Control
 from chalicelib.domain.forms.fields import PublicFieldDependency, SavedField
 from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.option_texts import scale_ends
+from chalicelib.domain.forms.option_texts import control_texts, own_labels
 from chalicelib.domain.forms.public.form import PublicField, PublicForm
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
-from chalicelib.web.pages.words import Words
+from chalicelib.web.pages.words import PageWords
 
 Answers = Mapping[str, Sequence[str]]
 """The values of each answer by field id, in the form's original language."""
@@ -25,7 +25,7 @@ A field to which the respondent can add another answer always has radio buttons.
 
 
 @dataclass(frozen=True)
-class Option:
+class DisplayedOption:
     """An option of a field.
 
     Attributes:
@@ -66,7 +66,7 @@ class DisplayedField:
     accepts_own_value: bool = False
     value: str = ""
     own_value: str = ""
-    options: Sequence[Option] = ()
+    options: Sequence[DisplayedOption] = ()
     ends: Sequence[str] = ("", "")
     error: str = ""
 
@@ -84,7 +84,7 @@ class DisplayedField:
 def displayed_fields(
     form: PublicForm,
     saved: SavedForm,
-    words: Words,
+    words: PageWords,
     answers: Answers,
     visible: Set[str],
     errors: Mapping[str, str],
@@ -102,7 +102,8 @@ def displayed_fields(
         translation = translations.get(shown.key, FieldTranslation())
         display = shown.type.rules.display
         values = answers.get(shown.id, ())
-        options = _options(shown, values, words)
+        labels, ends = control_labels(shown.type.rules, own_labels(field, translation), words)
+        options = _options(shown, values, labels)
         control = control_of(shown, yes_or_no)
         known = {option.value for option in options}
         code = errors.get(shown.id)
@@ -124,7 +125,7 @@ def displayed_fields(
             value=values[0] if values and not options else "",
             own_value=next((value for value in values if value not in known), ""),
             options=options,
-            ends=scale_ends(field, translation, words.options),
+            ends=ends,
             error=error_text(shown, control, code, words) if code else "",
         )
     return displayed
@@ -152,7 +153,9 @@ def control_of(shown: PublicField | SavedField, yes_or_no: frozenset[str]) -> Co
     return Control.OPTIONS if control is Control.CHECKBOX and shown.id in yes_or_no else control
 
 
-def error_text(shown: PublicField | SavedField, control: Control, code: str, words: Words) -> str:
+def error_text(
+    shown: PublicField | SavedField, control: Control, code: str, words: PageWords
+) -> str:
     """Return the error message for an error code of an answer to this field."""
     several = shown.type.rules.accepts_several_values
     match code:
@@ -173,7 +176,7 @@ def _is_list(shown: PublicField) -> bool:
     return is_choice and len(shown.values) > _MAX_RADIOS and not several
 
 
-def _hint(shown: PublicField, words: Words) -> str:
+def _hint(shown: PublicField, words: PageWords) -> str:
     control = shown.type.rules.display.control
     if control in (Control.INPUT, Control.TEXTAREA, Control.CHECKBOX):
         return ""
@@ -184,18 +187,22 @@ def _hint(shown: PublicField, words: Words) -> str:
     return " ".join(limits) if shown.type.rules.accepts_several_values else ""
 
 
-def _options(shown: PublicField, values: Sequence[str], words: Words) -> list[Option]:
+def _options(
+    shown: PublicField, values: Sequence[str], labels: Mapping[str, str]
+) -> list[DisplayedOption]:
     rules = shown.type.rules
     if not rules.options and not rules.options_from_field:
         return []
-    texts: Mapping[str, str] = dict(zip(shown.values, shown.translated_values, strict=True))
-    if rules.display.control in (Control.SCALE, Control.STARS):
-        texts = option_labels(rules, words)
-    return [Option(value, text, value in values) for value, text in texts.items()]
+    if rules.display.control not in (Control.SCALE, Control.STARS):
+        labels = dict(zip(shown.values, shown.translated_values, strict=True))
+    return [DisplayedOption(value, text, value in values) for value, text in labels.items()]
 
 
-def option_labels(rules: AnswerRules, words: Words) -> Mapping[str, str]:
-    """Return the default label of each fixed option of a field type."""
+def control_labels(
+    rules: AnswerRules, own: Sequence[str], words: PageWords
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return the label of each fixed option, and those of both ends; see `control_texts`."""
+    labels, ends = control_texts(rules, own, words.options)
     if rules.display.control is Control.STARS:
-        return {value: words.stars(int(value)) for value in rules.options}
-    return words.options.labels(rules)
+        labels = {value: words.stars(int(value)) for value in rules.options}
+    return labels, ends

@@ -14,7 +14,7 @@ from chalicelib.domain.plain_text import unbroken
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_path, asset_text
 from chalicelib.web.pages.page import environment, security_headers
 from chalicelib.web.pages.style import PLAIN, image_url, link_url, style_of
-from chalicelib.web.pages.words import words_in
+from chalicelib.web.pages.words import page_words
 from chalicelib.web.problems import HTML, Headers
 
 View = PublicContactForm | PublicSurvey
@@ -53,7 +53,7 @@ def page_response(
         .render(
             language=language,
             direction="rtl" if is_right_to_left(language) else "ltr",
-            words=words_in(language),
+            words=page_words(language),
             style=style,
             asset_path=asset_path,
             style_sheet=asset_text(STYLE_SHEET),

@@ -4,16 +4,15 @@ The respondent answers with a GET request, which changes no state. If the respon
 the survey, the answer is preselected in the survey's first field of the same type.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
-from chalicelib.domain.forms.field_types import AnswerRules, Control, FieldType
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.web_url import is_https_url
-from chalicelib.web.pages.fields import DisplayedField, Option, option_labels
-from chalicelib.web.pages.words import Words
+from chalicelib.web.pages.fields import DisplayedField, DisplayedOption, control_labels
+from chalicelib.web.pages.words import PageWords
 
 SCORE: Final = "score"
 """The query parameter with the answer to the question."""
@@ -36,7 +35,7 @@ def asked_config(view: PublicSurvey) -> PreRedirectConfig | None:
 
 def rating_of(config: PreRedirectConfig, score: str | None) -> int | None:
     """Return the rating of an answer to the question, 0 to 10; None if the answer is invalid."""
-    return _rules(config).options.get(score or "")
+    return config.field_type.rules.options.get(score or "")
 
 
 def field_answered_by(config: PreRedirectConfig, fields: Iterable[SavedField]) -> SavedField | None:
@@ -45,53 +44,24 @@ def field_answered_by(config: PreRedirectConfig, fields: Iterable[SavedField]) -
     Args:
         fields: the fields in display order.
     """
-    return next((each for each in fields if each.type == FieldType[config.type.name]), None)
+    return next((each for each in fields if each.type is config.field_type), None)
 
 
-def question(config: PreRedirectConfig, words: Words, *, is_missing: bool) -> DisplayedField:
+def question(config: PreRedirectConfig, words: PageWords, *, is_missing: bool) -> DisplayedField:
     """Return the question as a field.
 
     Args:
         is_missing: whether the respondent continued without an answer.
     """
-    rules = _rules(config)
-    control = rules.display.control
-    topic, texts, ends = _texts(config, control, words)
-    labels = option_labels(rules, words)
+    rules, (topic, own) = config.field_type.rules, config.topic_and_labels
+    labels, ends = control_labels(rules, own, words)
     return DisplayedField(
         number=0,
         name=SCORE,
-        control=control,
+        control=rules.display.control,
         label=topic or config.text.text or words.survey,
         is_required=True,
-        options=[
-            Option(value, texts.get(value) or label, False) for value, label in labels.items()
-        ],
+        options=[DisplayedOption(value, label, False) for value, label in labels.items()],
         ends=ends,
         error=words.errors["choose"] if is_missing else "",
     )
-
-
-def _rules(config: PreRedirectConfig) -> AnswerRules:
-    """Return the answer rules of the field type with the same name as the question's type."""
-    return FieldType[config.type.name].rules
-
-
-def _texts(
-    config: PreRedirectConfig, control: Control, words: Words
-) -> tuple[str, Mapping[str, str], tuple[str, str]]:
-    """Return the topic, the labels of options, and the labels of both ends of a scale."""
-    start, end = words.options.ends["likelihood"]
-    no_ends = ("", "")
-    match control:
-        case Control.STARS:
-            return config.csat_star.topic, {}, no_ends
-        case Control.SMILEYS:
-            smileys = config.csat_smiley
-            labels = (smileys.one, smileys.two, smileys.three, smileys.four, smileys.five)
-            return smileys.topic, {str(n): label for n, label in enumerate(labels, 1)}, no_ends
-        case Control.BINARY:
-            binary = config.binary
-            labels_by_value = {"satisfied": binary.satisfied, "unsatisfied": binary.unsatisfied}
-            return binary.topic, labels_by_value, no_ends
-    return config.nps.topic, {}, (config.nps.start_text or start, config.nps.end_text or end)

@@ -14,13 +14,13 @@ from chalicelib.domain.forms.fields import ExpectedValue, FieldTraits, SavedFiel
 from chalicelib.domain.forms.visibility import Conditions
 from chalicelib.domain.language import uses_decimal_comma
 from chalicelib.web.pages.fields import control_of, error_text, yes_or_no_fields
-from chalicelib.web.pages.words import Words
+from chalicelib.web.pages.words import PageWords
 
 _MAX_ANNOUNCED = 20
 
 
 def script_data(
-    questionnaire: Questionnaire, numbers: Mapping[str, int], words: Words
+    questionnaire: Questionnaire, numbers: Mapping[str, int], words: PageWords
 ) -> dict[str, Any]:
     """Return the data as JSON values. Fields are identified by their numbers."""
     fields = questionnaire.fields
@@ -50,7 +50,7 @@ def script_data(
 
 
 def _field(
-    field: SavedField, control: Control, questionnaire: Questionnaire, words: Words
+    field: SavedField, control: Control, questionnaire: Questionnaire, words: PageWords
 ) -> dict[str, Any]:
     rules = field.type.rules
     several = rules.accepts_several_values

@@ -20,7 +20,7 @@ LOCALES: Final = Path(__file__).with_name("locale")
 _SOURCE_LANGUAGE: Final = Language("en")
 
 
-class Words:
+class PageWords:
     """The words of all pages in one language."""
 
     def __init__(self, catalogue: gettext.NullTranslations, language: Language) -> None:
@@ -135,10 +135,10 @@ class Words:
 
 
 @cache
-def words_in(language: Language) -> Words:
+def page_words(language: Language) -> PageWords:
     """Return the words in this language, or in English if it has no catalogue."""
     names = [str(language).replace("-", "_")]
-    return Words(gettext.translation(DOMAIN, LOCALES, names, fallback=True), language)
+    return PageWords(gettext.translation(DOMAIN, LOCALES, names, fallback=True), language)
 
 
 @cache

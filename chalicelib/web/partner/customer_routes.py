@@ -1,13 +1,57 @@
-"""The partner routes that find and change customers, and respect their wishes."""
+"""The partner routes of customers: records, imports, opt-outs and erasures."""
 
 from chalice import Blueprint
 
+from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import Resource
 from chalicelib.web.error_collector import ErrorCollector
-from chalicelib.web.openapi.operation import operation
+from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, list_operation, operation
 from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
+
+
+@partner_route(routes, "GET", "/partners/customer")
+@operation(
+    tag="Customers",
+    description="Returns one customer with external identifiers and metadata by source.",
+    parameters={"id": "Identifier of the customer."},
+    response="customers.customer.Customer",
+    returns="The customer.",
+)
+def get_customer(request: PartnerRequest) -> Resource:
+    """Get a customer."""
+    from chalicelib.services.customers.read import read_customer
+
+    return read_customer(request.account_id, request.identifier())
+
+
+@partner_route(routes, "POST", "/partners/customer")
+@operation(
+    tag="Customers",
+    description="Always creates a customer, even if another customer has the same e-mail and phone"
+    " number. No field is required, but at least one must have a value; `null` and an empty string"
+    " are not values. An opt-in whose address is suppressed is stored and returned as `false`. The"
+    " JSON of a customer is limited to 32 KB, and to 61,000 bytes with escaped characters.\n\nA"
+    " repeated request with the same idempotency key returns the customer as it was created,"
+    " without later changes. If the customer was erased in the meantime, the response is 404.",
+    parameters=IDEMPOTENCY_KEY,
+    body="customers.body.CustomerBody",
+    body_description="The customer. Leading and trailing white space is removed.",
+    response="customers.customer.Customer",
+    returns="The new customer.",
+    errors=(404,),
+    permission="write",
+)
+def create_customer(request: PartnerRequest) -> Resource:
+    """Create a customer."""
+    from chalicelib.domain.customers.body import CustomerBody
+    from chalicelib.services.customers import create
+
+    with ErrorCollector() as errors:
+        key = errors.of(request.idempotency_key, otherwise=None)
+        body = request.body(CustomerBody)
+    return create.create_customer(request.account_id, body, key)
 
 
 @partner_route(routes, "PATCH", "/partners/customer")
@@ -37,6 +81,63 @@ def change_customer(request: PartnerRequest) -> Resource:
         customer_id = errors.of(request.identifier, otherwise="")
         patch = request.body(CustomerPatch)
     return change.change_customer(request.account_id, customer_id, patch)
+
+
+@partner_route(routes, "POST", "/partners/customer/list")
+@operation(**list_operation("Customers", "customers.customer.CustomerPage"))
+def list_customers(request: PartnerRequest) -> Resource:
+    """List customers."""
+    from chalicelib.services.customers import read
+
+    return read.list_customers(request.account_id, request.optional_body(PageRequest))
+
+
+@partner_route(routes, "POST", "/partners/customer/batch")
+@operation(
+    tag="Customers",
+    description="Stores the rows and imports them in the background. Use the returned `id` to get"
+    " the progress. If a customer with the same e-mail and phone number exists, the row fills the"
+    " customer's null fields and changes nothing else; otherwise the row creates a customer. Rows"
+    " with the same e-mail and phone number are merged in their order.\n\nEach row is validated"
+    " like a new customer. One invalid row rejects the entire batch, unless `partial` is true.",
+    parameters={
+        **IDEMPOTENCY_KEY,
+        "partial": "Import the valid rows of a batch that also has invalid rows. The response lists"
+        " the invalid rows in `rejected`.",
+    },
+    body="customers.import_batch.BatchBody",
+    body_description="1 to 10,000 rows, at most 4 MB.",
+    response="customers.import_batch.AcceptedBatch",
+    returns="The batch is stored and will be imported.",
+    permission="write",
+)
+def import_customers(request: PartnerRequest) -> Resource:
+    """Import a batch of customers."""
+    from chalicelib.services.customers.accept_batch import accept_batch
+    from chalicelib.web.partner.batch_body import validate_batch
+
+    with ErrorCollector() as errors:
+        partial = errors.of(lambda: request.flag("partial"), otherwise=False)
+        key = errors.of(request.idempotency_key, otherwise=None)
+        batch = validate_batch(request.json(), partial=partial)
+    return accept_batch(request.account_id, batch, key)
+
+
+@partner_route(routes, "GET", "/partners/customer/batch")
+@operation(
+    tag="Customers",
+    description="Returns the progress of an import. `created`, `filled`, `unchanged`, and `failed`"
+    " count its rows. When the status is `COMPLETED` or `FAILED`, they add up to `rowCount`. The"
+    " progress is available for 90 days.",
+    parameters={"id": "Identifier of the batch."},
+    response="customers.import_batch.ImportProgress",
+    returns="The progress.",
+)
+def get_customer_batch(request: PartnerRequest) -> Resource:
+    """Get the progress of a batch."""
+    from chalicelib.services.customers.accept_batch import read_import
+
+    return read_import(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/customer/find")
@@ -85,16 +186,16 @@ def opt_out(request: PartnerRequest) -> Resource:
     " the answers of feedback, and pending surveys. Ratings and counts stay. The addresses are"
     " suppressed at once and forever; the rest is erased in the background, usually within half an"
     " hour. This cannot be undone. Repeating the request has no further effect.",
-    body="erasure_view.ErasureRequest",
+    body="erasure.partner_view.ErasureRequest",
     body_description="The customer.",
-    response="erasure_view.PartnerErasure",
+    response="erasure.partner_view.PartnerErasure",
     returns="The erasure has started.",
     errors=(404,),
     permission="erase",
 )
 def erase_customer(request: PartnerRequest) -> Resource:
     """Erase a customer."""
-    from chalicelib.domain.erasure_view import ErasureRequest
+    from chalicelib.domain.erasure.partner_view import ErasureRequest
     from chalicelib.services.erasure.request import request_erasure
 
     return request_erasure(request.credential, request.body(ErasureRequest).id)
@@ -105,7 +206,7 @@ def erase_customer(request: PartnerRequest) -> Resource:
     tag="Customers",
     description="Returns the state of an erasure and its receipt.",
     parameters={"id": "Identifier of the erased customer."},
-    response="erasure_view.PartnerErasure",
+    response="erasure.partner_view.PartnerErasure",
     returns="The erasure.",
     permission="erase",
 )

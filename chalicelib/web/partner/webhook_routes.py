@@ -1,13 +1,31 @@
-"""The partner routes that list, read, replay and test webhook deliveries."""
+"""The partner routes of workflows and webhook deliveries."""
 
 from chalice import Blueprint
 
+from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.schema import Resource
 from chalicelib.web.error_collector import ErrorCollector
-from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, operation
+from chalicelib.web.openapi.operation import IDEMPOTENCY_KEY, list_operation, operation
 from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
+
+
+@partner_route(routes, "POST", "/partners/workflow/list")
+@operation(
+    **list_operation(
+        "Webhooks",
+        "workflows.partner_view.WorkflowPage",
+        "workflows",
+        "Returns one page of the account's workflows with their webhooks, oldest first. The"
+        " response contains no custom headers, and of each URL only the host.",
+    )
+)
+def list_workflows(request: PartnerRequest) -> Resource:
+    """List workflows."""
+    from chalicelib.services import workflows
+
+    return workflows.list_workflows(request.account_id, request.optional_body(PageRequest))
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/list")
@@ -27,9 +45,9 @@ routes = Blueprint(__name__)
 def list_webhook_deliveries(request: PartnerRequest) -> Resource:
     """List webhook deliveries."""
     from chalicelib.domain.webhooks.partner_view import DeliveryListRequest
-    from chalicelib.services.webhooks.deliveries import list_partner_deliveries
+    from chalicelib.services.webhooks.deliveries import list_deliveries
 
-    return list_partner_deliveries(request.account_id, request.optional_body(DeliveryListRequest))
+    return list_deliveries(request.account_id, request.optional_body(DeliveryListRequest))
 
 
 @partner_route(routes, "GET", "/partners/webhook-delivery")
@@ -42,9 +60,9 @@ def list_webhook_deliveries(request: PartnerRequest) -> Resource:
 )
 def get_webhook_delivery(request: PartnerRequest) -> Resource:
     """Get a webhook delivery."""
-    from chalicelib.services.webhooks.deliveries import read_partner_delivery
+    from chalicelib.services.webhooks.deliveries import read_delivery
 
-    return read_partner_delivery(request.account_id, request.identifier())
+    return read_delivery(request.account_id, request.identifier())
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/replay")
@@ -66,9 +84,9 @@ def get_webhook_delivery(request: PartnerRequest) -> Resource:
 def replay_webhook_deliveries(request: PartnerRequest) -> Resource:
     """Replay webhook deliveries."""
     from chalicelib.domain.webhooks.partner_view import DeliveryReplayRequest
-    from chalicelib.services.webhooks.deliveries import replay_partner_deliveries
+    from chalicelib.services.webhooks.deliveries import replay_deliveries
 
-    return replay_partner_deliveries(request.account_id, request.body(DeliveryReplayRequest))
+    return replay_deliveries(request.account_id, request.body(DeliveryReplayRequest))
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/test")

@@ -35,7 +35,7 @@ from chalicelib.web.pages.pre_redirect import (
     rating_of,
 )
 from chalicelib.web.pages.script_data import script_data
-from chalicelib.web.pages.words import words_in
+from chalicelib.web.pages.words import page_words
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
@@ -129,7 +129,7 @@ def show_form(
 ) -> Response:
     """Return the page with the form in this state; see `page_response`."""
     view, questionnaire = form.view, form.cached.questionnaire
-    words = words_in(view.language)
+    words = page_words(view.language)
     visible = questionnaire.visible_fields(state.answers)
     displayed = displayed_fields(
         view, form.cached.saved, words, state.answers, visible, state.errors
@@ -178,7 +178,7 @@ def show_thanks(form: DisplayedForm[View], feedback: Feedback) -> Response:
         context=form.context,
         untranslated=form.untranslated,
         redirect_to=feedback.redirect_to,
-        received=words_in(view.language).received_rating(feedback.rating),
+        received=page_words(view.language).received_rating(feedback.rating),
     )
 
 
@@ -229,7 +229,7 @@ def _page_before_form(
     )
     if rating is None:
         is_missing = text(request.http, ASKED) is not None
-        field = question(config, words_in(view.language), is_missing=is_missing)
+        field = question(config, page_words(view.language), is_missing=is_missing)
         return respond("question.html", field=field, parameters=[*parameters, (ASKED, "1")])
     if rating < config.threshold:
         return None

@@ -10,12 +10,8 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
-from chalicelib.services.forms.public import (
-    DisplayedForm,
-    FormIds,
-    display_contact_form,
-    display_survey,
-)
+from chalicelib.services.forms.pages import display_contact_form, display_survey
+from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest

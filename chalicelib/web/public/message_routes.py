@@ -105,13 +105,13 @@ add_preflight_route(routes, _UNSUBSCRIBE, "GET", "POST")
 
 def _unsubscribe_page(use: "Callable[[str], UnsubscribeToken]", *, asks: bool) -> Response:
     """Use the token in the request and return the page with the result, or with a question."""
-    from chalicelib.domain.solicitation.words import words_in
+    from chalicelib.domain.solicitation.words import message_words
     from chalicelib.web.pages.html import page_response
     from chalicelib.web.pages.words import page_language
 
     request = PublicRequest(routes.current_request)
     respondent = request.respondent
-    words = words_in(page_language(respondent.language, respondent.accept_language))
+    words = message_words(page_language(respondent.language, respondent.accept_language))
     form, status, headers = None, 200, {}
     try:
         token = use(query.text(request.http, "token") or "")
@@ -141,7 +141,7 @@ def _sender(request: PublicRequest, token: "UnsubscribeToken") -> "PublicSurvey 
 
     Mail clients that unsubscribe after one click display no page.
     """
-    from chalicelib.services.forms.public import get_sent_survey
+    from chalicelib.services.forms.pages import get_sent_survey
 
     if not request.accepts_html:
         return None

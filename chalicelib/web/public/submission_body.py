@@ -62,21 +62,21 @@ def parse_submission(parts: Sequence[Part], model: type[Submission]) -> Submissi
     """
     plain, field_parts, errors = _sort_parts(parts, model)
     repeated = {error.pointer for error in errors if error.code == "duplicate"}
-    document: dict[str, Any] = {
+    content: dict[str, Any] = {
         name: value for name, value in plain.items() if value.strip() not in _UNSET
     }
-    honeypot = document.pop(HONEYPOT, None)
-    key = document.pop(IDEMPOTENCY_PART, None)
+    honeypot = content.pop(HONEYPOT, None)
+    key = content.pop(IDEMPOTENCY_PART, None)
     try:
         read_key(key, json_pointer(IDEMPOTENCY_PART))
     except InvalidInput as error:
         errors.extend(error.errors)
     try:
-        document["fields"] = field_parts.as_array()
+        content["fields"] = field_parts.as_array()
     except InvalidInput as error:
         errors.extend(error.errors)
     try:
-        submission = parse(document, model)
+        submission = parse(content, model)
     except InvalidInput as error:
         # A duplicate part is already reported. If the first duplicate is empty, do not also report
         # the part as missing.

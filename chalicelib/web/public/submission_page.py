@@ -16,9 +16,9 @@ from chalicelib.domain.errors import (
     Unavailable,
 )
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
-from chalicelib.services.forms.public import get_submitted_form
+from chalicelib.services.forms.pages import get_submitted_form
 from chalicelib.web.pages.pre_redirect import STEP
-from chalicelib.web.pages.words import Words, words_in
+from chalicelib.web.pages.words import PageWords, page_words
 from chalicelib.web.problems import retry_headers, status_of
 from chalicelib.web.public.accept_submission import accept_submission
 from chalicelib.web.public.endpoint import PublicRequest
@@ -69,7 +69,7 @@ def _show_again(
     dropped, because the respondent cannot correct them.
     """
     form = wanted.display(request.respondent)
-    words = words_in(form.view.language)
+    words = page_words(form.view.language)
     posted = posted_answers(request.parts)
     key = dict(request.parts).get(IDEMPOTENCY_PART, "")
     errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted])
@@ -106,7 +106,7 @@ def _errors_by_field(
     return codes, others
 
 
-def _message(error: FeedbackError | None, words: Words) -> str:
+def _message(error: FeedbackError | None, words: PageWords) -> str:
     messages = {
         "too_many_requests": words.too_many_requests,
         "idempotency_key_reused": words.already_received,

@@ -4,7 +4,6 @@ The emulator has no extension points, so this module replaces some of its privat
 emulator's version is pinned.
 """
 
-import json
 import os
 import random
 import sys
@@ -27,9 +26,13 @@ from ministack.services import (  # type: ignore[import-not-found]
 )
 
 from infrastructure.local_cloud.strict.cloudformation import support_templates
-from infrastructure.local_cloud.strict.faults import UNPROCESSED, Faults, IndexLag, items_of
+from infrastructure.local_cloud.strict.faults import Faults, IndexLag, with_faults
 from infrastructure.local_cloud.strict.layer import StrictLayer
-from infrastructure.local_cloud.strict.limits import is_too_large_for_function, limited_result
+from infrastructure.local_cloud.strict.limits import (
+    is_too_large_for_function,
+    limited_result,
+    with_limited_payload,
+)
 from infrastructure.local_cloud.strict.mail_from import with_mail_from
 from infrastructure.local_cloud.strict.mailbox import Mailbox, in_thread, print_line
 from infrastructure.local_cloud.strict.permissions import check_permissions_as_aws
@@ -119,36 +122,6 @@ def delay_indexes(faults: Faults) -> None:
     dynamodb._query = query_with_lag
 
 
-def throttle_batches(faults: Faults) -> None:
-    """Make the emulator process only a part of each throttled batch.
-
-    The response lists the other items as unprocessed. The emulator verifies the signature of a
-    request before it calls the replaced functions, so these functions can change the request.
-    """
-
-    def throttled(operation: str, execute: Any) -> Any:
-        def execute_throttled(request: Any) -> Any:
-            parts = faults.split(operation, request)
-            if parts is None:
-                return execute(request)
-            executed, unprocessed = parts
-            status, headers, body = execute(executed)
-            if status != 200:
-                return status, headers, body
-            response = json.loads(body)
-            for table, part in response.get(UNPROCESSED[operation], {}).items():
-                withheld = unprocessed.setdefault(table, part)
-                if withheld is not part:
-                    items_of(withheld).extend(items_of(part))
-            response[UNPROCESSED[operation]] = unprocessed
-            return status, headers, json.dumps(response).encode()
-
-        return execute_throttled
-
-    dynamodb._batch_get_item = throttled("BatchGetItem", dynamodb._batch_get_item)
-    dynamodb._batch_write_item = throttled("BatchWriteItem", dynamodb._batch_write_item)
-
-
 def store_messages(mailbox: Mailbox) -> None:
     """Store e-mails instead of relaying them, and text messages instead of listing them."""
     texts = SimpleNamespace(append=mailbox.store_text_message)
@@ -190,7 +163,8 @@ def main() -> None:
     limit_gateway()
     limit_functions()
     share_code()
-    throttle_batches(faults)
+    dynamodb.handle_request = with_faults(dynamodb.handle_request, faults)
+    lambda_svc.handle_request = with_limited_payload(lambda_svc.handle_request)
     delay_indexes(faults)
     cache_syntax_checks()
     support_templates()

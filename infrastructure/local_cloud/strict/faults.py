@@ -1,5 +1,7 @@
 """Inject DynamoDB faults at configurable rates. The emulator itself never causes these faults."""
 
+import asyncio
+import json
 import random
 import time
 from collections import Counter
@@ -8,16 +10,16 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from infrastructure.local_cloud.strict.limits import AwsError
+from infrastructure.local_cloud.strict.limits import Handler, Response, error_response
 
 Key = tuple[str, str]
 Item = Mapping[str, Any]
 
-UNPROCESSED: Final = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
+_UNPROCESSED: Final = {"BatchGetItem": "UnprocessedKeys", "BatchWriteItem": "UnprocessedItems"}
 _TRANSACTIONS: Final = frozenset({"TransactGetItems", "TransactWriteItems"})
 _SINGLE_WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
 _OPERATIONS: Final = frozenset(
-    {"GetItem", "Query", "Scan", *_SINGLE_WRITES, *_TRANSACTIONS, *UNPROCESSED}
+    {"GetItem", "Query", "Scan", *_SINGLE_WRITES, *_TRANSACTIONS, *_UNPROCESSED}
 )
 _THROTTLED: Final = "Throughput exceeds the current capacity of your table or index."
 _CONFLICT: Final = "Transaction is ongoing for the item"
@@ -65,20 +67,20 @@ class Faults:
         self.injected[kind] += occurs
         return occurs
 
-    def error(self, operation: str, request: Mapping[str, Any]) -> AwsError | None:
-        """Return the error to send instead of executing the operation, or None."""
+    def error(self, operation: str, request: Mapping[str, Any]) -> Response | None:
+        """Return the response to send instead of executing the operation, or None."""
         if operation not in _OPERATIONS:
             return None
         can_conflict = operation in _TRANSACTIONS or operation in _SINGLE_WRITES
         if can_conflict and self.occurs("conflicts"):
             if operation in _TRANSACTIONS:
                 return self._cancellation(request, "TransactionConflict", _CONFLICT)
-            return AwsError("TransactionConflictException", _CONFLICT)
-        has_partial_response = operation in UNPROCESSED and _count(request) > 1
+            return error_response("TransactionConflictException", _CONFLICT)
+        has_partial_response = operation in _UNPROCESSED and _count(request) > 1
         if not has_partial_response and self.occurs("throttling"):
             if operation in _TRANSACTIONS:
                 return self._cancellation(request, "ThrottlingError", _THROTTLED)
-            return AwsError("ProvisionedThroughputExceededException", _THROTTLED)
+            return error_response("ProvisionedThroughputExceededException", _THROTTLED)
         return None
 
     def split(
@@ -88,13 +90,13 @@ class Faults:
 
         Return None if the operation is not a throttled batch of at least two items.
         """
-        if operation not in UNPROCESSED or _count(request) < 2 or not self.occurs("throttling"):
+        if operation not in _UNPROCESSED or _count(request) < 2 or not self.occurs("throttling"):
             return None
         executed: dict[str, Any] = {}
         unprocessed: dict[str, Any] = {}
         remaining = _count(request) // 2
         for table, part in request["RequestItems"].items():
-            items = items_of(part)
+            items = _items_of(part)
             for target, selected in (
                 (executed, items[:remaining]),
                 (unprocessed, items[remaining:]),
@@ -106,16 +108,50 @@ class Faults:
             remaining = max(0, remaining - len(items))
         return {**request, "RequestItems": executed}, unprocessed
 
-    def _cancellation(self, request: Mapping[str, Any], code: str, message: str) -> AwsError:
+    def _cancellation(self, request: Mapping[str, Any], code: str, message: str) -> Response:
         reasons: list[dict[str, str]] = [{"Code": "None"} for _ in request["TransactItems"]]
         reasons[self._random.randrange(len(reasons))] = {"Code": code, "Message": message}
         codes = ", ".join(reason["Code"] for reason in reasons)
-        return AwsError(
+        return error_response(
             "TransactionCanceledException",
             f"Transaction cancelled, please refer cancellation reasons for specific reasons"
             f" [{codes}]",
-            fields={"CancellationReasons": reasons},
+            CancellationReasons=reasons,
         )
+
+
+def with_faults(handle: Handler, faults: Faults) -> Handler:
+    """Return a handler of requests to DynamoDB that injects faults.
+
+    The emulator verifies the signature of a request first, so the handler can change the request.
+    """
+
+    async def handle_request(method: str, path: str, headers: Any, body: bytes, query: Any) -> Any:
+        operation = headers.get("x-amz-target", "").rpartition(".")[2]
+        request = json.loads(body) if operation in _OPERATIONS else {}
+        if error := faults.error(operation, request):
+            return error
+        parts = faults.split(operation, request)
+        if parts:
+            body = json.dumps(parts[0]).encode()
+        delay_s = faults.rates.slow_s if faults.occurs("slow") else 0
+        response = await handle(method, path, headers, body, query)
+        await asyncio.sleep(delay_s)
+        return _with_unprocessed(response, operation, parts[1]) if parts else response
+
+    return handle_request
+
+
+def _with_unprocessed(response: Response, operation: str, unprocessed: dict[str, Any]) -> Response:
+    status, headers, body = response
+    if status != 200:
+        return response
+    content, name = json.loads(body), _UNPROCESSED[operation]
+    for table, part in content.get(name, {}).items():
+        withheld = unprocessed.setdefault(table, part)
+        if withheld is not part:
+            _items_of(withheld).extend(_items_of(part))
+    return status, headers, json.dumps(content | {name: unprocessed}).encode()
 
 
 class IndexLag:
@@ -144,11 +180,11 @@ class IndexLag:
         return {key: previous for key, (_, previous) in lagging.items()}
 
 
-def items_of(part: Any) -> list[Any]:
+def _items_of(part: Any) -> list[Any]:
     """Return the keys or writes of one table of a batch."""
     items: list[Any] = part["Keys"] if isinstance(part, dict) else part
     return items
 
 
 def _count(request: Mapping[str, Any]) -> int:
-    return sum(len(items_of(part)) for part in request.get("RequestItems", {}).values())
+    return sum(len(_items_of(part)) for part in request.get("RequestItems", {}).values())

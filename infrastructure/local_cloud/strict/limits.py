@@ -1,9 +1,7 @@
 """Size limits of AWS that the emulator does not enforce."""
 
 import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 LAMBDA_BYTES: Final = 6_291_556
@@ -11,34 +9,30 @@ LAMBDA_BYTES: Final = 6_291_556
 GATEWAY_BYTES: Final = 10 * 1024 * 1024
 """Maximum size in bytes of a request body that API Gateway accepts."""
 
-INVOCATION_PATH: Final = re.compile(r"/2015-03-31/functions/[^/]+/invocations")
+Response = tuple[int, dict[str, str], bytes]
+Handler = Callable[..., Awaitable[Response]]
 
 
-@dataclass(frozen=True)
-class AwsError:
-    """An error response of an AWS service.
-
-    Attributes:
-        code: the error code.
-        fields: additional fields of the response body.
-    """
-
-    code: str
-    message: str
-    status: int = 400
-    fields: Mapping[str, object] = field(default_factory=dict)
+def error_response(code: str, message: str, status: int = 400, **fields: object) -> Response:
+    """Return the error response of an AWS service."""
+    headers = {"Content-Type": "application/x-amz-json-1.0", "x-amzn-errortype": code}
+    return status, headers, json.dumps({"__type": code, "message": message, **fields}).encode()
 
 
-def invocation_error(size_bytes: int) -> AwsError | None:
-    """Return the error of an invocation whose payload is too large, or None."""
-    if size_bytes <= LAMBDA_BYTES:
-        return None
-    return AwsError(
-        "RequestEntityTooLargeException",
-        f"{size_bytes} byte payload is too large for the RequestResponse invocation type"
-        f" (limit {LAMBDA_BYTES} bytes)",
-        status=413,
-    )
+def with_limited_payload(handle: Handler) -> Handler:
+    """Return a handler of requests to Lambda that rejects payloads that are too large."""
+
+    async def handle_request(method: str, path: str, headers: Any, body: bytes, query: Any) -> Any:
+        if path.endswith("/invocations") and len(body or b"") > LAMBDA_BYTES:
+            return error_response(
+                "RequestEntityTooLargeException",
+                f"{len(body)} byte payload is too large for the RequestResponse invocation type"
+                f" (limit {LAMBDA_BYTES} bytes)",
+                413,
+            )
+        return await handle(method, path, headers, body, query)
+
+    return handle_request
 
 
 def is_too_large_for_function(event: Mapping[str, Any], body: bytes) -> bool:

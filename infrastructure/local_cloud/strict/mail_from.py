@@ -4,13 +4,11 @@ The emulator verifies every domain immediately, so it also verifies a MAIL FROM 
 Its notifications never contain the headers of the e-mail.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs
 from xml.sax.saxutils import escape
 
-Response = tuple[int, dict[str, str], bytes]
-Handler = Callable[..., Awaitable[Any]]
+from infrastructure.local_cloud.strict.limits import Handler, Response
 
 _NAMESPACE = "http://ses.amazonaws.com/doc/2010-12-01/"
 

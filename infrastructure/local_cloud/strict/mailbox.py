@@ -10,13 +10,14 @@ from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from functools import lru_cache
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 _LINK = re.compile(r"https?://[^\s<>\"]+")
+_TARGET = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 _UNSAFE = re.compile(r"[^A-Za-z0-9@._-]")
 _MAIL = ".eml"
 _SMS = ".sms.json"
@@ -82,18 +83,6 @@ def in_thread(show: Callable[[str], None]) -> Callable[[str], None]:
     return lines.put
 
 
-class _Links(HTMLParser):
-    """Collect the targets of the links in a document."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.targets: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.targets += [value for name, value in attrs if tag == "a" and name == "href" and value]
-
-
 @lru_cache(maxsize=10_000)
 def _read(path: Path) -> dict[str, Any]:
     """Return a stored message as the mailbox lists it. The file of a message never changes."""
@@ -118,7 +107,7 @@ def _mail(content: bytes) -> dict[str, Any]:
         "headers": [[name, str(value)] for name, value in message.items()],
         "text": text,
         "html": html,
-        "links": _unique([*_LINK.findall(text), *_Links(html).targets]),
+        "links": _unique([*_LINK.findall(text), *map(unescape, _TARGET.findall(html))]),
     }
 
 

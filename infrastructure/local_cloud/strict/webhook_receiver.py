@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from chalicelib.domain.webhooks.signature import WebhookVerificationError, verify
 from infrastructure.local_cloud.strict.mailbox import print_line
+from infrastructure.local_cloud.strict.signature import WebhookVerificationError, verify
 
 _VALID: Final = "valid"
 

@@ -10,12 +10,12 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 
 from admin import identity
+from admin.storage import accounts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.caching import clear_caches
-from chalicelib.storage import accounts
 from tests.admin.command import new_account, run
 from tests.services.moved_time import Time
 
@@ -62,7 +62,6 @@ def test_account_create_rejects_existing_id() -> None:
         ("--stage", "No!", "account", "list"),
         ("definition", "load"),
         ("definition", "load", "/nowhere/at/all.yaml"),
-        ("demo-data", "load"),
         ("no-such-command",),
     ],
 )

@@ -12,6 +12,7 @@ from admin.services.accounts.manage import issue_key, list_keys, require_account
 from admin.services.close_account import close_account
 from admin.services.customers.save import save_customer
 from admin.services.forms.manage import list_forms
+from admin.storage.history import load_last
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import FormKind
@@ -19,9 +20,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.storage import workflows
-from chalicelib.storage.account_changes import load_last
 from tests.admin.command import run
-from tests.services.faults import before_request
+from tests.aws.faults import before_request
 from tests.services.webhooks.delivering import add_workflow
 from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount, seed_account
@@ -50,16 +50,14 @@ def state(account_id: str) -> dict[str, Any]:
     }
 
 
-def test_account_that_is_closed_twice_at_once_is_closed_once(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_account_that_is_closed_twice_at_once_is_closed_once(seeded: SeededAccount) -> None:
     account_id, first = seeded.account_id, list[datetime | None]()
 
     def close() -> None:
         close_account(account_id, "first operator", lambda _: None)
         first.append(require_account(account_id).closed_at)
 
-    with before_request(monkeypatch, "TransactWriteItems", close):
+    with before_request("TransactWriteItems", close):
         close_account(account_id, "second operator", lambda _: None)
     assert [require_account(account_id).closed_at] == first
     closings = [change for change in load_last(account_id) if change.new == closing.CLOSED]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from admin.services.erasure.find import list_erasures
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
@@ -13,7 +14,6 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.erasure.request import list_erasures
 from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import new_account, run
 from tests.services.erasure.erasing import OPERATOR, erase, finish

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from admin.commands import form as form_commands
-from admin.posters.poster import SCAN
 from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.forms.poster import SCAN
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.services.caching import clear_caches
 from tests.admin.command import run
@@ -40,7 +40,7 @@ def test_link_prints_url_of_page(seeded: SeededAccount) -> None:
 def test_link_starts_with_base_url_of_stage(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(form_commands, "page_base_url", lambda: BASE)
+    monkeypatch.setattr(form_commands, "public_base_url", lambda: BASE)
     assert run("form", "link", seeded.contact_form_id).stdout.startswith(f"{BASE}/s/c")
 
 

@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.customers.read import list_customers
-from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import places
 from chalicelib.storage.forms import contact_forms, surveys
 from tests.admin.command import new_account, run
@@ -34,14 +31,6 @@ class Definitions:
 
     def all(self) -> list[dict[str, Any]]:
         return [
-            {
-                "kind": "purchase",
-                "source": "Opera",
-                "externalId": "1",
-                "storeId": self.store,
-                "date": "2026-01-02T03:04:05Z",
-                "customerId": self.customer,
-            },
             {
                 "kind": "survey",
                 "id": self.survey,
@@ -69,6 +58,11 @@ def write_jsonl(definitions: list[dict[str, Any]], path: Path) -> Path:
     return path
 
 
+def load(*arguments: str | Path) -> Any:
+    """Load definitions without confirmation."""
+    return run("definition", "load", "--yes", *arguments)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "all.jsonl"
@@ -76,17 +70,11 @@ def file(tmp_path: Path) -> Path:
 
 def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> None:
     account, definitions = new_account(), Definitions()
-    result = run(
-        "definition", "load", "--yes", write_jsonl(definitions.all(), file), "--account", account
-    )
-    new = "1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase"
+    result = load(write_jsonl(definitions.all(), file), "--account", account)
+    new = "1 brand, 1 store, 1 customer, 1 contact form, 1 survey"
     assert (result.exit_code, result.stderr) == (0, f"New: {new}\n")
-    assert result.stdout == (
-        "Loaded: 1 brand, 1 store, 1 customer, 1 contact form, 1 survey, 1 purchase\n"
-    )
-    purchase = read_purchase(account, purchase_id(account, DataSource("Opera"), "1"))
-    assert purchase.customer
-    assert (purchase.customer.first_name, purchase.customer.purchase_count) == ("Zoé", 1)
+    assert result.stdout == f"Loaded: {new}\n"
+    assert [c.first_name for c in list_customers(account, ALL).items] == ["Zoé"]
     assert contact_forms.find(definitions.form)
     assert surveys.find(definitions.survey)
 
@@ -94,9 +82,9 @@ def test_load_saves_referenced_resources_before_referencing_ones(file: Path) -> 
 def test_second_load_changes_nothing(file: Path) -> None:
     account = new_account()
     write_jsonl(Definitions().all(), file)
-    run("definition", "load", "--yes", file, "--account", account)
+    load(file, "--account", account)
     before = list_customers(account, ALL)
-    assert run("definition", "load", "--yes", file, "--account", account).exit_code == 0
+    assert load(file, "--account", account).exit_code == 0
     after = list_customers(account, ALL)
     ignored = {"updated_at": None}
     assert [c.model_copy(update=ignored) for c in after.items] == [
@@ -148,13 +136,10 @@ kind: shop
 
 def test_load_rejects_unknown_references_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
-    without_places = [d for d in definitions.all() if d["kind"] in ("purchase", "survey", "store")]
-    result = run(
-        "definition", "load", "--yes", write_jsonl(without_places, file), "--account", account
-    )
+    without_places = [d for d in definitions.all() if d["kind"] in ("survey", "store")]
+    result = load(write_jsonl(without_places, file), "--account", account)
     assert result.exit_code == 1
     assert [line.split(", ")[2].split(":")[0] for line in result.stderr.splitlines()[:-1]] == [
-        "/customerId",
         "/brandId",
     ]
     assert places.load_directory(account).places == ()
@@ -165,25 +150,16 @@ def test_reference_is_not_reported_as_unknown_if_a_file_is_unreadable(
 ) -> None:
     broken = tmp_path / "places.yaml"
     broken.write_text("kind: brand\n  id: [")
-    form = Definitions().all()[2]
-    result = run(
-        "definition", "load", "--yes", broken, write_jsonl([form], file), "--account", new_account()
-    )
+    form = Definitions().all()[1]
+    result = load(broken, write_jsonl([form], file), "--account", new_account())
     assert result.stderr.splitlines()[-1] == "1 error(s); nothing was written."
 
 
 def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
     account, definitions = new_account(), Definitions()
-    survey, brand = definitions.all()[1], definitions.all()[5]
+    survey, brand = definitions.all()[0], definitions.all()[4]
     invalid_survey = survey | {"targets": [], "preRedirect": True, "postRedirectThreshold": 11}
-    result = run(
-        "definition",
-        "load",
-        "--yes",
-        write_jsonl([invalid_survey, brand], file),
-        "--account",
-        account,
-    )
+    result = load(write_jsonl([invalid_survey, brand], file), "--account", account)
     assert "/preRedirectConfig" in result.stderr
     assert "/postRedirectThreshold" in result.stderr
     assert places.load_directory(account).places == ()
@@ -191,14 +167,7 @@ def test_load_rejects_form_with_rule_errors_before_writing(file: Path) -> None:
 
 def test_load_rejects_duplicate_id(file: Path) -> None:
     customer = {"kind": "customer", "id": new_id(), "firstName": "A"}
-    result = run(
-        "definition",
-        "load",
-        "--yes",
-        write_jsonl([customer, customer], file),
-        "--account",
-        new_account(),
-    )
+    result = load(write_jsonl([customer, customer], file), "--account", new_account())
     assert f"{file}, definition 2, /id: Duplicate id, first used in {file}, definition 1." in (
         result.stderr
     )
@@ -210,30 +179,24 @@ def test_definition_with_account_is_loaded_into_that_account(file: Path) -> None
         {"kind": "customer", "id": new_id(), "firstName": "A", "account": first},
         {"kind": "customer", "id": new_id(), "firstName": "B", "account": second},
     ]
-    assert run("definition", "load", "--yes", write_jsonl(customers, file)).exit_code == 0
+    assert load(write_jsonl(customers, file)).exit_code == 0
     assert [c.first_name for c in list_customers(first, ALL).items] == ["A"]
     assert [c.first_name for c in list_customers(second, ALL).items] == ["B"]
 
 
 @pytest.mark.parametrize("account", [[], ["--account", new_id()]])
 def test_definition_of_unknown_account_is_rejected(file: Path, account: list[str]) -> None:
-    result = run(
-        "definition",
-        "load",
-        "--yes",
-        write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file),
-        *account,
-    )
+    result = load(write_jsonl([{"kind": "brand", "id": new_id(), "name": "A"}], file), *account)
     assert result.exit_code == 1
     assert "/account" in result.stderr
 
 
 def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
     first, second, definitions = new_account(), new_account(), Definitions()
-    run("definition", "load", "--yes", write_jsonl(definitions.all(), file), "--account", first)
-    result = run("definition", "load", "--yes", file, "--account", second)
+    load(write_jsonl(definitions.all(), file), "--account", first)
+    result = load(file, "--account", second)
     assert result.exit_code == 1
-    assert "definition 3: This id is already used by another account's form. (conflict)" in (
+    assert "definition 2: This id is already used by another account's form. (conflict)" in (
         result.stderr
     )
     assert list_customers(second, ALL).meta.total_items == 1
@@ -242,56 +205,22 @@ def test_failed_save_of_one_definition_does_not_stop_load(file: Path) -> None:
 def test_loaded_customers_are_listed_in_definition_order(file: Path) -> None:
     account = new_account()
     customers = [{"kind": "customer", "id": new_id(), "firstName": str(n)} for n in range(12)]
-    run("definition", "load", "--yes", write_jsonl(customers, file), "--account", account)
+    load(write_jsonl(customers, file), "--account", account)
     assert [c.first_name for c in list_customers(account, ALL).items] == [str(n) for n in range(12)]
 
 
-def test_purchases_of_same_unknown_customer_create_one_customer(tmp_path: Path) -> None:
-    account, definitions = new_account(), Definitions()
-    run(
-        "definition",
-        "load",
-        "--yes",
-        write_jsonl(definitions.all()[4:], tmp_path / "places.jsonl"),
-        "--account",
-        account,
-    )
-    csv = tmp_path / "purchases.csv"
-    csv.write_text(
-        "source,externalId,storeId,date,customer.email,customer.firstName,customer.emailOptin\n"
-        + "".join(
-            f"Import,{n},{definitions.store},2026-01-0{n},new@example.com,Νέα,true\n"
-            for n in range(1, 7)
-        )
-        + f"Import,6,{definitions.store},2026-01-07,new@example.com,,\n"
-    )
-    result = run("definition", "load", "--yes", csv, "--account", account)
-    assert (result.exit_code, result.stdout) == (0, "Loaded: 7 purchases\n")
-    (customer,) = list_customers(account, ALL).items
-    assert (customer.first_name, customer.purchase_count) == ("Νέα", 6)
-    last = read_purchase(account, purchase_id(account, DataSource("Import"), "6"))
-    assert last.date.day == 7
-
-
 def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from admin.definitions import save
-    from admin.definitions.definition import Kind
+    from admin.services.definitions import save
+    from admin.services.definitions.definition import Kind
 
     def busy(*_: Any) -> None:
         raise Unavailable("The database is busy.")
 
-    monkeypatch.setitem(save._WRITE, Kind.PURCHASE, busy)
-    result = run(
-        "definition",
-        "load",
-        "--yes",
-        write_jsonl(Definitions().all(), file),
-        "--account",
-        new_account(),
-    )
+    monkeypatch.setitem(save._WRITE, Kind.SURVEY, busy)
+    result = load(write_jsonl(Definitions().all(), file), "--account", new_account())
     assert result.exit_code == 1
     assert result.stderr.splitlines()[1:] == [
-        "5 of 6 definitions were written. Load them again to continue.",
+        "4 of 5 definitions were written. Load them again to continue.",
         "Error: The database is busy.",
     ]
 
@@ -301,21 +230,21 @@ def test_load_accepts_example_in_operator_guide(tmp_path: Path) -> None:
     example = tmp_path / "example.yaml"
     example.write_text(guide.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     account = new_account()
-    result = run("definition", "load", "--yes", example, "--account", account)
+    result = load(example, "--account", account)
     assert result.exit_code == 0
     assert "Warning" not in result.stderr
-    assert result.stdout.endswith("1 contact form, 1 survey, 1 purchase\n")
+    assert result.stdout.endswith("1 contact form, 1 survey\n")
 
 
 def test_definition_whose_account_differs_from_account_option_is_rejected(file: Path) -> None:
     account, other = new_account(), new_account()
     brand = {"kind": "brand", "id": new_id(), "name": "Brand"}
     write_jsonl([brand | {"account": other}], file)
-    result = run("definition", "load", "--yes", file, "--account", account)
+    result = load(file, "--account", account)
     assert result.exit_code == 1
     assert f"/account: Differs from --account {account}. (not_allowed)" in result.stderr
     write_jsonl([brand | {"account": account.upper()}], file)
-    assert run("definition", "load", "--yes", file, "--account", account).exit_code == 0
+    assert load(file, "--account", account).exit_code == 0
 
 
 def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
@@ -324,7 +253,7 @@ def test_summary_lists_number_of_definitions_per_account(file: Path) -> None:
         {"kind": "brand", "id": new_id(), "name": "Brand", "account": account}
         for account in (first, second, second)
     ]
-    assert run("definition", "load", "--yes", write_jsonl(brands, file)).stdout == (
+    assert load(write_jsonl(brands, file)).stdout == (
         f"Loaded into account {first}: 1 brand\nLoaded into account {second}: 2 brands\n"
     )
 
@@ -354,24 +283,20 @@ def test_keys_find_stored_resources_and_colour_error_shows_colour(tmp_path: Path
         "- {kind: store, key: lyon, brandId: lumen, name: Lyon}\n"
         "- {kind: survey, key: visit, name: Visit, language: fr, publiclyAvailable: true}\n"
     )
-    assert run("definition", "load", "--yes", file, "--account", account).exit_code == 0
+    assert load(file, "--account", account).exit_code == 0
     assert "Nothing to change" in run("definition", "load", file, "--account", account).stderr
     stored = {place.key: place for place in places.load_directory(account).places}
     assert stored["lyon"].brand_id == stored["lumen"].id
     more.write_text(
-        "kind: purchase\nsource: Opera\nexternalId: '1'\nstoreId: lyon\ndate: 2026-01-02\n"
-        "---\nkind: workflow\nid: 0c9cf5d6-4a5c-4c8b-9a55-0c4c1f4f7a06\nname: W\n"
+        "kind: workflow\nid: 0c9cf5d6-4a5c-4c8b-9a55-0c4c1f4f7a06\nname: W\n"
         "conditions: [{subject: survey, operator: $eq, value: visit}]\n"
         "actions: [{key: crm, url: https://hooks.example.com}]\n"
         "---\nkind: survey\nkey: visit\nname: Again\nlanguage: fr\npubliclyAvailable: true\n"
     )
-    result = run("definition", "load", "--yes", more, "--account", account)
-    assert (result.exit_code, "Loaded: 1 survey, 1 workflow, 1 purchase" in result.stdout) == (
-        0,
-        True,
-    )
+    result = load(more, "--account", account)
+    assert (result.exit_code, result.stdout) == (0, "Loaded: 1 survey, 1 workflow\n")
     file.write_text("{kind: brand, key: lumen, name: Lumen, color: red}")
-    shown = run("definition", "load", "--yes", file, "--account", account).stderr
+    shown = load(file, "--account", account).stderr
     assert 'line 1, /color: Must be a hexadecimal colour in quotes, such as "#0b7285"' in shown
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from admin.commands import definition as definition_command
 from admin.services.customers.save import save_customer
+from admin.services.feedback import find
 from admin.services.feedback.selection import find_answered
 from admin.services.forms.manage import change_form, find_form, require_form, set_form_enabled
 from chalicelib.domain.feedback.feedback import FormKind
@@ -17,13 +18,12 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import find_customer, read_customer
-from chalicelib.services.feedback import find
 from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import workflows
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.admin.command import run
-from tests.services.faults import before_request
+from tests.aws.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.webhooks.delivering import add_workflow
@@ -393,14 +393,14 @@ def test_changed_counts_and_tag_colours_do_not_prevent_a_load(
 
 
 def test_change_between_reading_and_writing_a_form_is_not_overwritten(
-    seeded: SeededAccount, file: Path, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, file: Path
 ) -> None:
     definition = exported("survey", seeded.survey_id)
 
     def disable() -> None:
         set_form_enabled(FormKind.SURVEY, seeded.survey_id, is_enabled=False)
 
-    with before_request(monkeypatch, "TransactWriteItems", disable):
+    with before_request("TransactWriteItems", disable):
         result = load(file, definition | {"name": "Ours"}, seeded, "--yes")
     assert (result.exit_code, stored_survey(seeded).name) == (1, definition["name"])
     assert not stored_survey(seeded).enabled

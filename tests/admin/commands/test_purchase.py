@@ -12,31 +12,29 @@ from typer.testing import CliRunner
 from admin.commands import purchase as purchase_commands
 from admin.main import app
 from admin.services.accounts.save_places import save_store
+from admin.services.accounts.settings import change_account_settings
+from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.accounts.directory import current_directory
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.purchases.report import report_purchase
-from chalicelib.services.solicitation import links, send_survey
-from chalicelib.storage import counters
+from chalicelib.services.solicitation import links
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import run
-from tests.services.faults import before_request
-from tests.services.moved_time import Time
+from tests.aws.faults import before_request
+from tests.services.moved_time import wrong_clock
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop
 
 
 @pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
-    provider = Provider()
-    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
+def provider(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> Provider:
     monkeypatch.setattr(purchase_commands, "MAX_WRITERS", 1)
     return provider
 
@@ -55,7 +53,7 @@ def csv_file(folder: Path, shop: Shop, *rows: str) -> Path:
 
 
 def purchase_count(shop: Shop) -> int:
-    return counters.load_counts(shop.account_id)[Counted.PURCHASES]
+    return counts.load_counts(shop.account_id)[Counted.PURCHASES]
 
 
 def listed(shop: Shop, *options: str) -> list[dict[str, Any]]:
@@ -65,9 +63,7 @@ def listed(shop: Shop, *options: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_purchase_import_without_solicit_sends_no_survey(
-    shop: Shop, provider: Provider, tmp_path: Path
-) -> None:
+def test_purchase_import_without_solicit_sends_no_survey(shop: Shop, tmp_path: Path) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
     result = run("purchase", "import", path, "--account", shop.account_id)
     assert (result.exit_code, result.stdout.strip()) == (
@@ -75,11 +71,11 @@ def test_purchase_import_without_solicit_sends_no_survey(
         "New: 2. Updated: 0. Unchanged: 0. Invalid: 0.",
     )
     shop.solicit()
-    assert provider.sent == []
+    assert shop.provider.sent == []
     assert [row["reason"] for row in listed(shop)] == ["NOT_REQUESTED"] * 2
 
 
-def test_repeated_import_changes_nothing(shop: Shop, provider: Provider, tmp_path: Path) -> None:
+def test_repeated_import_changes_nothing(shop: Shop, tmp_path: Path) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test", "2||b@example.test")
     for _ in range(2):
         assert (
@@ -87,7 +83,7 @@ def test_repeated_import_changes_nothing(shop: Shop, provider: Provider, tmp_pat
             == 0
         )
     shop.solicit()
-    assert len(provider.sent) == 2
+    assert len(shop.provider.sent) == 2
     assert purchase_count(shop) == 2
 
 
@@ -254,7 +250,7 @@ def test_dry_run_counts_and_records_nothing(shop: Shop, tmp_path: Path) -> None:
 def test_later_line_of_same_purchase_replaces_earlier_line(shop: Shop, tmp_path: Path) -> None:
     definition = shop.definition(externalId="1", metadata={"table": "1"})
     lines = [
-        json.dumps({"kind": "purchase", **definition}),
+        json.dumps(definition),
         "",
         json.dumps({**definition, "metadata": {"table": "2"}}),
         "{",
@@ -306,7 +302,7 @@ def test_unknown_file_type_is_rejected(shop: Shop, tmp_path: Path, name: str) ->
     assert (result.exit_code, ".csv, .jsonl, .ndjson" in result.stderr) == (1, True)
 
 
-def test_solicitation_list_filters_and_prints_all_properties(shop: Shop, time: Time) -> None:
+def test_solicitation_list_filters_and_prints_all_properties(shop: Shop) -> None:
     for external_id in ("1", "2"):
         shop.record(externalId=external_id)
     shop.solicit()
@@ -335,7 +331,7 @@ def test_solicitation_list_filters_and_prints_all_properties(shop: Shop, time: T
     assert "ALREADY_SOLICITED" in table
 
 
-def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time) -> None:
+def test_explain_shows_decision_before_and_after_outcome(shop: Shop) -> None:
     shop.record(externalId="1")
     before = run("solicitation", "explain", shop.account_id, "Site", "1").stdout
     assert f"send survey {shop.survey_id} now through EMAIL" in before
@@ -353,18 +349,18 @@ def test_explain_shows_decision_before_and_after_outcome(shop: Shop, time: Time)
     assert run("solicitation", "explain", shop.account_id, "Site", "3").exit_code == 1
 
 
-def test_explain_shows_reminder(shop: Shop, time: Time) -> None:
+def test_explain_shows_reminder(shop: Shop) -> None:
     shop.survey(reminderDelay=24 * 3600, solicitationDelay=60)
     shop.record(externalId="1")
     explain = ("solicitation", "explain", shop.account_id, "Site", "1")
     shop.solicit()
     assert "sent 60 s after DATE, reminder after 86400 s" in run(*explain).stdout
-    shop.advance(time, timedelta(minutes=2))
+    shop.advance(timedelta(minutes=2))
     reminder = json.loads(run(*explain, "--json").stdout)["reminder"]
     assert reminder["reminder"] == "PENDING"
     assert reminder["reminderDueAt"]
     assert reminder["reminderDecision"] == f"send survey {shop.survey_id} now through EMAIL"
-    shop.advance(time, timedelta(days=1))
+    shop.advance(timedelta(days=1))
     text = run(*explain).stdout
     assert "Reminder sent at" in text
     assert "Reminder decision" not in text
@@ -440,10 +436,8 @@ def test_explain_without_base_url_shows_decision_and_why_size_is_not_known(
     assert json.loads(run(*command, "--json").stdout)["textMessage"] is None
 
 
-def test_resend_shows_customer_before_confirmation(
-    shop: Shop, provider: Provider, questions: list[str]
-) -> None:
-    provider.reactions = [OutcomeUnknown("ReadTimeout")]
+def test_resend_shows_customer_before_confirmation(shop: Shop, questions: list[str]) -> None:
+    shop.provider.reactions = [OutcomeUnknown("ReadTimeout")]
     customer = {"firstName": "Zoé", "email": "zoe@example.test", "emailOptin": True}
     shop.record(externalId="1", customer=customer)
     shop.solicit()
@@ -454,7 +448,7 @@ def test_resend_shows_customer_before_confirmation(
         assert run(*command).exit_code == 1
     assert calls.total() == 9
     shop.solicit()
-    assert provider.sent == []
+    assert shop.provider.sent == []
     clear_caches()
     forget_stage_secret()
     with counted_calls() as calls:
@@ -468,66 +462,55 @@ def test_resend_shows_customer_before_confirmation(
     ]
 
 
-def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(
-    shop: Shop, provider: Provider
-) -> None:
-    provider.reactions = [OutcomeUnknown("ReadTimeout")]
+def test_only_survey_with_unknown_outcome_is_resent_after_confirmation(shop: Shop) -> None:
+    shop.provider.reactions = [OutcomeUnknown("ReadTimeout")]
     shop.record(externalId="1")
     shop.solicit()
     name = (shop.account_id, "Site", "1")
     assert run("solicitation", "resend", *name).exit_code == 2  # not confirmed
     shop.solicit()
-    assert provider.sent == []
+    assert shop.provider.sent == []
     assert run("solicitation", "resend", *name, "--yes").exit_code == 0
     shop.solicit()
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
     again = run("solicitation", "resend", *name, "--yes")
     assert again.exit_code == 1
     assert "UNKNOWN" in again.stderr
 
 
-def test_import_does_not_replace_version_that_arrives_during_it(
-    shop: Shop, tmp_path: Path, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_import_does_not_replace_version_that_arrives_during_it(shop: Shop, tmp_path: Path) -> None:
     path = csv_file(tmp_path, shop, "1||a@example.test")
     newer = shop.definition(externalId="1", metadata={"table": "5"})
 
     def report() -> None:
-        time.ahead += timedelta(seconds=1)
+        shop.time.ahead += timedelta(seconds=1)
         report_purchase(shop.account_id, newer, solicit=True)
 
-    with before_request(monkeypatch, "TransactWriteItems", report):
+    with before_request("TransactWriteItems", report):
         result = run("purchase", "import", path, "--account", shop.account_id)
     assert result.exit_code == 0
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["metadata"] == {"table": "5"}
 
 
-def test_import_with_slow_clock_replaces_earlier_version(
-    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = clock.now
+def test_import_with_slow_clock_replaces_earlier_version(shop: Shop, tmp_path: Path) -> None:
     earlier = shop.definition(externalId="1")
-    record_purchase(shop.account_id, earlier, sent_at=real() - timedelta(seconds=2))
+    record_purchase(shop.account_id, earlier, sent_at=clock.now() - timedelta(seconds=2))
     path = csv_file(tmp_path, shop, "1||a@example.test")
-    with monkeypatch.context() as patch:
-        # The simulated DynamoDB states the time of this clock.
-        patch.setattr("tests.moto_responses.clock", type("Clock", (), {"now": staticmethod(real)}))
-        patch.setattr(clock, "now", lambda: real() - timedelta(hours=1))
+    with wrong_clock(timedelta(hours=-1)):
         result = run("purchase", "import", path, "--account", shop.account_id)
     assert result.exit_code == 0
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["customer"]["email"] == "a@example.test"
 
 
-@pytest.mark.parametrize("name", ["purchases.csv", "purchases.jsonl", "purchases.yaml"])
+@pytest.mark.parametrize("name", ["purchases.csv", "purchases.jsonl"])
 def test_time_without_offset_in_file_is_in_time_zone_of_account(
     shop: Shop, tmp_path: Path, name: str
 ) -> None:
     change_account_settings(shop.account_id, {"timeZone": "Europe/Paris"}, "operator")
     clear_caches()
     definition = {
-        "kind": "purchase",
         "source": "Site",
         "externalId": "1",
         "storeId": shop.store_id,
@@ -536,10 +519,30 @@ def test_time_without_offset_in_file_is_in_time_zone_of_account(
     path = tmp_path / name
     lines = [",".join(definition), ",".join(definition.values())]
     path.write_text("\n".join(lines) if name.endswith("csv") else json.dumps(definition))
-    command = ("definition", "load", "--yes") if name.endswith("yaml") else ("purchase", "import")
-    assert run(*command, path, "--account", shop.account_id).exit_code == 0
+    command = ("purchase", "import", path, "--account", shop.account_id)
+    assert run(*command).exit_code == 0
     shown = json.loads(run("purchase", "show", shop.account_id, "Site", "1").stdout)
     assert shown["date"] == "2026-11-20T09:00:00.000Z"
-    if not name.endswith("yaml"):
-        repeated = run(*command, path, "--account", shop.account_id)
-        assert "New: 0. Updated: 0. Unchanged: 1." in repeated.stdout
+    assert "New: 0. Updated: 0. Unchanged: 1." in run(*command).stdout
+
+
+def test_json_line_names_store_by_key_or_name(shop: Shop, tmp_path: Path) -> None:
+    name = current_directory(shop.account_id).name_of(shop.store_id)
+    line = {"source": "Site", "date": "2026-11-20"}
+    path = tmp_path / "purchases.jsonl"
+    stores = [name, "nowhere", 7]
+    lines = [{**line, "externalId": str(n), "store": store} for n, store in enumerate(stores)]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    result = run("purchase", "import", path, "--account", shop.account_id)
+    assert "New: 1. Updated: 0. Unchanged: 0. Invalid: 2." in result.stdout
+    assert "line 2: No store is called 'nowhere'. Use storeId." in result.stderr
+    assert "line 3: store must be a string." in result.stderr
+
+
+def test_purchases_of_same_unknown_customer_create_one_customer(
+    shop: Shop, provider: Provider, tmp_path: Path
+) -> None:
+    path = csv_file(tmp_path, shop, *(f"{number}||new@example.test" for number in (1, 2, 3, 3)))
+    assert run("purchase", "import", path, "--account", shop.account_id).exit_code == 0
+    shown = json.loads(run("purchase", "show", shop.account_id, "Site", "3").stdout)
+    assert shown["customer"]["purchaseCount"] == purchase_count(shop) == 3

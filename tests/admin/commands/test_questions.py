@@ -5,9 +5,7 @@ import re
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
-from admin.commands import solicitation_words
+from admin.display import solicitation_words
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -15,18 +13,8 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation import send_survey
 from tests.admin.command import run
-from tests.services.moved_time import Time
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
-    provider = Provider()
-    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
-    return provider
 
 
 def buy(shop: Shop, external_id: str, *, solicit: bool = True, **fields: Any) -> str:
@@ -45,10 +33,10 @@ def sentences(shop: Shop, *options: str) -> dict[str, str]:
     return {row["purchase"]: row["survey"] for row in json.loads(result.stdout)}
 
 
-def test_explain_says_days_since_last_survey(shop: Shop, time: Time, provider: Provider) -> None:
+def test_explain_says_days_since_last_survey(shop: Shop) -> None:
     first_day = f"{clock.now():%Y-%m-%d}"
     customer = buy(shop, "1")
-    time.ahead += timedelta(days=12)
+    shop.time.ahead += timedelta(days=12)
     buy(shop, "2")
     buy(shop, "3", solicit=False)
     expected = {
@@ -60,7 +48,7 @@ def test_explain_says_days_since_last_survey(shop: Shop, time: Time, provider: P
     assert sentences(shop, "--email", "ZOE@example.test") == expected
 
 
-def test_explain_says_age_of_purchase(shop: Shop, provider: Provider) -> None:
+def test_explain_says_age_of_purchase(shop: Shop) -> None:
     shop.survey(solicitationThreshold=7 * 24 * 3600)
     date = format_timestamp(clock.now() - timedelta(days=9))
     definition = shop.definition(source="Site", externalId="1", date=date)
@@ -85,7 +73,7 @@ def test_explain_needs_a_purchase_or_a_person(shop: Shop) -> None:
     assert run(*command, "--customer", new_id()).exit_code == 1
 
 
-def test_customer_show_lists_purchases_and_surveys(shop: Shop, provider: Provider) -> None:
+def test_customer_show_lists_purchases_and_surveys(shop: Shop) -> None:
     customer = buy(shop, "A-1")
     shown = run("customer", "show", shop.account_id, customer).stdout
     assert "Purchases" in shown
@@ -98,7 +86,7 @@ def test_customer_show_lists_purchases_and_surveys(shop: Shop, provider: Provide
     assert run("purchase", "list", shop.account_id, "--customer", new_id()).exit_code == 1
 
 
-def test_solicitation_list_filters_by_customer(shop: Shop, provider: Provider) -> None:
+def test_solicitation_list_filters_by_customer(shop: Shop) -> None:
     customer = buy(shop, "1")
     buy(shop, "2", customer={"email": "ana@example.test", "emailOptin": True})
     command = ("solicitation", "list", shop.account_id, "--customer", customer, "--json")
@@ -106,7 +94,7 @@ def test_solicitation_list_filters_by_customer(shop: Shop, provider: Provider) -
     assert json.loads(run(*command, "--state", "skipped").stdout) == []
 
 
-def test_tags_are_added_and_removed_by_name(shop: Shop, provider: Provider) -> None:
+def test_tags_are_added_and_removed_by_name(shop: Shop) -> None:
     customer = buy(shop, "1")
     command = ("customer", "tag")
     added = run(*command, "add", shop.account_id, customer, "VIP", "Press")
@@ -123,12 +111,10 @@ def test_tags_are_added_and_removed_by_name(shop: Shop, provider: Provider) -> N
     assert run(*command, "add", shop.account_id, new_id(), "VIP").exit_code == 1
 
 
-def test_purchase_list_shows_last_purchases_of_account(
-    shop: Shop, time: Time, provider: Provider
-) -> None:
+def test_purchase_list_shows_last_purchases_of_account(shop: Shop) -> None:
     for number in ("1", "2", "3"):
         buy(shop, number, customer={"email": f"{number}@example.test"})
-        time.ahead += timedelta(seconds=1)
+        shop.time.ahead += timedelta(seconds=1)
     with counted_calls() as calls:
         listed = json.loads(run("purchase", "list", shop.account_id, "--json").stdout)
     assert [row["externalId"] for row in listed] == ["3", "2", "1"]

@@ -11,6 +11,7 @@ import pytest
 from admin.services.customers.save import save_customer
 from admin.services.recount import recount as recount_module
 from admin.services.recount.recount import recount
+from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -18,7 +19,7 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.storage import counters, lists
+from chalicelib.storage import lists
 from chalicelib.storage.counters import Counted, CounterRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -111,7 +112,7 @@ def lose_position(account_id: str) -> None:
 
 
 def move_out_of_reach(account_id: str) -> None:
-    change(row_at(account_id, 1), **lists.place(account_id, 500))
+    change(row_at(account_id, 1), **lists.at_position(account_id, 500))
 
 
 def delete_customer(account_id: str) -> None:
@@ -144,10 +145,10 @@ def change_submission_count(seeded: SeededAccount) -> None:
 
 
 def change_account_counts(seeded: SeededAccount) -> None:
-    counters.correct_count(seeded.account_id, Counted.PURCHASES, 7)
-    counters.correct_count(seeded.account_id, Counted.FEEDBACK, -2)
-    counters.correct_count(seeded.account_id, Counted.SENT, 1)
-    counters.correct_count(seeded.account_id, Counted.SKIPPED, -1)
+    counts.correct_count(seeded.account_id, Counted.PURCHASES, 7)
+    counts.correct_count(seeded.account_id, Counted.FEEDBACK, -2)
+    counts.correct_count(seeded.account_id, Counted.SENT, 1)
+    counts.correct_count(seeded.account_id, Counted.SKIPPED, -1)
 
 
 def key(seeded: SeededAccount) -> str:
@@ -231,7 +232,7 @@ def test_recount_repairs_random_positions(listed: str, seed: int) -> None:
     rows = [row_at(listed, position) for position in range(1, LISTED + 1)]
     randomness = random.Random(seed)
     for row in randomness.sample(rows, 5):
-        change(row, **lists.place(listed, randomness.randint(1, 12)))
+        change(row, **lists.at_position(listed, randomness.randint(1, 12)))
     set_total(listed, "customers", randomness.randint(1, 12))
     passes = 0
     while found(listed, fix=True):
@@ -280,12 +281,12 @@ def test_recount_repairs_customer_whose_times_are_ahead(seeded: SeededAccount) -
 def test_count_that_becomes_visible_after_its_record_is_not_repaired(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    earlier, load_counts = counters.load_counts(seeded.account_id), counters.load_counts
+    earlier, load_counts = counts.load_counts(seeded.account_id), counts.load_counts
     process_feedback([answer_contact_form(seeded).id])
     pauses: list[float] = []
     monkeypatch.setattr("admin.services.recount.recount.time.sleep", pauses.append)
     monkeypatch.setattr(
-        counters,
+        counts,
         "load_counts",
         lambda account_id: earlier if len(pauses) < 2 else load_counts(account_id),
     )
@@ -301,7 +302,7 @@ def test_count_that_changes_during_check_is_not_repaired(
     change_account_counts(seeded)
 
     def submit(_: float) -> None:
-        counters.correct_count(seeded.account_id, Counted.PURCHASES, 1)
+        counts.correct_count(seeded.account_id, Counted.PURCHASES, 1)
         process_feedback([answer_contact_form(seeded).id])
 
     monkeypatch.setattr("admin.services.recount.recount.time.sleep", submit)

@@ -18,9 +18,9 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.storage.forms import surveys
 from tests.admin.command import new_account, run
+from tests.aws.faults import before_request
 from tests.domain.forms.factories import survey
 from tests.moto_ses import SET_HEADERS
-from tests.services.faults import before_request
 
 pytestmark = pytest.mark.usefixtures("cloud")
 TOPIC = f"arn:aws:sns:eu-west-1:{DEFAULT_ACCOUNT_ID}:feedback-test-message-events"
@@ -230,16 +230,14 @@ def test_account_can_use_subdomain_of_its_domain() -> None:
         assert run("support-email", "create", account, f"help@{domain}").exit_code == 0
 
 
-def test_concurrent_claims_of_domain_and_subdomain_leave_one_owner(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_concurrent_claims_of_domain_and_subdomain_leave_one_owner() -> None:
     first, second = new_account(), new_account()
     results = []
 
     def claim_subdomain() -> None:
         results.append(run("support-email", "create", second, "help@mail.shop.example"))
 
-    with before_request(monkeypatch, "TransactWriteItems", claim_subdomain):
+    with before_request("TransactWriteItems", claim_subdomain):
         results.append(run("support-email", "create", first, ADDRESS))
     assert [result.exit_code for result in results] == [0, 1]
     assert f"belongs to account {second}" in results[1].stderr

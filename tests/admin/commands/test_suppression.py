@@ -7,26 +7,26 @@ from typing import Any
 import pytest
 
 from admin import terminal
+from admin.storage import suppressions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import phone_hash
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.change import change_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.contact_keys import address_hash, current_keys
 from chalicelib.services.work.sweep import sweep
-from chalicelib.storage import contacts, suppressions
+from chalicelib.storage import contacts
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.stage_values import forget_stage_secret
 from chalicelib.storage.suppressions import suppress
 from tests.admin.command import run
 from tests.services.erasure.erasing import erase
 from tests.services.kinds import SUPPRESSIONS
-from tests.services.moved_time import Time
 from tests.services.queues import SUPPRESSION_QUEUE
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, outcome
 
 EMAIL = "zoe@example.test"
@@ -116,13 +116,11 @@ def test_partner_lifts_added_suppression(shop: Shop) -> None:
     assert shown(shop)["isSuppressed"] is False
 
 
-def test_lifted_suppression_after_bounce_lets_surveys_be_sent(
-    shop: Shop, provider: Provider
-) -> None:
+def test_lifted_suppression_after_bounce_lets_surveys_be_sent(shop: Shop) -> None:
     customer_id = customer_of(shop)
     shop.suppress(EMAIL, BOUNCED)
     shop.solicit()
-    assert provider.sent == []
+    assert shop.provider.sent == []
     assert read_customer(shop.account_id, customer_id).email_bounced
     result = lift(shop, "--yes", "--json")
     assert json.loads(result.stdout) == {
@@ -183,7 +181,7 @@ def test_suppression_after_complaint_cannot_be_lifted(
 
 @pytest.mark.parametrize("later", [None, UNSUBSCRIBED])
 def test_suppression_of_erased_person_cannot_be_lifted(
-    shop: Shop, time: Time, later: SuppressionReason | None
+    shop: Shop, later: SuppressionReason | None
 ) -> None:
     erase(shop.account_id, customer_of(shop))
     if later:
@@ -205,17 +203,17 @@ def test_suppression_that_changes_during_lifting_is_kept(
         shop.suppress(EMAIL, SuppressionReason.COMPLAINT)
         lift_stored(*arguments)
 
-    monkeypatch.setattr(suppressions, "lift", lift_after_complaint)
+    monkeypatch.setattr("admin.services.solicitation.suppressions.lift", lift_after_complaint)
     result = lift(shop, "--yes")
     message = "Error: The suppression of the address has changed.\n"
     assert (result.exit_code, result.stderr) == (1, message)
     assert shown(shop)["reason"] == "COMPLAINT"
 
 
-def test_bounce_after_unsubscription_keeps_reason_and_time(shop: Shop, time: Time) -> None:
+def test_bounce_after_unsubscription_keeps_reason_and_time(shop: Shop) -> None:
     shop.suppress(EMAIL, UNSUBSCRIBED)
     before = shown(shop)
-    time.ahead += timedelta(hours=1)
+    shop.time.ahead += timedelta(hours=1)
     shop.suppress(EMAIL, BOUNCED)
     assert shown(shop) == before
 
@@ -234,10 +232,22 @@ def test_suppression_of_phone_number_is_lifted_in_any_notation(shop: Shop) -> No
     assert contacts.find_many([key])[key].suppressed == {}
 
 
+def test_national_number_is_not_suppressed_without_default_region(shop: Shop) -> None:
+    command = ("suppression", "add", shop.account_id, "--phone", "06 12 34 56 78")
+    result = run(*command)
+    message = "Write the number with its country code (+33…): the account has no default region."
+    assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
+    assert shown(shop, "--phone", "06 12 34 56 78")["isSuppressed"] is False
+    run("account", "set", shop.account_id, "--default-region", "FR")
+    clear_caches()
+    assert run(*command).exit_code == 0
+    assert shown(shop, "--phone", "+33612345678")["isSuppressed"] is True
+
+
 def test_more_customers_than_fit_into_transaction_are_changed(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suppressions, "_MAX_CUSTOMERS", 2)
+    monkeypatch.setattr("chalicelib.storage.suppressions._MAX_CUSTOMERS", 2)
     ids = [
         shop.record(customer={**CUSTOMER, "firstName": name, "phoneNumber": f"+3361234567{name}"})
         for name in "12345"

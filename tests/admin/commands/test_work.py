@@ -110,7 +110,7 @@ def test_replay_requeues_all_parked_work_in_several_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("admin.services.work.parked._AT_ONCE", 2)
-    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records._READ_AT_ONCE", 2)
+    monkeypatch.setattr("admin.storage.parked._READ_AT_ONCE", 2)
     account = new_account()
     imports = {park_import(account) for _ in range(5)}
     assert "Requeued: 5." in run("work", "replay", "--account", account).stderr
@@ -119,7 +119,7 @@ def test_replay_requeues_all_parked_work_in_several_batches(
 
 
 def test_work_list_is_empty_without_parked_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chalicelib.storage.dynamodb.work_records.PARKED_SHARD", "nowhere")
+    monkeypatch.setattr("admin.storage.parked.PARKED_SHARD", "nowhere")
     with counted_calls() as calls:
         result = run("work", "list")
     assert result.exit_code == 0

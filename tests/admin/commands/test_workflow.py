@@ -1,6 +1,7 @@
 """Tests of ``workflow``, ``delivery`` and ``webhook-secret``, and of loading workflows."""
 
 import json
+import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,17 +9,19 @@ from typing import Any
 
 import pytest
 
-from admin.demo.ids import demo_id
-from admin.demo.workflows import main_workflows
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.webhooks import send_example
+from admin.storage import webhook_secrets
+from admin.storage.workflows import save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.storage import webhook_secrets, workflows
+from chalicelib.storage import workflows
+from infrastructure.demo.ids import demo_id
+from infrastructure.demo.workflows import main_workflows
 from tests.admin.command import new_account, run
 from tests.domain.workflows.factories import URL, action_definition, feedback, workflow_definition
 from tests.services.moved_time import Time
@@ -172,7 +175,7 @@ def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: T
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     (row,) = executions_of(seeded.account_id)
     due = format_timestamp(datetime.fromtimestamp(int(row.due_at), UTC))
-    assert f"Due        {due}" in run("delivery", "show", row.execution_id).stdout
+    assert re.search(rf"Due +{due}", run("delivery", "show", row.execution_id).stdout)
 
 
 def test_webhook_secret_becomes_active_at_its_start_time() -> None:
@@ -211,7 +214,7 @@ def test_feedback_on_public_demo_forms_starts_demo_workflows() -> None:
         saved = build_workflow(
             parse_workflow_definition(definition, allow_private=True), clock.now()
         )
-        workflows.save(account, saved)
+        save(account, saved)
     saved_workflows = workflows.list_for_account(account)
     for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):
         submitted = feedback(kind=kind, form_id=demo_id(form))

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from admin.services.accounts.manage import new_api_key
 from chalicelib.domain.accounts.account import (
     NO_CREDENTIAL,
     SigningSecrets,
     hash_of,
     is_api_key,
-    new_api_key,
     new_secret,
 )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from admin.services.accounts.settings import change_settings
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import (
     MAX_DAILY_TEXTS,
@@ -12,7 +13,6 @@ from chalicelib.domain.accounts.settings import (
     MAX_SEGMENT_PRICE,
     AccountSettings,
     Weekday,
-    change_settings,
     country_codes,
 )
 from chalicelib.domain.errors import InvalidInput

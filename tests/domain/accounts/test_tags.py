@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain.accounts.tags import TagDefinition, merge_tags, tag_id
+from admin.domain.tags import TagDefinition, merge_tags, tag_id
 from chalicelib.domain.ids import new_id
 
 ACCOUNT = new_id()

@@ -138,7 +138,8 @@ def test_select_field_with_custom_values_accepts_any_text(kind: str) -> None:
 def test_only_multi_select_accepts_several_values() -> None:
     form = form_of(field("a"), select("b", "x", "y"), select("c", "x", "y", kind="MULTI_SELECT"))
 
-    assert errors(form, ("a", ["1", "2"]), ("b", ["x", "y"]), ("c", ["x", "y"])) == [
+    # The other values of these answers are not validated.
+    assert errors(form, ("a", ["1", "2"]), ("b", ["x", "?"]), ("c", ["x", "y"])) == [
         ("/fields/0", "too_many"),
         ("/fields/1", "too_many"),
     ]
@@ -294,6 +295,19 @@ def test_hidden_field_counts_as_unanswered_in_dependencies() -> None:
     assert values(validate(form, ("happy", "Yes"), ("why", "10"), ("how", "x"))) == {
         "happy": ["Yes"]
     }
+
+
+@pytest.mark.parametrize(("kind", "is_shown"), [("SINGLE_SELECT", False), ("MULTI_SELECT", True)])
+def test_dependency_compares_all_values_only_of_multi_select(kind: str, is_shown: bool) -> None:
+    form = form_of(
+        select("happy", "Yes", "No", kind=kind),
+        field("why"),
+        fieldDependencies=[depends("why", "happy", "No")],
+    )
+    happy, why = form.fields
+
+    shown = Questionnaire.of(form).visible_fields({happy.id: ["Yes", "No"]})
+    assert (why.id in shown) is is_shown
 
 
 def test_field_operator_combines_dependencies() -> None:

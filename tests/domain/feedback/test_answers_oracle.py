@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.answers import Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.fields import ExpectedValue, FieldDependency, SavedField
@@ -120,9 +119,6 @@ def forms_and_submissions(draw: st.DrawFn) -> tuple[SavedContactForm, list[Submi
 
 # --- the oracle
 
-Outcome = tuple[set[tuple[str, str]], list[tuple[str, list[str]]], int | None]
-"""The result of a validation: the errors, the answers in display order, and the rating."""
-
 
 def number(text: str) -> Fraction | None:
     try:
@@ -197,90 +193,6 @@ def expected_visible(form: SavedContactForm, answers: dict[str, list[str]]) -> s
         if after == visible:
             return visible
         visible = after
-
-
-def expected_errors(field: SavedField, submitted: list[str], position: int) -> set[tuple[str, str]]:
-    values = [(index, value) for index, value in enumerate(submitted) if value]
-    if field.type != "MULTI_SELECT" and len(values) > 1:
-        return {(f"/fields/{position}", "too_many")}
-    errors = set()
-    if field.allow_max_replies and len(values) > field.max_replies:
-        errors.add((f"/fields/{position}", "too_many"))
-    if field.allow_min_replies and len(values) < field.min_replies:
-        errors.add((f"/fields/{position}", "too_few"))
-    for index, value in values:
-        pointer = f"/fields/{position}/values/{index}"
-        is_free_text = field.type == "TEXT" or ("SELECT" in field.type and field.allow_custom_value)
-        if value in [earlier for other, earlier in values if other < index]:
-            errors.add((pointer, "duplicate"))
-        elif field.type == "NUMBER":
-            if number(value) is None:
-                errors.add((pointer, "invalid_number"))
-        elif not is_free_text and value not in ALLOWED[field.type]:
-            errors.add((pointer, "not_allowed"))
-    return errors
-
-
-def expected_rating(kind: str, value: str) -> int | None:
-    if kind == "BINARY":
-        return {"satisfied": 10, "unsatisfied": 0}[value]
-    return {"NPS": 1, "CSAT_STAR": 2}[kind] * int(value) if kind in ("NPS", "CSAT_STAR") else None
-
-
-def expected_outcome(form: SavedContactForm, submitted_answers: list[SubmittedAnswer]) -> Outcome:
-    kinds = {field.id: field.type for field in form.fields}
-    errors: set[tuple[str, str]] = set()
-    first: dict[str, tuple[int, list[str]]] = {}
-    for position, answer in enumerate(submitted_answers):
-        if answer.id not in kinds:
-            errors.add((f"/fields/{position}", "unknown_reference"))
-        elif answer.id in first:
-            errors.add((f"/fields/{position}", "duplicate"))
-        else:
-            first[answer.id] = (position, answer.values)
-    filled = {
-        field: [value for value in submitted if value] for field, (_, submitted) in first.items()
-    }
-    compared = {
-        field: values if kinds[field] == "MULTI_SELECT" else values[:1]
-        for field, values in filled.items()
-    }
-    visible = expected_visible(form, compared)
-    validated = []
-    for field in sorted(form.fields, key=lambda f: (f.vertical_index, f.horizontal_index)):
-        if field.id not in visible:
-            continue
-        if filled.get(field.id):
-            position, submitted = first[field.id]
-            errors |= expected_errors(field, submitted, position)
-            validated.append((field.id, filled[field.id]))
-        elif field.required:
-            where = f"/fields/{first[field.id][0]}" if field.id in first else "/fields"
-            errors.add((where, "required"))
-    if errors:
-        return errors, [], None
-    ratings = [expected_rating(kinds[field], values[0]) for field, values in validated]
-    return errors, validated, next((rating for rating in ratings if rating is not None), None)
-
-
-def outcome(questionnaire: Questionnaire, submitted_answers: list[SubmittedAnswer]) -> Outcome:
-    try:
-        validated = questionnaire.validate(submitted_answers)
-    except InvalidInput as error:
-        return {(input_error.pointer, input_error.code) for input_error in error.errors}, [], None
-    answers = [(answer.field_id, answer.values) for answer in validated.answers]
-    return set(), answers, validated.rating
-
-
-@settings(max_examples=200)
-@given(forms_and_submissions())
-def test_validation_result_equals_result_of_oracle(
-    case: tuple[SavedContactForm, list[SubmittedAnswer]],
-) -> None:
-    form, submitted_answers = case
-    questionnaire = Questionnaire.of(form)
-
-    assert outcome(questionnaire, submitted_answers) == expected_outcome(form, submitted_answers)
 
 
 @settings(max_examples=100)

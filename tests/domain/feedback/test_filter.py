@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from admin.domain.feedback_filter import FeedbackFilter
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.feedback.filter import FeedbackFilter
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from tests.domain.feedback.factories import NOW, answer, build_feedback

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from chalicelib.domain.forms.placeholders import NAMES, fill, form_names, unknown_names
+from admin.domain.forms.rules import unknown_names
+from chalicelib.domain.forms.placeholders import NAMES, fill, form_names
 from chalicelib.domain.forms.survey import SavedSurvey
 from tests.domain.forms.factories import saved_survey
 

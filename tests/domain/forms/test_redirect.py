@@ -20,7 +20,6 @@ STORE_PAGE = "https://reviews.example/store"
 BRAND_TARGET = {"type": "BRAND", "targetId": BRAND, "newReviewUri": BRAND_PAGE}
 STORE_TARGET = {"type": "STORE", "targetId": STORE, "newReviewUri": STORE_PAGE}
 BOTH = [BRAND_TARGET, STORE_TARGET]
-AT_STORE = SurveyContext.at(DIRECTORY, store_id=STORE)
 
 
 @pytest.mark.parametrize(
@@ -47,36 +46,6 @@ def test_redirect_prefers_target_of_store_to_target_of_brand(
 
     assert external_url(survey, context) == page
     assert redirect_to(survey, context, None) == page
-
-
-@pytest.mark.parametrize(
-    ("threshold", "rating", "is_redirected"),
-    [
-        (0, None, True),
-        (0, 0, True),
-        (0, 10, True),
-        (8, 7, False),
-        (8, 8, True),
-        (8, 9, True),
-        (8, None, False),
-        (10, 9, False),
-        (10, 10, True),
-    ],
-)
-def test_rating_at_or_above_threshold_redirects_respondent(
-    threshold: int, rating: int | None, is_redirected: bool
-) -> None:
-    survey = saved_survey(targets=BOTH, postRedirect=True, postRedirectThreshold=threshold)
-
-    assert redirect_to(survey, AT_STORE, rating) == (STORE_PAGE if is_redirected else "")
-
-
-@pytest.mark.parametrize("threshold", [None, 0, 5])
-def test_survey_without_post_redirect_does_not_redirect_respondent(threshold: int | None) -> None:
-    survey = saved_survey(targets=BOTH, postRedirect=False, postRedirectThreshold=threshold)
-
-    assert redirect_to(survey, AT_STORE, 10) == ""
-    assert external_url(survey, AT_STORE) == STORE_PAGE
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from chalicelib.domain.forms.presentation import Image
 from chalicelib.domain.language import Language
 from chalicelib.domain.plain_text import shortened, unbroken
 from chalicelib.domain.solicitation.mail_content import MailContent, MailImage, mail_content
-from chalicelib.domain.solicitation.words import words_in
+from chalicelib.domain.solicitation.words import message_words
 from chalicelib.web.pages.words import catalogue_languages
 from tests.domain.forms.factories import IMAGE, depends, field, select
 from tests.domain.solicitation.factories import content, invitation, links_of
@@ -73,7 +73,7 @@ def test_words_exist_in_all_languages_of_pages() -> None:
     for language in catalogue_languages():
         mail = content(language=language)
         assert mail.words.language == language
-        assert mail.words.question != words_in(Language("en")).question
+        assert mail.words.question != message_words(Language("en")).question
         for text in (mail.subject, mail.reason):
             assert "Maison Lumen" in text
             assert "%" not in text

@@ -2,8 +2,8 @@
 
 import pytest
 
+from admin.domain.mail_domain import MailDomain, domain_of
 from chalicelib.domain.forms.survey import SupportEmail
-from chalicelib.domain.solicitation.mail_domain import MailDomain, domain_of
 
 
 @pytest.mark.parametrize("email", ["help@shop.example", "Help@SHOP.Example", '"a@b"@shop.example'])

@@ -6,7 +6,7 @@ from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_link
 from chalicelib.domain.solicitation.phone_number import e164, notations
 from chalicelib.domain.solicitation.sms_segments import TextSize, size_of
-from chalicelib.domain.solicitation.words import words_in
+from chalicelib.domain.solicitation.words import message_words
 from chalicelib.web.pages.words import catalogue_languages
 from tests.domain.solicitation.factories import TRACKER
 
@@ -76,7 +76,7 @@ def test_size_of_text_message_depends_on_its_characters(text: str, expected: Tex
 
 @pytest.mark.parametrize("language", [Language("en"), *sorted(catalogue_languages())])
 def test_default_text_message_has_few_segments(language: Language) -> None:
-    words = words_in(language)
+    words = message_words(language)
     long, reminder, short = (
         size_of(text % {"place": "Maison Lumen", "link": link})
         for text, link in ((words.sms, LONG), (words.sms_reminder, LONG), (words.sms, SHORT))

@@ -4,12 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.webhooks.url import (
-    InvalidWebhookUrl,
-    WebhookUrl,
-    parse_webhook_url,
-    url_error,
-)
+from admin.domain.workflows.definition import url_error
+from chalicelib.domain.webhooks.url import InvalidWebhookUrl, WebhookUrl, parse_webhook_url
 
 
 @pytest.mark.parametrize(

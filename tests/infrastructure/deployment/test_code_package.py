@@ -58,6 +58,7 @@ def test_archive_of_failed_call_is_not_reused(
 
     use_chalice(monkeypatch, create)
     assert code_package.package("dev", tmp_path, THIS_MACHINE).archive.name == "new.zip"
+    assert (tmp_path / "chalicelib/web/openapi/docs/purchases.html").exists()
 
 
 def test_archive_that_cannot_be_trimmed_is_not_reused(

@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.client import BaseClient
-from botocore.exceptions import ClientError
 from moto import mock_aws
 
 import app
@@ -24,7 +23,6 @@ from infrastructure.deployment import (
     data_stack,
     deploy,
     domain_stack,
-    permissions,
     public_base_url,
     stacks,
 )
@@ -32,6 +30,8 @@ from infrastructure.deployment.code_package import CodePackage
 from infrastructure.deployment.lock import deployment_lock
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage
+from tests.aws.requests import Request, responding
+from tests.infrastructure.deployment.example_policies import forbidden
 from tests.infrastructure.deployment.templates import package_template, transformed
 
 BY_NAME = {stage.name: stage for stage in STAGES}
@@ -128,14 +128,13 @@ def test_repeated_deployment_updates_same_resources(
 
 
 @pytest.mark.usefixtures("aws")
-def test_policy_of_deployer_allows_every_call(code: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    actions = record_actions(monkeypatch)
+def test_policy_of_deployer_allows_every_call(code: App, actions: list[str]) -> None:
     deploy.deploy("test", **FIRST)
     code.change(b"second version")
     deploy.deploy("test")
     deploy.delete_code(STAGE)
     assert len(set(actions)) > 8
-    assert sorted(action for action in set(actions) if not permissions.allows(action)) == []
+    assert forbidden("deployer-policy.json", set(actions)) == []
 
 
 @pytest.mark.usefixtures("aws", "code")
@@ -156,47 +155,31 @@ def test_domain_is_kept_until_it_is_removed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("aws")
-def test_role_of_data_stack_is_used_for_code_stack(
+def test_code_stack_gets_role_of_data_stack_and_watches_alarm_unless_it_is_turned_off(
     code: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     role = "arn:aws:iam::123456789012:role/feedback-test-cloudformation"
-    roles: list[tuple[str, str | None]] = []
-    real = stacks.deploy
-
-    def record(name: str, *arguments: Any, **options: Any) -> str:
-        roles.append((name.rpartition("-")[2], options["role"]))
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(stacks, "deploy", record)
-    deploy.deploy("test", **FIRST, role=role)
-    code.change(b"second version")
-    deploy.deploy_code(STAGE)
-    assert roles == [("data", role), ("code", role), ("code", role)]
-
-
-@pytest.mark.usefixtures("aws")
-def test_alarm_on_deployments_is_watched_unless_it_is_turned_off(
-    code: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    watched: list[list[str]] = []
-    real, alarm = stacks.deploy, "arn:aws:cloudwatch:eu-west-1:1:alarm:feedback-test-deployment"
+    alarm = "arn:aws:cloudwatch:eu-west-1:1:alarm:feedback-test-deployment"
+    deployed: list[tuple[str | None, list[str]]] = []
+    real, outputs = stacks.deploy, data_stack.outputs
 
     def record(name: str, *arguments: Any, **options: Any) -> str:
         if name.endswith("-code"):
-            watched.append(list(options["alarms"]))
+            deployed.append((options["role"], list(options["alarms"])))
+        else:
+            assert options["role"] == role
         return real(name, *arguments, **options)
 
-    outputs = data_stack.outputs
     monkeypatch.setattr(stacks, "deploy", record)
     monkeypatch.setattr(
         data_stack, "outputs", lambda stage: replace(outputs(stage), deployment_alarm=alarm)
     )
-    deploy.deploy("test", **FIRST)
+    deploy.deploy("test", **FIRST, role=role)
     code.change(b"second version")
     deploy.deploy("test", is_watched=False)
     code.change(b"third version")
     deploy.deploy_code(STAGE)
-    assert watched == [[alarm], [], [alarm]]
+    assert deployed == [(role, [alarm]), (role, []), (role, [alarm])]
 
 
 @pytest.mark.usefixtures("aws")
@@ -238,6 +221,7 @@ def preview(capsys: pytest.CaptureFixture[str], **settings: Any) -> set[str]:
 
 @pytest.mark.usefixtures("aws")
 def test_preview_lists_changes_and_changes_nothing(
+    actions: list[str],
     code: App,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -254,7 +238,7 @@ def test_preview_lists_changes_and_changes_nothing(
     template.write_text(f"{data_stack.TEMPLATE.read_text()}\n  Added: {{Type: AWS::SNS::Topic}}\n")
     monkeypatch.setattr(data_stack, "TEMPLATE", template)
     code.change(b"second version")
-    actions = record_actions(monkeypatch)
+    actions.clear()
     changed = preview(capsys, **FIRST | {"domain": "feedback.example.com"})
     assert changed >= {
         "Add Added (AWS::SNS::Topic)",
@@ -262,7 +246,7 @@ def test_preview_lists_changes_and_changes_nothing(
         "Modify APIHandler (AWS::Lambda::Function)",
     }
     assert {a for a in actions if not a.partition(":")[2].startswith(READS)} == PREVIEW_WRITES
-    assert sorted(action for action in set(actions) if not permissions.allows(action)) == []
+    assert forbidden("deployer-policy.json", set(actions)) == []
 
 
 @pytest.mark.usefixtures("aws")
@@ -285,22 +269,20 @@ def test_preview_lists_added_and_removed_routes(
 
 
 @pytest.mark.usefixtures("aws")
-def test_preview_deletes_change_set_that_cloudformation_rejects(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_preview_deletes_change_set_that_cloudformation_rejects(actions: list[str]) -> None:
     template = "{Resources: {Topic: {Type: 'AWS::SNS::Topic'}}}"
     stacks.deploy("small", "1", template=template)
-    actions = record_actions(monkeypatch)
     assert stacks.changes("small", template, {}) == []
 
-    def fail(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        if operation == "DescribeChangeSet":
+    def fail(request: Request) -> Any:
+        if request.operation == "DescribeChangeSet":
             return {"Status": "FAILED", "StatusReason": "Template error"}
-        return real(client, operation, arguments)
+        return request.send()
 
-    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
-    monkeypatch.setattr(BaseClient, "_make_api_call", fail)
-    with pytest.raises(DeploymentError, match="rejected the stack small: Template error"):
+    with (
+        responding(fail),
+        pytest.raises(DeploymentError, match="rejected the stack small: Template error"),
+    ):
         stacks.changes("small", template, {})
     assert actions.count("cloudformation:CreateChangeSet") == 2
     assert actions.count("cloudformation:DeleteChangeSet") == 2
@@ -319,19 +301,20 @@ def test_preview_and_watch_are_chosen_with_yes_or_no(monkeypatch: pytest.MonkeyP
     assert started == ["preview", ("deploy", True), ("deploy", False)]
 
 
-def record_actions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list to which the IAM actions of all later AWS requests are appended."""
-    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+@pytest.fixture
+def actions() -> Iterator[list[str]]:
+    """Return a list to which the IAM actions of all AWS requests are appended."""
     actions: list[str] = []
 
-    def record(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        service = client.meta.service_model.service_name
-        method = client.meta.service_model.operation_model(operation).http["method"]
-        actions.append(f"{service}:{method if service == 'apigateway' else operation}")
-        return real(client, operation, arguments)
+    def record(request: Request) -> Any:
+        model = request.client.meta.service_model.operation_model(request.operation)
+        is_method = request.service == "apigateway"
+        action = model.http["method"] if is_method else request.operation
+        actions.append(f"{request.service}:{action}")
+        return request.send()
 
-    monkeypatch.setattr(BaseClient, "_make_api_call", record)
-    return actions
+    with responding(record):
+        yield actions
 
 
 @pytest.mark.usefixtures("aws", "code")
@@ -396,60 +379,29 @@ def test_lock_is_released_after_failure_and_belongs_to_one_stage() -> None:
         pass
 
 
-@pytest.mark.parametrize("stage", [s for s in STAGES if s.is_emulated], ids=lambda s: s.name)
-def test_emulated_stage_cannot_be_deployed_to_aws(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with pytest.raises(DeploymentError, match="loopback"):
-        deploy.require_loopback(stage)
-
-
 @pytest.mark.parametrize(
-    ("endpoint", "is_loopback"),
+    ("variables", "is_loopback"),
     [
-        ("http://127.0.0.1:4566", True),
-        ("http://[::1]:4566", True),
-        ("http://localhost:4566", True),
-        ("http://10.0.0.1:4566", False),
-        ("http://127.0.0.1.example.org", False),
-        ("https://localhost.example.org", False),
+        ({"": "http://127.0.0.1:4566"}, True),
+        ({"": "http://[::1]:4566"}, True),
+        ({"": "http://localhost:4566"}, True),
+        ({}, False),
+        ({"": "http://10.0.0.1:4566"}, False),
+        ({"": "http://127.0.0.1.example.org"}, False),
+        ({"": "https://localhost.example.org"}, False),
+        ({"": "http://127.0.0.1:1", "_LAMBDA": "https://lambda.eu-west-1.amazonaws.com"}, False),
     ],
 )
-def test_emulated_stage_requires_loopback_endpoint(
-    endpoint: str, is_loopback: bool, monkeypatch: pytest.MonkeyPatch
+def test_emulated_stage_is_deployed_only_to_loopback_address(
+    variables: dict[str, str], is_loopback: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(f"AWS_ENDPOINT_URL{name}", value)
     deploy.require_loopback(BY_NAME["dev"])
-    if is_loopback:
-        deploy.require_loopback(BY_NAME["test"])
-    else:
-        with pytest.raises(DeploymentError, match="loopback"):
-            deploy.require_loopback(BY_NAME["test"])
-
-
-def test_emulated_stage_cannot_be_deployed_if_one_endpoint_is_on_aws(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
-    monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", "https://lambda.eu-west-1.amazonaws.com")
-    with pytest.raises(DeploymentError, match="loopback"):
-        deploy.require_loopback(BY_NAME["test"])
-
-
-@pytest.mark.usefixtures("aws")
-def test_stack_without_updates_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
-    template = "{Resources: {Topic: {Type: 'AWS::SNS::Topic'}}}"
-    stacks.deploy("small", "1", template=template)
-    client = boto3.client("cloudformation")
-
-    def update_stack(**_: Any) -> None:
-        message = "No updates are to be performed."
-        raise ClientError({"Error": {"Code": "ValidationError", "Message": message}}, "UpdateStack")
-
-    monkeypatch.setattr(client, "update_stack", update_stack)
-    monkeypatch.setattr(boto3, "client", lambda _: client)
-    assert stacks.deploy("small", "1", template=template) == "unchanged"
+    for stage in (BY_NAME["test"], BY_NAME["local"]):
+        with nullcontext() if is_loopback else pytest.raises(DeploymentError, match="loopback"):
+            deploy.require_loopback(stage)
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)

@@ -56,17 +56,15 @@ def test_firewall_limits_requests_of_each_address_to_every_path(route: str, pref
     assert rate_limits(f"{prefix}{route}") == expected
 
 
-@pytest.mark.parametrize("rule", ["public-rate-per-source", "partner-rate-per-source"])
-def test_rate_per_source_counts_requests_by_address(rule: str) -> None:
-    assert web_acl_rules()[rule]["RateBasedStatement"]["AggregateKeyType"] == "IP"
+def test_rates_are_counted_by_address_and_by_api_key() -> None:
+    rules = {name: rule.get("RateBasedStatement") for name, rule in web_acl_rules().items()}
+    for name in ("public-rate-per-source", "partner-rate-per-source"):
+        assert rules[name]["AggregateKeyType"] == "IP"
+    by_key = rules["partner-rate-per-key"]
+    assert by_key["AggregateKeyType"] == "CUSTOM_KEYS"
+    assert [key["Header"]["Name"] for key in by_key["CustomKeys"]] == ["x-api-key"]
 
 
 def test_firewall_rules_have_different_priorities() -> None:
     rules = RESOURCES["WebAcl"]["Properties"]["Rules"]
     assert [rule["Priority"] for rule in rules] == list(range(len(rules)))
-
-
-def test_firewall_limits_partner_requests_per_api_key() -> None:
-    rule = web_acl_rules()["partner-rate-per-key"]["RateBasedStatement"]
-    assert rule["AggregateKeyType"] == "CUSTOM_KEYS"
-    assert [key["Header"]["Name"] for key in rule["CustomKeys"]] == ["x-api-key"]

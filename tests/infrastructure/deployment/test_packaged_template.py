@@ -12,11 +12,11 @@ import pytest
 from botocore.session import get_session
 
 from chalicelib.storage import executions
-from infrastructure import generate
 from infrastructure.deployment import code_package, data_stack, gateway_responses
 from infrastructure.deployment.code_template import Options, complete
 from infrastructure.deployment.progress import DeploymentError
 from infrastructure.functions import FUNCTIONS, PUBLIC_SUBMITS, STAGES, Stage, stage_named
+from infrastructure.generate.configuration import policy
 from tests.infrastructure.deployment.templates import Template, package_template, transformed
 
 ROOT = Path(__file__).parents[3]
@@ -234,7 +234,7 @@ def test_tracing_of_functions_and_gateway_is_set(
 
 @pytest.mark.parametrize("is_traced", [True, False])
 def test_functions_may_write_traces_only_if_stage_is_traced(is_traced: bool) -> None:
-    statements = generate.policy(FUNCTIONS[0], replace(PROD, tracing=is_traced))["Statement"]
+    statements = policy(FUNCTIONS[0], replace(PROD, tracing=is_traced))["Statement"]
     actions = {action for statement in statements for action in statement["Action"]}
     assert ("xray:PutTraceSegments" in actions) == is_traced
 
@@ -283,9 +283,7 @@ def test_changed_gateway_response_deploys_api_again(
         return set(properties(resources, "AWS::ApiGateway::Deployment"))
 
     assert deployments(changed(packaged)) == deployments(resources)
-    first, *others = gateway_responses.RESPONSES
-    edited = (replace(first, detail="Another text."), *others)
-    monkeypatch.setattr(gateway_responses, "RESPONSES", edited)
+    monkeypatch.setitem(gateway_responses.RESPONSES, "THROTTLED", (429, "Another text."))
     assert deployments(changed(packaged)).isdisjoint(deployments(resources))
 
 
@@ -300,7 +298,7 @@ def test_template_contains_settings_of_every_stage(packaged: Template) -> None:
 def test_every_gateway_response_type_has_problem_details() -> None:
     gateway = get_session().get_service_model("apigateway")
     kinds = gateway.shape_for("GatewayResponseType").enum
-    assert sorted(response.kind for response in gateway_responses.RESPONSES) == sorted(kinds)
+    assert sorted(gateway_responses.RESPONSES) == sorted(kinds)
 
 
 def test_copied_source_contains_no_bytecode(tmp_path: Path) -> None:

@@ -1,115 +1,88 @@
-"""Test the policies of a deployment. `test_deploy.py` compares them with its calls."""
+"""Test the example policies of the identities that deploy. `test_deploy.py` records their calls."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from infrastructure.deployment import code_template, data_stack, domain_stack, permissions
+from infrastructure.deployment import code_template, data_stack, domain_stack
 from infrastructure.functions import stage_named
+from tests.infrastructure.deployment.example_policies import FOLDER, forbidden, statements
 from tests.infrastructure.deployment.templates import package_template, transformed
 
+POLICIES = ("deployer-policy.json", "cloudformation-policy.json", "boundary-policy.json")
 MAX_POLICY_CHARACTERS = 6144  # IAM's limit of a managed policy, without white space
-BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
+UNLIMITED = """
+acm:DescribeCertificate acm:ListCertificates acm:RequestCertificate cloudwatch:DescribeAlarms
+kms:CreateKey kms:ListAliases kms:TagResource lambda:GetAccountSettings lambda:ListTags
+lambda:TagResource lambda:UntagResource logs:DescribeIndexPolicies logs:DescribeLogGroups
+route53:ChangeResourceRecordSets route53:GetChange route53:GetHostedZone route53:ListHostedZones
+route53:ListResourceRecordSets secretsmanager:GetRandomPassword sns:GetSubscriptionAttributes
+sns:SetSubscriptionAttributes sns:Unsubscribe sts:GetCallerIdentity
+"""
+"""Actions that IAM does not limit to the resources of a stage, or that event sources need too."""
 
 
-@pytest.mark.parametrize("template", [data_stack.TEMPLATE, domain_stack.TEMPLATE])
-def test_resource_types_of_templates_have_actions(template: Path) -> None:
-    types = {
-        line.split()[1]
-        for line in template.read_text().splitlines()
-        if line.startswith("    Type: AWS::")
-    }
-    assert types
-    assert types <= permissions.RESOURCE_TYPES.keys()
-
-
-def test_resource_types_of_code_have_actions(tmp_path: Path) -> None:
+def resource_types(folder: Path) -> set[str]:
     prod = stage_named("prod")
-    options = code_template.Options("s3://bucket/code.zip", has_firewall=True, boundary=BOUNDARY)
-    packaged = package_template(tmp_path, prod.name, prod.python)
-    template = transformed(code_template.complete(packaged, prod, options))
-    types = {resource["Type"] for resource in template["Resources"].values()}
-    assert types <= permissions.RESOURCE_TYPES.keys()
+    options = code_template.Options("s3://bucket/code.zip", has_firewall=True, boundary="arn")
+    packaged = package_template(folder, prod.name, prod.python)
+    templates = (
+        transformed(code_template.complete(packaged, prod, options)),
+        *(yaml.safe_load(module.TEMPLATE.read_text()) for module in (data_stack, domain_stack)),
+    )
+    return {r["Type"] for template in templates for r in template["Resources"].values()}
 
 
-def test_page_contains_table() -> None:
-    assert permissions.table() in permissions.PAGE.read_text()
+def test_cloudformation_may_create_and_delete_resources_of_templates(tmp_path: Path) -> None:
+    services = {
+        a.partition(":")[0] for s in statements("cloudformation-policy.json") for a in s["Action"]
+    }
+    for name in resource_types(tmp_path):
+        handlers = PROVIDER_SCHEMA_MANAGER.get_resource_schema("eu-west-1", name).schema["handlers"]
+        # Most permissions to create a resource concern features that the templates do not use.
+        needed = {p for p in handlers["delete"]["permissions"] if p.partition(":")[0] in services}
+        needed.add(handlers["create"]["permissions"][0])
+        assert forbidden("cloudformation-policy.json", needed) == [], name
 
 
-@pytest.mark.parametrize("boundary", ["", BOUNDARY])
-def test_policies_are_not_larger_than_iam_allows(boundary: str) -> None:
-    for policy in permissions.policies("prod", boundary).values():
-        compact = json.dumps(policy, separators=(",", ":"))
-        assert len(compact) <= MAX_POLICY_CHARACTERS
+@pytest.mark.parametrize("name", POLICIES)
+def test_policies_are_not_larger_than_iam_allows(name: str) -> None:
+    policy = json.loads((FOLDER / name).read_text())
+    assert len(json.dumps(policy, separators=(",", ":"))) <= MAX_POLICY_CHARACTERS
 
 
 def test_policies_name_one_stage_where_iam_allows_it() -> None:
+    allowing = [s for name in POLICIES for s in statements(name) if s["Effect"] == "Allow"]
     unlimited = {
         action
-        for policy in permissions.policies("dev").values()
-        for statement in policy["Statement"]
+        for statement in allowing
         if statement["Resource"] == ["*"] and "Condition" not in statement
         for action in statement["Action"]
     }
-    assert unlimited == {
-        "acm:DescribeCertificate",
-        "acm:ListCertificates",
-        "acm:RequestCertificate",
-        "cloudwatch:DescribeAlarms",
-        "kms:CreateKey",
-        "kms:ListAliases",
-        "kms:TagResource",
-        "lambda:GetAccountSettings",
-        "lambda:ListTags",
-        "lambda:TagResource",
-        "lambda:UntagResource",
-        "logs:DescribeIndexPolicies",
-        "logs:DescribeLogGroups",
-        "route53:ChangeResourceRecordSets",
-        "route53:GetChange",
-        "route53:GetHostedZone",
-        "route53:ListHostedZones",
-        "route53:ListResourceRecordSets",
-        "secretsmanager:GetRandomPassword",
-        "sns:GetSubscriptionAttributes",
-        "sns:SetSubscriptionAttributes",
-        "sns:Unsubscribe",
-        "sts:GetCallerIdentity",
-    }
-    text = json.dumps(permissions.policies("dev"))
-    assert "feedback-*" not in text
-    assert "{stage}" not in text
-    assert "prod" not in text
+    assert unlimited == set(UNLIMITED.split())
+    assert "prod" not in json.dumps(allowing).replace("feedback-prod", "")
 
 
-def passed_roles(policy: dict[str, Any]) -> list[tuple[Any, Any]]:
-    return [
-        (statement["Resource"], statement["Condition"]["StringEquals"]["iam:PassedToService"])
-        for statement in policy["Statement"]
-        if "iam:PassRole" in statement["Action"]
-    ]
-
-
-def test_roles_of_stage_are_passed_only_to_one_service() -> None:
-    deployer, cloudformation = permissions.policies("dev").values()
-    role = "arn:aws:iam::*:role/feedback-dev-cloudformation"
-    assert passed_roles(deployer) == [([role], "cloudformation.amazonaws.com")]
-    roles = "arn:aws:iam::*:role/feedback-dev-*"
-    assert passed_roles(cloudformation) == [([roles], "lambda.amazonaws.com")]
+@pytest.mark.parametrize(
+    ("name", "role", "service"),
+    [
+        ("deployer-policy.json", "role/feedback-prod-cloudformation", "cloudformation"),
+        ("cloudformation-policy.json", "role/feedback-prod-*", "lambda"),
+    ],
+)
+def test_roles_of_stage_are_passed_only_to_one_service(name: str, role: str, service: str) -> None:
+    (statement,) = [s for s in statements(name) if "iam:PassRole" in s["Action"]]
+    assert statement["Resource"] == [f"arn:aws:iam::*:{role}"]
+    passed_to = {"iam:PassedToService": f"{service}.amazonaws.com"}
+    assert statement["Condition"] == {"StringEquals": passed_to}
 
 
 def test_boundary_limits_roles_that_cloudformation_creates() -> None:
-    policy = permissions.policies("dev", BOUNDARY)["cloudformation-policy.json"]
-    (statement,) = [s for s in policy["Statement"] if "iam:CreateRole" in s["Action"]]
-    assert "iam:PutRolePolicy" in statement["Action"]
-    assert statement["Condition"] == {"StringEquals": {"iam:PermissionsBoundary": BOUNDARY}}
-    actions = {action for s in policy["Statement"] for action in s["Action"]}
-    assert "iam:DeleteRolePermissionsBoundary" not in actions
-
-
-def test_command_writes_policies_of_stage(tmp_path: Path) -> None:
-    assert permissions.main(["dev", str(tmp_path / "dev")]) == 0
-    written = {path.name: json.loads(path.read_text()) for path in (tmp_path / "dev").iterdir()}
-    assert written == permissions.policies("dev")
+    limit, keep = statements("boundary-policy.json")
+    assert {s["Effect"] for s in (limit, keep)} == {"Deny"}
+    assert {"iam:CreateRole", "iam:PutRolePolicy"} < set(limit["Action"])
+    assert limit["Condition"]["StringNotEquals"].keys() == {"iam:PermissionsBoundary"}
+    assert keep["Action"] == ["iam:DeleteRolePermissionsBoundary"]

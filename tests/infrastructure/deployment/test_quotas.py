@@ -9,57 +9,52 @@ from botocore.stub import Stubber
 
 from infrastructure.deployment import quotas
 from infrastructure.deployment.progress import DeploymentError
-from infrastructure.functions import STAGES
+from infrastructure.functions import stage_named
 
-PROD = next(stage for stage in STAGES if stage.name == "prod")
+PROD = stage_named("prod")
 RESERVED = PROD.reserved_concurrency["api_handler"]
+NEEDED = RESERVED + quotas.UNRESERVABLE
 
 
-def require(
-    monkeypatch: pytest.MonkeyPatch, *, quota: int, unreserved: int, deployed: int | None
+@pytest.mark.parametrize(
+    ("quota", "reserved_by_all", "deployed", "error"),
+    [
+        (NEEDED, 0, None, ""),
+        (NEEDED, 0, 0, ""),
+        (NEEDED, RESERVED, RESERVED, ""),  # the stage's own reservation is not counted twice
+        (NEEDED - 1, 0, None, rf"allows {NEEDED - 1} .* at least {NEEDED} "),
+        (NEEDED, 1, 0, "other functions reserve 1 "),
+    ],
+)
+def test_quota_must_allow_reserved_concurrency(
+    monkeypatch: pytest.MonkeyPatch,
+    quota: int,
+    reserved_by_all: int,
+    deployed: int | None,
+    error: str,
 ) -> None:
-    """Check the quotas. ``deployed`` is the reserved concurrency of the deployed function."""
     client = boto3.client("lambda", region_name="eu-west-1")
     stubber = Stubber(client)
-    limits = {"ConcurrentExecutions": quota, "UnreservedConcurrentExecutions": unreserved}
+    limits = {
+        "ConcurrentExecutions": quota,
+        "UnreservedConcurrentExecutions": quota - reserved_by_all,
+    }
     stubber.add_response("get_account_settings", {"AccountLimit": limits})
     name = {"FunctionName": "feedback-prod"}
     if deployed is None:
-        stubber.add_client_error(
-            "get_function_concurrency", "ResourceNotFoundException", expected_params=name
-        )
+        missing = "ResourceNotFoundException"
+        stubber.add_client_error("get_function_concurrency", missing, expected_params=name)
     else:
         response: dict[str, Any] = {"ReservedConcurrentExecutions": deployed} if deployed else {}
         stubber.add_response("get_function_concurrency", response, name)
     monkeypatch.setattr(boto3, "client", lambda _: client)
     with stubber:
-        quotas.require_concurrency(PROD)
+        if error:
+            with pytest.raises(DeploymentError, match=error):
+                quotas.require_concurrency(PROD)
+        else:
+            quotas.require_concurrency(PROD)
         stubber.assert_no_pending_responses()
-
-
-@pytest.mark.parametrize("deployed", [None, 0])
-def test_smallest_sufficient_quota_is_accepted(
-    monkeypatch: pytest.MonkeyPatch, deployed: int | None
-) -> None:
-    quota = RESERVED + quotas.UNRESERVABLE
-    require(monkeypatch, quota=quota, unreserved=quota, deployed=deployed)
-
-
-def test_smaller_quota_is_rejected_with_required_quota(monkeypatch: pytest.MonkeyPatch) -> None:
-    quota = RESERVED + quotas.UNRESERVABLE - 1
-    with pytest.raises(DeploymentError, match=rf"allows {quota} .* at least {quota + 1} "):
-        require(monkeypatch, quota=quota, unreserved=quota, deployed=None)
-
-
-def test_reservation_of_same_stage_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    quota = RESERVED + quotas.UNRESERVABLE
-    require(monkeypatch, quota=quota, unreserved=quota - RESERVED, deployed=RESERVED)
-
-
-def test_reservations_of_other_functions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    quota = RESERVED + quotas.UNRESERVABLE
-    with pytest.raises(DeploymentError, match="other functions reserve 1 "):
-        require(monkeypatch, quota=quota, unreserved=quota - 1, deployed=0)
 
 
 def test_stage_without_reserved_concurrency_sends_no_request(

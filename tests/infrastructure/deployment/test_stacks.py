@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 from itertools import chain, repeat
 from typing import Any
+from unittest.mock import Mock
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from infrastructure.deployment import stacks
 from infrastructure.deployment.progress import DeploymentError
@@ -67,6 +69,14 @@ def test_deployment_waits_for_interrupted_deployment(monkeypatch: pytest.MonkeyP
     client = use(monkeypatch, CloudFormation(*states, "UPDATE_COMPLETE"))
     assert deploy() == "updated"
     assert client.operations == ["update_stack"]
+
+
+def test_stack_without_updates_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = use(monkeypatch, CloudFormation("UPDATE_COMPLETE"))
+    message = {"Code": "ValidationError", "Message": "No updates are to be performed."}
+    error = ClientError({"Error": message}, "UpdateStack")
+    monkeypatch.setattr(client, "update_stack", Mock(side_effect=error), raising=False)
+    assert deploy() == "unchanged"
 
 
 def test_check_of_content_waits_for_interrupted_deployment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,16 +6,13 @@ from typing import Any
 import pytest
 
 from admin.services.accounts.manage import create_account, last_changes, require_account
+from admin.services.accounts.settings import change_account_settings, current_settings
+from admin.storage import accounts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
-from chalicelib.services.accounts.settings import (
-    account_settings,
-    change_account_settings,
-    current_settings,
-)
-from chalicelib.storage import accounts
+from chalicelib.services.accounts.settings import account_settings
 from tests.services.moved_time import Time
 
 

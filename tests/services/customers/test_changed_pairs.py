@@ -17,25 +17,19 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import customers, feedback
+from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
     outcome_counts,
     run_import,
 )
-from tests.services.faults import before_request, inject_fault
 from tests.services.feedback.submitting import answer_contact_form, respondents
-from tests.services.moved_time import Time
-from tests.services.solicitation.soliciting import Shop, open_shop
+from tests.services.solicitation.soliciting import Shop
 from tests.web.seeded_account import SeededAccount
 
 ANN = "ann@example.test"
 BOB = "bob@example.test"
-
-
-@pytest.fixture
-def shop(account: str, time: Time) -> Shop:
-    return open_shop()
 
 
 def change_to_bob(account_id: str, customer_id: str | None) -> None:
@@ -53,12 +47,10 @@ def purchase_of_ann(shop: Shop, optin: bool = False, **fields: Any) -> Purchase:
     return record_purchase(shop.account_id, definition, solicit=True)
 
 
-def test_purchase_does_not_turn_optin_of_changed_customer_on(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_purchase_does_not_turn_optin_of_changed_customer_on(shop: Shop) -> None:
     first = purchase_of_ann(shop)
     change = lambda: change_to_bob(shop.account_id, first.customer_id)  # noqa: E731
-    with before_request(monkeypatch, "TransactWriteItems", change):
+    with before_request("TransactWriteItems", change):
         second = purchase_of_ann(shop, optin=True)
     (bob,), (ann,) = with_email(shop.account_id, BOB), with_email(shop.account_id, ANN)
     assert (bob.id, bob.email_optin, bob.purchase_count) == (first.customer_id, False, 1)
@@ -74,16 +66,14 @@ def test_updated_purchase_stays_with_changed_customer_without_optin(shop: Shop) 
     assert (bob.email, bob.email_optin, bob.purchase_count) == (BOB, False, 1)
 
 
-def test_import_does_not_fill_changed_customer(
-    account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_import_does_not_fill_changed_customer(account: str) -> None:
     accepted = accept_batch(account, {"batch": [{"email": ANN}]})
     run_import(account, accepted.id)
     (existing,) = all_customers(account)
     row = {"email": ANN, "firstName": "Ann", "description": "Prefers quiet tables"}
     accepted = accept_batch(account, {"batch": [row, {"email": "cy@example.test"}]})
     change = lambda: change_to_bob(account, existing.id)  # noqa: E731
-    with before_request(monkeypatch, "TransactWriteItems", change):
+    with before_request("TransactWriteItems", change):
         progress = run_import(account, accepted.id)
     assert outcome_counts(progress) == {"created": 2}
     (bob,), (ann,) = with_email(account, BOB), with_email(account, ANN)
@@ -91,27 +81,23 @@ def test_import_does_not_fill_changed_customer(
     assert (ann.first_name, ann.description) == ("Ann", "Prefers quiet tables")
 
 
-def test_filling_existing_customers_takes_three_requests(
-    account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_filling_existing_customers_takes_three_requests(account: str) -> None:
     run_import(account, accept_batch(account, {"batch": [{"email": ANN}, {"email": BOB}]}).id)
     rows = [{"email": email, "firstName": "Zoé"} for email in (ANN, BOB)]
     accepted = accept_batch(account, {"batch": rows})
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         progress = run_import(account, accepted.id)
     assert outcome_counts(progress) == {"filled": 2}
     assert requests.operations.count("TransactWriteItems") == 1
 
 
-def test_feedback_is_not_counted_for_changed_customer(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_feedback_is_not_counted_for_changed_customer(seeded: SeededAccount) -> None:
     first = answer_contact_form(seeded, mail=ANN)
     process_feedback([first.id])
     (ann,) = respondents(seeded)
     second = answer_contact_form(seeded, mail=ANN)
     change = lambda: change_to_bob(seeded.account_id, ann.id)  # noqa: E731
-    with before_request(monkeypatch, "TransactWriteItems", change):
+    with before_request("TransactWriteItems", change):
         process_feedback([second.id])
     (bob,), (new,) = with_email(seeded.account_id, BOB), with_email(seeded.account_id, ANN)
     assert (bob.id, bob.feedback_count, new.feedback_count) == (ann.id, 1, 1)

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.client import BaseClient
-from botocore.exceptions import ClientError
 
 from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
@@ -32,13 +30,16 @@ from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, PairHolder
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.time_limits import MIN_WORK_S, invocation
+from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
+from tests.aws.requests import Request, responding
+from tests.aws.stage import tables
+from tests.aws.tables import cancelled
 from tests.policies import allowed
 from tests.services.customers.importing import accept_batch, all_customers
-from tests.services.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.services.feedback.submitting import answer_contact_form
+from tests.services.kinds import account_with_same_shards
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE, LISTING_QUEUE
-from tests.services.rows_read import account_with_same_shards, counted_rows
 from tests.web.definitions import (
     brand_definition,
     customer_definition,
@@ -105,10 +106,8 @@ def listed(account: str) -> list[Customer]:
 # Creates
 
 
-def test_create_that_detects_contention_makes_four_requests(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with before_request(monkeypatch, 1, lambda: create(account)) as requests:
+def test_create_that_detects_contention_makes_four_requests(account: str, time: Time) -> None:
+    with before_request(1, lambda: create(account)) as requests:
         customer = create(account)
     assert requests.operations == CREATE_REQUESTS
     assert read_customer(account, customer.id) == customer
@@ -117,14 +116,12 @@ def test_create_that_detects_contention_makes_four_requests(
     assert [c.id for c in listed(account)][1:] == [customer.id]
 
 
-def test_creates_while_counter_is_reserved_send_one_message(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_creates_while_counter_is_reserved_send_one_message(account: str, time: Time) -> None:
     reserve(account)
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         first = create(account)
     assert requests.operations == ["BatchGetItem", "TransactWriteItems", "SendMessageBatch"]
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         second = create(account)
     # This process requested positions less than a second ago.
     assert requests.operations == ["BatchGetItem", "TransactWriteItems"]
@@ -144,7 +141,7 @@ def test_create_after_end_of_reservation_gets_position(account: str, time: Time)
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("is_contended", [False, True])
 def test_concurrent_requests_with_same_key_create_one_customer(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, is_contended: bool
+    account: str, time: Time, number: int, is_contended: bool
 ) -> None:
     if is_contended:
         reserve(account)
@@ -153,7 +150,7 @@ def test_concurrent_requests_with_same_key_create_one_customer(
         create(account)
         create(account, key="k", email="a@example.test")
 
-    with before_request(monkeypatch, number, others):
+    with before_request(number, others):
         customer = create(account, key="k", email="a@example.test")
     assert create(account, key="k", email="a@example.test") == customer
     run_worker(account, time)
@@ -162,7 +159,7 @@ def test_concurrent_requests_with_same_key_create_one_customer(
 
 @pytest.mark.parametrize("is_contended", [False, True])
 def test_pair_of_concurrently_created_customers_refers_to_first_customer(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, is_contended: bool
+    account: str, time: Time, is_contended: bool
 ) -> None:
     if is_contended:
         reserve(account)
@@ -171,7 +168,7 @@ def test_pair_of_concurrently_created_customers_refers_to_first_customer(
     def other() -> None:
         older.append(create(account, email="a@example.test"))
 
-    with before_request(monkeypatch, 1, other):
+    with before_request(1, other):
         younger = create(account, email="a@example.test")
     pair = pair_of("a@example.test", None)
     assert pair
@@ -180,7 +177,7 @@ def test_pair_of_concurrently_created_customers_refers_to_first_customer(
 
 
 def test_find_or_create_returns_customer_that_another_process_created(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+    account: str, time: Time
 ) -> None:
     reserve(account)
     pair = pair_of("a@example.test", None)
@@ -192,7 +189,7 @@ def test_find_or_create_returns_customer_that_another_process_created(
     def other() -> None:
         older.append(create(account, email="a@example.test"))
 
-    with before_request(monkeypatch, 1, other):
+    with before_request(1, other):
         found = customer_creation.find_or_create({(account, pair.digest): new})
     holder = PairHolder(older[0].id, f"{account}#{pair.digest}")
     assert found == ({(account, pair.digest): holder}, set())
@@ -256,7 +253,7 @@ def test_find_or_create_adds_customers_of_all_accounts_in_one_transaction(
 
 @pytest.mark.parametrize("also_later", [False, True])
 def test_contended_counter_of_one_account_leaves_positions_of_others(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, *, also_later: bool
+    account: str, time: Time, *, also_later: bool
 ) -> None:
     other = new_id()
     new = respondents(account, "a@example.test") | respondents(other, "b@example.test")
@@ -268,9 +265,9 @@ def test_contended_counter_of_one_account_leaves_positions_of_others(
     def create_in_first() -> None:
         create(account, email="c@example.test")
 
-    with before_request(monkeypatch, 1, create_in_first):
+    with before_request(1, create_in_first):
         if also_later:
-            with before_request(monkeypatch, 2, create_in_other_before_second_transaction):
+            with before_request(2, create_in_other_before_second_transaction):
                 _, unlisted = customer_creation.find_or_create(new)
         else:
             _, unlisted = customer_creation.find_or_create(new)
@@ -323,40 +320,25 @@ def test_customer_replaced_before_listing_is_listed(account: str, time: Time) ->
     assert fields == (customer.id, "Ana", "a@example.test")
 
 
-def test_replace_keeps_position_that_worker_assigns_concurrently(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replace_keeps_position_that_worker_assigns_concurrently(account: str, time: Time) -> None:
     reserve(account)
     customer = create(account)
     key = account_key(account, customer.id)
-    with before_request(
-        monkeypatch, 1, lambda: customer_creation.assign_positions(account, [key], 0)
-    ):
+    with before_request(1, lambda: customer_creation.assign_positions(account, [key], 0)):
         save_customer(account, customer_definition(id=customer.id))
     assert [c.id for c in listed(account)] == [customer.id]
 
 
 def test_create_while_counter_is_throttled_leaves_position_to_worker(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
+    account: str, time: Time
 ) -> None:
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+    def throttle_counter(request: Request) -> Any:
+        is_counter = [table == CounterRow.table_name() for table, _ in request.table_actions()]
+        if request.operation != "TransactWriteItems" or not any(is_counter):
+            return request.send()
+        raise cancelled(*("ThrottlingError" if c else "None" for c in is_counter))
 
-    def throttle_counter(client: BaseClient, operation: str, arguments: Any) -> Any:
-        writes = [next(iter(write.values())) for write in arguments.get("TransactItems", ())]
-        codes = [
-            "ThrottlingError" if write["TableName"] == CounterRow.table_name() else "None"
-            for write in writes
-        ]
-        if "ThrottlingError" not in codes:
-            return real(client, operation, arguments)
-        error: Any = {
-            "Error": {"Code": "TransactionCanceledException", "Message": ""},
-            "CancellationReasons": [{"Code": code} for code in codes],
-        }
-        raise ClientError(error, operation)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", throttle_counter)
+    with responding(throttle_counter):
         customer = create(account)
     assert all_customers(account) == []
     assert [c.id for c in sweep_and_list(account, time)] == [customer.id]
@@ -365,12 +347,10 @@ def test_create_while_counter_is_throttled_leaves_position_to_worker(
 # The worker
 
 
-def test_worker_makes_ten_requests_for_one_customer(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_makes_ten_requests_for_one_customer(account: str, time: Time) -> None:
     reserve(account)
     create(account)
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         run_worker(account, time)
     assert requests.operations == LISTING_REQUESTS
 
@@ -407,10 +387,10 @@ def test_worker_reads_no_unlisted_customers_of_other_accounts(
     def rows_of_worker() -> int:
         reserve(account)
         create(account)
-        with counted_rows(monkeypatch) as read:
+        with tables().metered() as read:
             run_worker(account, time)
         time.ahead += timedelta(seconds=11)  # the reservation of the counter ends
-        return read.total
+        return read.rows
 
     alone = rows_of_worker()
     other = account_with_same_shards(account)
@@ -444,7 +424,6 @@ def assign_all(account: str) -> None:
 def test_change_during_assignment_leaves_no_gap_in_positions(
     account: str,
     time: Time,
-    monkeypatch: pytest.MonkeyPatch,
     number: int,
     action: Callable[[str], object],
 ) -> None:
@@ -453,7 +432,7 @@ def test_change_during_assignment_leaves_no_gap_in_positions(
         create(account)
     time.ahead += timedelta(seconds=11)  # the reservation ends
     bodies = LISTING_QUEUE.queued_messages(account)
-    with before_request(monkeypatch, number, lambda: action(account)):
+    with before_request(number, lambda: action(account)):
         LISTING_QUEUE.deliver(bodies)
     assert len(sweep_and_list(account, time)) == len(
         list(CustomerRow.scan(CustomerRow.account_id == account))
@@ -486,7 +465,7 @@ def test_customer_is_listed_after_fault_in_contended_create(
         customers.counters, "total_of", lambda row: read(row) + 7 * next(outdated, False)
     )
     with (
-        inject_fault(monkeypatch, number, fault) as requests,
+        inject_fault(number, fault) as requests,
         contextlib.suppress(Exception, Killed),
     ):
         create(account, key="k", email="a@example.test")
@@ -498,20 +477,18 @@ def test_customer_is_listed_after_fault_in_contended_create(
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(LISTING_REQUESTS)))
 def test_customers_are_listed_after_fault_in_worker(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
+    account: str, time: Time, number: int, fault: InjectedFault
 ) -> None:
     reserve(account)
     ids = [create(account).id for _ in range(3)]
-    with inject_fault(monkeypatch, number, fault):
+    with inject_fault(number, fault):
         run_worker(account, time)
     assert {c.id for c in sweep_and_list(account, time)} == set(ids)
 
 
-def test_create_succeeds_while_listing_queue_is_unavailable(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_create_succeeds_while_listing_queue_is_unavailable(account: str, time: Time) -> None:
     reserve(account)
-    with inject_fault(monkeypatch, 2, InjectedFault.TIMEOUT):
+    with inject_fault(2, InjectedFault.TIMEOUT):
         create(account)
     create(account)  # requests positions again, because the first request failed
     assert len(LISTING_QUEUE.queued_messages(account)) == 1

@@ -3,10 +3,10 @@
 import pytest
 
 from admin.services.accounts.manage import create_account
+from admin.services.accounts.settings import change_account_settings
+from admin.services.customers.find import find_by_phone_number
 from admin.services.customers.save import save_customer
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.customers.find import find_by_phone_number
 from tests.web.definitions import customer_definition
 
 pytestmark = pytest.mark.usefixtures("cloud")

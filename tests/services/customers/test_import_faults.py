@@ -5,8 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from botocore.client import BaseClient
-from botocore.exceptions import ClientError
 
 from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
@@ -22,13 +20,15 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.dynamodb import work_records
 from chalicelib.storage.dynamodb.transactions import Contention
 from chalicelib.storage.imports import ImportRow
+from tests.aws.faults import InjectedFault, Killed, failing, inject_fault
+from tests.aws.requests import Request, responding
+from tests.aws.tables import cancelled, error
 from tests.services.customers.importing import (
     accept_batch,
     all_customers,
     outcome_counts,
     run_import,
 )
-from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.kinds import IMPORTS
 from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
@@ -80,11 +80,9 @@ def finish(account: str, import_id: str, time: Time) -> None:
     raise AssertionError("The import did not end.")
 
 
-def test_import_sends_expected_aws_requests(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_import_sends_expected_aws_requests(account: str, time: Time) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         accept(account)
         IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account))
     assert requests.operations == REQUESTS
@@ -93,10 +91,10 @@ def test_import_sends_expected_aws_requests(
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_single_aws_fault_does_not_change_import_result(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
+    account: str, time: Time, number: int, fault: InjectedFault
 ) -> None:
     create_customer(account, parse({"email": "known@example.test"}, CustomerBody))
-    with inject_fault(monkeypatch, number, fault):
+    with inject_fault(number, fault):
         import_id = accept(account)
         deliver_all(account)
     finish(account, import_id, time)
@@ -118,10 +116,8 @@ def assert_no_work_remains(account: str, time: Time) -> None:
     assert IMPORT_QUEUE.queued_messages(account) == []
 
 
-def test_unaccepted_batch_is_never_imported(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with inject_fault(monkeypatch, 1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
+def test_unaccepted_batch_is_never_imported(account: str, time: Time) -> None:
+    with inject_fault(1, InjectedFault.KILLED_BEFORE), pytest.raises(Killed):
         accept_batch(account, BATCH)  # killed after the chunks are saved, before the header
     for _ in range(4):
         time.ahead += timedelta(minutes=40)
@@ -232,13 +228,11 @@ def test_replay_of_import_includes_every_parked_chunk(
     assert outcome_counts(run_import(account, accepted.id)) == {"created": 15}
 
 
-def test_throttled_request_does_not_count_as_failure_of_chunk(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_throttled_request_does_not_count_as_failure_of_chunk(account: str, time: Time) -> None:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     for _ in range(9):
-        with inject_fault(monkeypatch, 0, InjectedFault.THROTTLED):
+        with inject_fault(0, InjectedFault.THROTTLED):
             assert IMPORT_QUEUE.deliver(bodies) == []
     finish(account, accepted.id, time)
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
@@ -286,22 +280,14 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(4)]})
     IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    failed_updates: list[str] = []
-
-    def fail_first_update(client: BaseClient, operation: str, arguments: Any) -> Any:
-        if operation == "TransactWriteItems":
-            with inject_fault(monkeypatch, 0, InjectedFault.CONFLICT):
-                return client._make_api_call(operation, arguments)  # type: ignore[attr-defined]
-        if operation == "UpdateItem" and not failed_updates:
-            failed_updates.append(operation)
-            raise ClientError({"Error": {"Code": "TransactionConflictException"}}, operation)
-        return real(client, operation, arguments)
-
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
-    with monkeypatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", fail_first_update)
+    conflict = error("UpdateItem", "TransactionConflictException")
+    cancellation = cancelled("TransactionConflict")
+    with (
+        failing(cancellation, 1_000, "TransactWriteItems"),
+        failing(conflict, 1, "UpdateItem") as updates,
+    ):
         sweep(IMPORTS)
-    assert failed_updates
+    assert updates
     assert len(IMPORT_QUEUE.queued_messages(account)) == 4
 
 
@@ -335,18 +321,11 @@ def test_accepting_batch_sends_no_more_messages_after_queue_timeout(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.domain.customers.import_batch.MAX_CHUNK_ACTIONS", 1)
-    with inject_fault(monkeypatch, 3, InjectedFault.TIMEOUT) as requests:
+    with inject_fault(3, InjectedFault.TIMEOUT) as requests:
         accepted = accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(30)]})
     assert requests.operations.count("SendMessageBatch") == 1
     finish(account, accepted.id, time)
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 30}
-
-
-def test_unreadable_message_does_not_affect_other_messages(account: str, time: Time) -> None:
-    accepted = accept_batch(account, {"batch": [{"firstName": "A"}]})
-    (good,) = IMPORT_QUEUE.queued_messages(account)
-    assert IMPORT_QUEUE.deliver([good, "{", good]) == ["{", good]
-    assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
 
 
 def _kill(_: object) -> None:
@@ -361,22 +340,19 @@ class Outage:
 
     def __init__(self, patch: pytest.MonkeyPatch, until_s: float) -> None:
         self.now_s = self.started_s = 0.0
+        self.until_s = until_s
         self.redelivered_after_s: list[int] = []
-        real = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-        def request(client: BaseClient, operation: str, arguments: Any) -> Any:
-            self.now_s += 0.01
-            if operation == "ChangeMessageVisibilityBatch":
-                self.redelivered_after_s += [
-                    entry["VisibilityTimeout"] for entry in arguments["Entries"]
-                ]
-                return {}
-            if client.meta.service_model.service_name == "dynamodb" and self.now_s < until_s:
-                raise ClientError({"Error": {"Code": "ThrottlingException"}}, operation)
-            return real(client, operation, arguments)
-
-        patch.setattr(BaseClient, "_make_api_call", request)
         patch.setattr("chalicelib.backoff.time.sleep", self.sleep)
+
+    def respond(self, request: Request) -> Any:
+        self.now_s += 0.01
+        if request.operation == "ChangeMessageVisibilityBatch":
+            entries = request.arguments["Entries"]
+            self.redelivered_after_s += [entry["VisibilityTimeout"] for entry in entries]
+            return {}
+        if request.service == "dynamodb" and self.now_s < self.until_s:
+            raise error(request.operation, "ThrottlingException")
+        return request.send()
 
     def sleep(self, seconds: float) -> None:
         self.now_s += seconds
@@ -388,7 +364,10 @@ class Outage:
         """Invoke the function. Return the messages that failed; they are visible again later."""
         self.started_s = self.now_s
         self.redelivered_after_s.clear()
-        failed = IMPORT_QUEUE.deliver(bodies, receive_count, context=self, receipt_handle="handle")
+        with responding(self.respond):
+            failed = IMPORT_QUEUE.deliver(
+                bodies, receive_count, context=self, receipt_handle="handle"
+            )
         visible_again_s = [*self.redelivered_after_s, *[180] * len(failed)][: len(failed)]
         self.now_s += max(visible_again_s, default=0)
         return failed

@@ -1,14 +1,8 @@
 """Erase customers through the services, as the operator command and the worker do."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from types import SimpleNamespace
 
-import pytest
-
-from chalicelib.domain import clock
-from chalicelib.domain.erasure import Erased, Erasure
+from chalicelib.domain.erasure.erasure import Erased, Erasure
 from chalicelib.domain.work import WorkState
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.work.sweep import sweep
@@ -42,13 +36,3 @@ def finish(account_id: str, customer_id: str, time: Time) -> Erasure:
 def erased(erasure: Erasure) -> dict[str, int]:
     """Return the number of erased records of each kind, without zeros."""
     return {kind.value: erasure.counts[kind] for kind in Erased if erasure.counts[kind]}
-
-
-@contextmanager
-def wrong_clock(ahead: timedelta) -> Iterator[None]:
-    """Make the clock of the process differ from that of DynamoDB in the ``with`` block."""
-    real = clock.now
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
-        patch.setattr(clock, "now", lambda: real() + ahead)
-        yield

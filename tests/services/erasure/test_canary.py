@@ -13,7 +13,6 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.solicitation import send_survey
 from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import erase, finish
 from tests.services.erasure.personal_fields import customer_body
@@ -38,14 +37,6 @@ EMAIL = f"{CANARY}@example.test"
 ATTRIBUTE = {"attribute": CANARY, "type": "TEXT", "text": CANARY, "value": CANARY}
 BODY = customer_body(CANARY, EMAIL, PHONE)
 ANSWERS = {"note": CANARY, "mail": EMAIL, "phone": PHONE, "nps": "9"}
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
-    """Replace the provider of messages."""
-    provider = Provider()
-    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
-    return provider
 
 
 def purchase(seeded: SeededAccount, **fields: Any) -> dict[str, Any]:

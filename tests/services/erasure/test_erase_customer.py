@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 
+from admin.storage.customers import replace
 from admin.storage.list_positions import customer_positions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
-from chalicelib.domain.erasure import build_receipt
+from chalicelib.domain.erasure.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
@@ -22,12 +22,12 @@ from chalicelib.domain.work import WorkState
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.solicitation.contact_keys import current_keys
-from chalicelib.storage import contacts, customer_creation, customers, trackers
+from chalicelib.storage import contacts, customers, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.services.customers.importing import all_customers
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
-from tests.services.moved_time import Time
+from tests.services.moved_time import Time, wrong_clock
 
 PAIR = {"email": "zoe@example.test", "phoneNumber": "+33 6 12 34 56 78"}
 
@@ -174,7 +174,7 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     start_erasure(account, customer.id, OPERATOR)
     changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
     replaced = customer.model_copy(update=changed)
-    customer_creation.replace(account, replaced.id, lambda _: replaced)
+    replace(account, replaced.id, lambda _: replaced)
     finish(account, customer.id, time)
     keys = [
         current_keys(account, "new@example.test", None)[Channel.EMAIL],
@@ -190,7 +190,7 @@ def test_receipt_names_channel_that_customer_gets_after_request(account: str, ti
     customer = create(account, email="zoe@example.test")
     start_erasure(account, customer.id, OPERATOR)
     replaced = customer.model_copy(update={"phone_number": "+33612345678"})
-    customer_creation.replace(account, replaced.id, lambda _: replaced)
+    replace(account, replaced.id, lambda _: replaced)
     ended = finish(account, customer.id, time)
     assert build_receipt(ended)["suppressedChannels"] == ["EMAIL", "SMS"]
 
@@ -213,15 +213,10 @@ def test_first_pass_for_customer_without_records_sends_few_requests(account: str
     assert calls.total() <= 27
 
 
-def test_slow_clock_of_operator_does_not_change_time_of_erasure(
-    account: str, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_clock_of_operator_does_not_change_time_of_erasure(account: str, time: Time) -> None:
     customer = create(account, **PAIR)
-    before, real = clock.now(), clock.now
-    with monkeypatch.context() as patch:
-        # Only the clock of the operator's computer is slow. Responses contain the time of AWS.
-        patch.setattr("chalicelib.domain.clock.now", lambda: real() - timedelta(minutes=4))
-        patch.setattr("tests.moto_responses.clock", SimpleNamespace(now=real))
+    before = clock.now()
+    with wrong_clock(timedelta(minutes=-4)):
         erasure = start_erasure(account, customer.id, OPERATOR)
     assert before <= erasure.erased_at <= clock.now() + timedelta(seconds=1)
 

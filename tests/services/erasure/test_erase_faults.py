@@ -14,10 +14,10 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.create import create_customer
 from chalicelib.storage import erasures
 from chalicelib.storage.stage_values import stage_secret
+from tests.aws.faults import InjectedFault, Killed, inject_fault
 from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.erasure.stored import stored_texts
-from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE
@@ -82,10 +82,8 @@ def others(seeded: SeededAccount, time: Time) -> set[str]:
     return created
 
 
-def test_erasure_sends_expected_aws_requests(
-    seeded: SeededAccount, others: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with inject_fault(monkeypatch) as requests:
+def test_erasure_sends_expected_aws_requests(seeded: SeededAccount, others: set[str]) -> None:
+    with inject_fault() as requests:
         erase(seeded.account_id, seeded.customer_id)
     assert requests.operations == REQUESTS
     assert others
@@ -102,12 +100,11 @@ def test_killed_erasure_reaches_same_end_state(
     seeded: SeededAccount,
     others: set[str],
     time: Time,
-    monkeypatch: pytest.MonkeyPatch,
     number: int,
     fault: InjectedFault,
 ) -> None:
     account, customer_id = seeded.account_id, seeded.customer_id
-    with inject_fault(monkeypatch, number, fault), contextlib.suppress(Killed):
+    with inject_fault(number, fault), contextlib.suppress(Killed):
         erase(account, customer_id)
     if erasures.find(erasures.erasure_id(account, customer_id)) is None:
         erase(account, customer_id)  # the operator repeats the command

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
+from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure import erase as erase_module
@@ -23,13 +25,13 @@ from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.settings import Settings
-from chalicelib.storage import counters, customers, feedback, purchases, trackers
+from chalicelib.storage import customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.erasure.erasing import OPERATOR, erase, erased, finish, wrong_clock
-from tests.services.faults import before_request
+from tests.aws.faults import before_request
+from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.feedback.submitting import answer_contact_form, answer_survey, respondents
-from tests.services.moved_time import Time
+from tests.services.moved_time import Time, wrong_clock
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount
@@ -47,6 +49,20 @@ def process(seeded: SeededAccount) -> None:
     FEEDBACK_QUEUE.deliver_all(seeded.account_id)
 
 
+def respondent(seeded: SeededAccount) -> Customer:
+    """Process feedback of a new person. Return the customer that it creates."""
+    submit(seeded)
+    process(seeded)
+    (customer,) = respondents(seeded)
+    return customer
+
+
+def create_again(seeded: SeededAccount, customer: Customer) -> None:
+    """Save a customer with the id and the addresses of an erased customer."""
+    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
+    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+
+
 def stored(record: Feedback) -> Feedback:
     found = feedback.find(record.id)
     assert found
@@ -62,7 +78,7 @@ def test_erasure_keeps_ratings_and_counts(seeded: SeededAccount, time: Time) -> 
     assert [(answer.key, answer.values) for answer in kept.answers] == [("nps", ["2"])]
     assert (kept.rating, kept.customer_id, kept.context_id) == (2, None, kept.brand_id)
     assert seeded.counts == (1, 0, 0)
-    assert counters.load_counts(seeded.account_id)[Counted.FEEDBACK] == 1
+    assert counts.load_counts(seeded.account_id)[Counted.FEEDBACK] == 1
     ended = finish(seeded.account_id, customer.id, time)
     assert erased(ended) == {"customers": 1, "feedback": 1}
 
@@ -96,24 +112,18 @@ def test_unlinked_feedback_with_same_addresses_is_anonymized(seeded: SeededAccou
     process(seeded)
     change_account_settings(seeded.account_id, {"identifyRespondents": True}, "operator")
     clear_caches()
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     erase(seeded.account_id, customer.id)
     assert stored(submitted).email is None
 
 
 def test_customer_recreated_by_running_work_is_erased_in_next_pass(
-    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, time: Time
 ) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     late = submit(seeded)
     # The worker has read the feedback when the operator erases the person.
-    with before_request(
-        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
-    ):
+    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
         process(seeded)
     (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
     assert recreated.id != customer.id
@@ -126,15 +136,11 @@ def test_customer_recreated_by_running_work_is_erased_in_next_pass(
 
 
 def test_records_of_recreated_customer_that_indexes_hid_are_erased_later(
-    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, time: Time
 ) -> None:
+    customer = respondent(seeded)
     submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
-    submit(seeded)
-    with before_request(
-        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
-    ):
+    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
         process(seeded)
     (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
     tracker_id = seeded.tracker(customerId=recreated.id)
@@ -176,15 +182,11 @@ def test_erasure_does_not_end_if_other_pass_erases_records_meanwhile(
 
 
 def test_purchases_and_trackers_of_recreated_customer_are_erased(
-    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, time: Time
 ) -> None:
+    customer = respondent(seeded)
     submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
-    submit(seeded)
-    with before_request(
-        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
-    ):
+    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
         process(seeded)
     (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
     tracker_id = seeded.tracker(customerId=recreated.id)
@@ -195,9 +197,7 @@ def test_purchases_and_trackers_of_recreated_customer_are_erased(
 
 
 def test_feedback_of_other_customer_with_same_pair_stays_linked(seeded: SeededAccount) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     of_other = answer_survey(seeded, seeded.tracker(), note="Fine", nps="9", **PERSON)
     process(seeded)
     erase(seeded.account_id, customer.id)
@@ -207,9 +207,7 @@ def test_feedback_of_other_customer_with_same_pair_stays_linked(seeded: SeededAc
 
 
 def test_feedback_after_erasure_is_kept(seeded: SeededAccount, time: Time) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     erase(seeded.account_id, customer.id)
     time.ahead += timedelta(minutes=1)
     later = submit(seeded)
@@ -221,9 +219,7 @@ def test_feedback_after_erasure_is_kept(seeded: SeededAccount, time: Time) -> No
 
 
 def test_repeated_request_keeps_time_and_later_feedback(seeded: SeededAccount, time: Time) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     first = erase(seeded.account_id, customer.id)
     time.ahead += timedelta(minutes=1)
     later = submit(seeded)
@@ -249,8 +245,7 @@ def test_older_feedback_that_first_pass_did_not_find_is_erased_if_customer_exist
         patch.setattr(feedback, "of_person", lambda *_: iter(()))
         erase(seeded.account_id, customer.id)
     time.ahead += timedelta(minutes=1)
-    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
-    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+    create_again(seeded, customer)
     later = submit(seeded)
     process(seeded)
     finish(seeded.account_id, customer.id, time)
@@ -263,17 +258,14 @@ def test_older_feedback_that_first_pass_did_not_find_is_erased_if_customer_exist
 def test_older_feedback_is_removed_from_counts_of_customer_that_exists_again(
     seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     older = submit(seeded)
     with monkeypatch.context() as patch:
         # The indexes do not contain the feedback yet.
         patch.setattr(feedback, "of_person", lambda *_: iter(()))
         erase(seeded.account_id, customer.id)
     time.ahead += timedelta(minutes=1)
-    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
-    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+    create_again(seeded, customer)
     process(seeded)
     finish(seeded.account_id, customer.id, time)
     assert (stored(older).email, stored(older).customer_id) == (None, None)
@@ -284,9 +276,7 @@ def test_older_feedback_is_removed_from_counts_of_customer_that_exists_again(
 def test_feedback_processed_before_deletion_does_not_belong_to_customer_created_again(
     seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     started = start_erasure(seeded.account_id, customer.id, OPERATOR)
     time.ahead += timedelta(minutes=1)
     later = submit(seeded)
@@ -296,8 +286,7 @@ def test_feedback_processed_before_deletion_does_not_belong_to_customer_created_
         patch.setattr(feedback, "of_person", lambda *_: iter(()))
         continue_erasure(started.pointer)
     time.ahead += timedelta(minutes=1)
-    addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
-    save_customer(seeded.account_id, customer_definition(id=customer.id, **addresses))
+    create_again(seeded, customer)
     finish(seeded.account_id, customer.id, time)
     assert (stored(later).email, stored(later).customer_id) == (None, None)
     (again,) = respondents(seeded)
@@ -327,17 +316,13 @@ def test_time_of_feedback_is_time_of_database(
 
 
 def test_feedback_of_fast_clock_before_erasure_does_not_recreate_person(
-    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: SeededAccount, time: Time
 ) -> None:
-    submit(seeded)
-    process(seeded)
-    (customer,) = respondents(seeded)
+    customer = respondent(seeded)
     with wrong_clock(timedelta(minutes=4)):
         late = submit(seeded)
     # The worker has read the feedback when the operator erases the person.
-    with before_request(
-        monkeypatch, 1, lambda: Context().run(erase, seeded.account_id, customer.id)
-    ):
+    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
         process(seeded)
     finish(seeded.account_id, customer.id, time)
     assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []

@@ -10,7 +10,7 @@ import pytest
 from admin.services.accounts.manage import read_stats
 from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
-from chalicelib.domain.erasure import Erased, Erasure
+from chalicelib.domain.erasure.erasure import Erased, Erasure
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
@@ -25,31 +25,14 @@ from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow
+from tests.aws.faults import before_request
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
-from tests.services.faults import before_request
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, PURCHASE_QUEUE
-from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import Shop, open_shop, outcome, stored
+from tests.services.solicitation.soliciting import Shop, outcome, stored
 
 PERSON = {"email": "zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
 OTHER_PERSON = {"email": "ana@example.test", "emailOptin": True}
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
-    """Replace the provider of messages."""
-    provider = Provider()
-    monkeypatch.setattr(
-        "chalicelib.services.solicitation.send_survey.send_invitation", provider.send
-    )
-    return provider
-
-
-@pytest.fixture
-def shop(account: str, time: Time, provider: Provider) -> Shop:
-    """Create an account with one store and one survey."""
-    return open_shop()
 
 
 def message(shop: Shop, **fields: Any) -> str:
@@ -67,15 +50,13 @@ def customer_of(purchase: Purchase) -> str:
     return purchase.customer_id
 
 
-def test_erasure_removes_person_from_purchase_and_sent_survey(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_erasure_removes_person_from_purchase_and_sent_survey(shop: Shop) -> None:
     purchase = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
     shop.solicit()
     tracker_id = stored(purchase).tracker_id
     assert tracker_id
     erase(shop.account_id, customer_of(purchase))
-    ended = finish(shop.account_id, customer_of(purchase), time)
+    ended = finish(shop.account_id, customer_of(purchase), shop.time)
     assert erased(ended) == {
         "customers": 1,
         "purchases": 1,
@@ -103,16 +84,14 @@ def midnight(at: datetime) -> datetime:
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def test_answered_survey_of_erased_person_keeps_only_day_of_answer(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_answered_survey_of_erased_person_keeps_only_day_of_answer(shop: Shop) -> None:
     answered, unanswered = shop.record(customer=PERSON), shop.record(customer=OTHER_PERSON)
     shop.solicit()
     (day,) = answer(shop, stored(answered).tracker_id)
-    time.ahead += timedelta(days=3)
+    shop.time.ahead += timedelta(days=3)
     for purchase in (answered, unanswered):
         erase(shop.account_id, customer_of(purchase))
-        finish(shop.account_id, customer_of(purchase), time)
+        finish(shop.account_id, customer_of(purchase), shop.time)
     view = read_survey_tracker(shop.account_id, answered.id)
     assert (view.state, view.answered_at) == ("SENT", day)
     assert (view.id, view.feedback_id, view.link, view.customer_id) == (None, None, None, None)
@@ -120,28 +99,26 @@ def test_answered_survey_of_erased_person_keeps_only_day_of_answer(
 
 
 @pytest.mark.parametrize("number", range(30))
-def test_survey_answered_during_erasure_keeps_day_of_answer(
-    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_survey_answered_during_erasure_keeps_day_of_answer(shop: Shop, number: int) -> None:
     purchase = shop.record(customer=PERSON)
     shop.solicit()
     tracker_id, customer_id = stored(purchase).tracker_id, customer_of(purchase)
     answered: list[datetime] = []
 
-    with before_request(monkeypatch, number, lambda: answered.extend(answer(shop, tracker_id))):
+    with before_request(number, lambda: answered.extend(answer(shop, tracker_id))):
         erase(shop.account_id, customer_id)
     FEEDBACK_QUEUE.deliver_all(shop.account_id)
-    finish(shop.account_id, customer_id, time)
+    finish(shop.account_id, customer_id, shop.time)
     view = read_survey_tracker(shop.account_id, purchase.id)
     assert [view.answered_at] == (answered or [None])
 
 
-def test_pending_survey_of_erased_customer_is_skipped(shop: Shop, provider: Provider) -> None:
+def test_pending_survey_of_erased_customer_is_skipped(shop: Shop) -> None:
     purchase = shop.record(customer=PERSON)
     erase(shop.account_id, customer_of(purchase))
     assert outcome(purchase) == ("SKIPPED", "ERASED")
     shop.solicit()
-    assert provider.sent == []
+    assert shop.provider.sent == []
     assert read_stats(shop.account_id)["surveys_skipped"] == 1
 
 
@@ -153,11 +130,11 @@ def test_many_pending_surveys_of_erased_customer_are_skipped(shop: Shop) -> None
     assert read_stats(shop.account_id)["surveys_skipped"] == 17
 
 
-def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop, provider: Provider) -> None:
+def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop) -> None:
     purchase = shop.record(customer=PERSON)
     customer_id = customer_of(purchase)
     # The operator erases the customer while the worker sends the message.
-    provider.reactions = [lambda _: Context().run(erase, shop.account_id, customer_id)]
+    shop.provider.reactions = [lambda _: Context().run(erase, shop.account_id, customer_id)]
     shop.solicit()
     assert outcome(purchase) == ("UNKNOWN", "ERASED")
     stats = read_stats(shop.account_id)
@@ -165,27 +142,23 @@ def test_outcome_of_survey_that_is_being_sent_is_unknown(shop: Shop, provider: P
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
 
 
-def test_addresses_stay_suppressed_for_new_customer(
-    shop: Shop, time: Time, provider: Provider
-) -> None:
+def test_addresses_stay_suppressed_for_new_customer(shop: Shop) -> None:
     erase(shop.account_id, customer_of(shop.record(customer=PERSON)))
-    time.ahead += timedelta(seconds=2)
+    shop.time.ahead += timedelta(seconds=2)
     again = shop.record(customer=PERSON)
     shop.solicit()
     assert outcome(again) == ("SKIPPED", "ERASED")
-    assert provider.sent == []
+    assert shop.provider.sent == []
 
 
 @pytest.mark.parametrize("named_by", ["addresses", "id"])
-def test_purchase_sent_before_erasure_is_recorded_without_person(
-    shop: Shop, time: Time, named_by: str
-) -> None:
+def test_purchase_sent_before_erasure_is_recorded_without_person(shop: Shop, named_by: str) -> None:
     customer_id = customer_of(shop.record(customer=PERSON))
     PurchaseRow(account_key(shop.account_id, only_purchase(shop).id)).delete()
     fields = {} if named_by == "addresses" else {"customer": None, "customerId": customer_id}
     late = message(shop, **fields)
     sent_at = clock.now()
-    time.ahead += timedelta(minutes=1)
+    shop.time.ahead += timedelta(minutes=1)
     erase(shop.account_id, customer_id)
     assert PURCHASE_QUEUE.deliver([late], sent_at=sent_at) == []
     purchase = only_purchase(shop)
@@ -194,17 +167,13 @@ def test_purchase_sent_before_erasure_is_recorded_without_person(
 
 
 @pytest.mark.parametrize("phone_number", [None, "+33699999999"])
-def test_purchase_in_flight_does_not_restore_person(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch, phone_number: str | None
-) -> None:
+def test_purchase_in_flight_does_not_restore_person(shop: Shop, phone_number: str | None) -> None:
     customer_id = customer_of(shop.record(customer=PERSON))
     external_id = new_id()
     in_flight = message(
         shop, externalId=external_id, customer=PERSON | {"phoneNumber": phone_number}
     )
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: erase(shop.account_id, customer_id)
-    ):
+    with before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_id)):
         assert PURCHASE_QUEUE.deliver([in_flight], sent_at=clock.now()) == []
     recorded = next(row for row in PurchaseRow.scan() if row.external_id == external_id)
     purchase = read_purchase(shop.account_id, recorded.id)
@@ -212,24 +181,20 @@ def test_purchase_in_flight_does_not_restore_person(
     assert [row for row in CustomerRow.scan() if row.account_id == shop.account_id] == []
 
 
-def test_purchase_in_flight_by_customer_id_does_not_restore_person(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_purchase_in_flight_by_customer_id_does_not_restore_person(shop: Shop) -> None:
     customer_id = customer_of(shop.record(customer=PERSON))
     external_id = new_id()
     in_flight = message(shop, externalId=external_id, customer=None, customerId=customer_id)
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: erase(shop.account_id, customer_id)
-    ):
+    with before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_id)):
         assert PURCHASE_QUEUE.deliver([in_flight], sent_at=clock.now()) == []
     recorded = next(row for row in PurchaseRow.scan() if row.external_id == external_id)
     assert recorded.customer_id is None
 
 
-def test_purchase_sent_after_erasure_creates_person_again(shop: Shop, time: Time) -> None:
+def test_purchase_sent_after_erasure_creates_person_again(shop: Shop) -> None:
     first = shop.record(customer=PERSON)
     erase(shop.account_id, customer_of(first))
-    time.ahead += timedelta(minutes=1)
+    shop.time.ahead += timedelta(minutes=1)
     PURCHASE_QUEUE.deliver([message(shop, externalId=new_id())], sent_at=clock.now())
     (customer,) = (row for row in CustomerRow.scan() if row.account_id == shop.account_id)
     assert customer.email == PERSON["email"]
@@ -237,7 +202,7 @@ def test_purchase_sent_after_erasure_creates_person_again(shop: Shop, time: Time
 
 
 def erase_and_create_again(shop: Shop, time: Time) -> tuple[str, Erasure]:
-    """Erase the customer of a purchase. A later message about the purchase creates it again.
+    """Erase the customer of a purchase, and create it again with the same id and a purchase.
 
     Return the id of the customer, and the erasure after its first pass.
     """
@@ -246,14 +211,29 @@ def erase_and_create_again(shop: Shop, time: Time) -> tuple[str, Erasure]:
     customer_id = customer_of(only_purchase(shop))
     erasure = erase(shop.account_id, customer_id)
     time.ahead += timedelta(minutes=1)
+    save_customer(shop.account_id, {"id": customer_id, **PERSON})
     PURCHASE_QUEUE.deliver([body], sent_at=clock.now())
     return customer_id, erasure
 
 
-def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, time: Time) -> None:
-    customer_id, _ = erase_and_create_again(shop, time)
+def test_purchase_creates_erased_person_again_with_another_id(shop: Shop) -> None:
+    body = message(shop, externalId=new_id())
+    PURCHASE_QUEUE.deliver([body], sent_at=clock.now())
+    erased_id = customer_of(only_purchase(shop))
+    erase(shop.account_id, erased_id)
+    shop.time.ahead += timedelta(minutes=1)
+    PURCHASE_QUEUE.deliver([body], sent_at=clock.now())
+    PURCHASE_QUEUE.deliver([body], sent_at=clock.now())
+    (again,) = (row for row in CustomerRow.scan() if row.account_id == shop.account_id)
+    assert again.id == customer_of(only_purchase(shop)) != erased_id
+    finish(shop.account_id, erased_id, shop.time)
+    assert customer_of(only_purchase(shop)) == again.id
+
+
+def test_purchase_of_person_created_again_with_same_id_is_kept(shop: Shop) -> None:
+    customer_id, _ = erase_and_create_again(shop, shop.time)
     assert customer_of(only_purchase(shop)) == customer_id
-    finish(shop.account_id, customer_id, time)
+    finish(shop.account_id, customer_id, shop.time)
     purchase = only_purchase(shop)
     assert (purchase.customer_id, purchase.metadata) == (customer_id, {"guest": "Zoé"})
     assert erase(shop.account_id, customer_id).counts[Erased.CUSTOMERS] == 1
@@ -261,55 +241,53 @@ def test_purchase_that_creates_person_again_with_same_id_is_kept(shop: Shop, tim
 
 
 def test_older_purchase_that_first_pass_did_not_find_is_erased_if_customer_exists_again(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
-    time.ahead += timedelta(seconds=1)
+    shop.time.ahead += timedelta(seconds=1)
     with monkeypatch.context() as patch:
         # The index does not contain the purchase yet.
         patch.setattr(purchases, "of_customer", lambda *_: iter(()))
         erase(shop.account_id, customer_of(older))
-    time.ahead += timedelta(minutes=1)
+    shop.time.ahead += timedelta(minutes=1)
     save_customer(shop.account_id, {"id": customer_of(older), **PERSON})
     newer = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
-    finish(shop.account_id, customer_of(older), time)
+    finish(shop.account_id, customer_of(older), shop.time)
     after = [read_purchase(shop.account_id, purchase.id) for purchase in (older, newer)]
     assert [each.customer_id for each in after] == [None, customer_of(older)]
     assert [each.metadata for each in after] == [{}, {"guest": "Zoé"}]
 
 
 def test_purchase_recorded_before_deletion_does_not_belong_to_customer_created_again(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     customer_id = customer_of(shop.record(customer=PERSON))
     started = start_erasure(shop.account_id, customer_id, OPERATOR)
-    time.ahead += timedelta(minutes=1)
+    shop.time.ahead += timedelta(minutes=1)
     recorded = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
     with monkeypatch.context() as patch:
         # The index does not contain the purchase yet.
         patch.setattr(purchases, "of_customer", lambda *_: iter(()))
         continue_erasure(started.pointer)
-    time.ahead += timedelta(minutes=1)
+    shop.time.ahead += timedelta(minutes=1)
     save_customer(shop.account_id, {"id": customer_id, **PERSON})
-    finish(shop.account_id, customer_id, time)
+    finish(shop.account_id, customer_id, shop.time)
     after = read_purchase(shop.account_id, recorded.id)
     assert (after.customer_id, after.metadata) == (None, {})
 
 
-def test_person_created_again_can_be_erased_before_first_erasure_ends(
-    shop: Shop, time: Time
-) -> None:
-    customer_id, _ = erase_and_create_again(shop, time)
+def test_person_created_again_can_be_erased_before_first_erasure_ends(shop: Shop) -> None:
+    customer_id, _ = erase_and_create_again(shop, shop.time)
     erase(shop.account_id, customer_id)
     assert only_purchase(shop).customer_id is None
 
 
-def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop, time: Time) -> None:
+def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop) -> None:
     external_id = new_id()
     PURCHASE_QUEUE.deliver([message(shop, externalId=external_id)], sent_at=clock.now())
-    time.ahead += timedelta(minutes=2)
+    shop.time.ahead += timedelta(minutes=2)
     older, newer = clock.now(), clock.now() + timedelta(minutes=1)
-    time.ahead += timedelta(minutes=2)
+    shop.time.ahead += timedelta(minutes=2)
     erase(shop.account_id, customer_of(only_purchase(shop)))
     for sent_at, date in ((newer, newer), (older, older)):
         body = message(shop, externalId=external_id, date=format_timestamp(date))
@@ -317,8 +295,8 @@ def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop, time
     assert only_purchase(shop).date == newer
 
 
-def test_pass_of_earlier_erasure_does_not_end_restarted_erasure(shop: Shop, time: Time) -> None:
-    customer_id, earlier = erase_and_create_again(shop, time)
+def test_pass_of_earlier_erasure_does_not_end_restarted_erasure(shop: Shop) -> None:
+    customer_id, earlier = erase_and_create_again(shop, shop.time)
     restarted = erasures.find(start_erasure(shop.account_id, customer_id, OPERATOR).id)
     erasures.finish(earlier, clock.now())
     erasures.schedule(earlier, clock.now())

@@ -25,7 +25,7 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.services.workflows import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.aws.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import respondents
 from tests.services.kinds import FEEDBACK
 from tests.services.moved_time import Time
@@ -99,11 +99,11 @@ def finish(seeded: SeededAccount, feedback_id: str, time: Time) -> None:
 
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_submission_and_processing_send_expected_aws_requests(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, kind: str
+    seeded: SeededAccount, kind: str
 ) -> None:
     submit = submission_of(seeded, kind)
     fill_caches(seeded)
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         submit()
         FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     assert requests.operations == REQUESTS[kind]
@@ -125,14 +125,13 @@ def fill_caches(seeded: SeededAccount) -> None:
 def test_single_aws_fault_does_not_change_counts_and_customer(
     seeded: SeededAccount,
     time: Time,
-    monkeypatch: pytest.MonkeyPatch,
     kind: str,
     number: int,
     fault: InjectedFault,
 ) -> None:
     submit = submission_of(seeded, kind)
     fill_caches(seeded)
-    with inject_fault(monkeypatch, number, fault):
+    with inject_fault(number, fault):
         submitted = submit_with_retry(submit)
         deliver_all(seeded)
     finish(seeded, submitted.id, time)
@@ -156,7 +155,6 @@ def test_single_aws_fault_does_not_change_counts_and_customer(
 def test_tracker_and_feedback_are_written_atomically(
     seeded: SeededAccount,
     time: Time,
-    monkeypatch: pytest.MonkeyPatch,
     number: int,
     fault: InjectedFault,
 ) -> None:
@@ -168,7 +166,7 @@ def test_tracker_and_feedback_are_written_atomically(
     }
     survey = parse(body, SurveySubmission)
     fill_caches(seeded)
-    with inject_fault(monkeypatch, number, fault), contextlib.suppress(Killed):
+    with inject_fault(number, fault), contextlib.suppress(Killed):
         submit_survey(survey, SubmissionMetadata())
     with contextlib.suppress(Conflict):
         submit_survey(survey, SubmissionMetadata())

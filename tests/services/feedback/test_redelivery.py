@@ -14,7 +14,7 @@ from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.feedback import process
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.feedback import FeedbackRow
-from tests.services.faults import Killed
+from tests.aws.faults import Killed
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.kinds import FEEDBACK
 from tests.services.moved_time import Time

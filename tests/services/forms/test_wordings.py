@@ -14,7 +14,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form
-from chalicelib.services.forms.wordings import _versions, wordings_of
+from chalicelib.services.forms.wordings import _versions, forms_and_wordings
 from chalicelib.settings import settings
 from tests.domain.forms.factories import contact_form, select
 from tests.web.seeded_account import SeededAccount, seed_account
@@ -44,7 +44,7 @@ def answer(
 
 def seen(record: Feedback) -> list[str]:
     """Return the label and the displayed values of the record's first answer."""
-    (wording,) = wordings_of([record])
+    ((_, wording),) = forms_and_wordings([record])
     first = record.answers[0]
     return wording.of_answer(first.field_id, first.key, first.values, record.language).texts
 
@@ -144,7 +144,7 @@ def test_current_wording_takes_no_request_and_earlier_ones_take_one(
     get_contact_form(seeded.contact_form_id)
     for expected, group in ((0, records[2:]), (1, records), (0, records)):
         with counted_calls() as calls:
-            wordings_of(group)
+            forms_and_wordings(group)
         assert sum(calls.values()) == expected
 
 

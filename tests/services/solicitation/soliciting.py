@@ -24,6 +24,7 @@ from tests.domain.forms.factories import field
 from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
+from tests.services.solicitation.provider import Provider
 from tests.web.definitions import brand_definition, store_definition
 
 DAY_S = 24 * 3600
@@ -32,12 +33,19 @@ CUSTOMER = {"email": "zoe@example.test", "emailOptin": True}
 
 @dataclass(frozen=True)
 class Shop:
-    """An account with one store and one survey."""
+    """An account with one store and one survey.
+
+    Attributes:
+        provider: the provider that gets its messages.
+        time: the clock of the test.
+    """
 
     account_id: str
     brand_id: str
     store_id: str
     survey_id: str
+    provider: Provider
+    time: Time
 
     def survey(self, **fields: Any) -> None:
         """Replace the definition of the survey."""
@@ -83,19 +91,20 @@ class Shop:
     def suppress(self, email: str, reason: SuppressionReason) -> None:
         suppress(self.account_id, self.contact_hash(email), Channel.EMAIL, reason, clock.now())
 
-    def advance(self, time: Time, ahead: timedelta) -> None:
+    def advance(self, ahead: timedelta) -> None:
         """Move the clock ahead, then sweep and deliver the due messages."""
-        time.ahead += ahead
+        self.time.ahead += ahead
         sweep(SOLICITATIONS)
         self.solicit()
 
 
-def open_shop() -> Shop:
+def open_shop(provider: Provider | None = None, time: Time | None = None) -> Shop:
     """Create an account with one store and one survey."""
     account = create_account("Maison Lumen", new_id()).id
     brand = save_brand(account, brand_definition())
     store = save_store(account, store_definition(brand.id))
-    shop = Shop(account, brand.id, store.id, new_id())
+    ids = (account, brand.id, store.id, new_id())
+    shop = Shop(*ids, provider or Provider(), time or Time())
     shop.survey()
     return shop
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from admin.services.customers.save import save_customer
+from admin.services.solicitation.suppressions import lift_suppression
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -15,14 +16,12 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.customers.change import change_customer
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.solicitation.suppressions import lift_suppression
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.contacts import ContactPointer, ContactRow
 from chalicelib.storage.stage_values import stage_secret
-from tests.services.faults import InjectedFault, Killed, before_request, inject_fault
+from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.services.kinds import SUPPRESSIONS
-from tests.services.moved_time import Time
 from tests.services.queues import SUPPRESSION_QUEUE
 from tests.services.solicitation.soliciting import Shop
 from tests.web.definitions import customer_definition
@@ -94,24 +93,19 @@ def test_repeated_unsubscription_writes_no_customer(shop: Shop, customers: list[
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(9))
 def test_interrupted_worker_continues_after_last_changed_customer(
-    shop: Shop,
-    customers: list[str],
-    time: Time,
-    monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    fault: InjectedFault,
+    shop: Shop, customers: list[str], number: int, fault: InjectedFault
 ) -> None:
     shop.suppress(EMAIL, UNSUBSCRIBED)
     sweep(SUPPRESSIONS)
     messages = SUPPRESSION_QUEUE.queued_messages(shop.account_id)
-    with inject_fault(monkeypatch, number, fault), ignored(Killed):
+    with inject_fault(number, fault), ignored(Killed):
         SUPPRESSION_QUEUE.deliver(messages)
     done = [
         each for each, is_on in zip(customers, optins(shop, customers), strict=True) if not is_on
     ]
     assert len(done) >= (2, 3, 5)[number // 3]
     before = changed_at(shop, done)
-    time.ahead += timedelta(minutes=10)
+    shop.time.ahead += timedelta(minutes=10)
     run_worker(shop)
     assert optins(shop, customers) == [False] * CUSTOMERS
     assert changed_at(shop, done) == before
@@ -138,9 +132,7 @@ def test_consent_given_in_between_is_kept(shop: Shop, customers: list[str]) -> N
     assert ContactRow.get(pointer(shop).contact_key).due_at is None
 
 
-def test_consent_given_during_step_is_kept(
-    shop: Shop, customers: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_consent_given_during_step_is_kept(shop: Shop, customers: list[str]) -> None:
     shop.suppress(EMAIL, OPTED_OUT)
     sweep(SUPPRESSIONS)
     messages = SUPPRESSION_QUEUE.queued_messages(shop.account_id)
@@ -149,7 +141,7 @@ def test_consent_given_during_step_is_kept(
         given = parse({"emailOptin": True}, CustomerPatch)
         change_customer(shop.account_id, customers[2], given)
 
-    with before_request(monkeypatch, "TransactWriteItems", consent):
+    with before_request("TransactWriteItems", consent):
         SUPPRESSION_QUEUE.deliver(messages)
     assert read_customer(shop.account_id, customers[2]).email_optin
 
@@ -188,7 +180,7 @@ def test_lifted_bounce_is_not_applied_to_further_customers(
 
 
 def test_customers_that_were_erased_or_got_another_address_are_skipped(
-    shop: Shop, customers: list[str], monkeypatch: pytest.MonkeyPatch
+    shop: Shop, customers: list[str]
 ) -> None:
     shop.suppress(EMAIL, UNSUBSCRIBED)
     sweep(SUPPRESSIONS)
@@ -197,7 +189,7 @@ def test_customers_that_were_erased_or_got_another_address_are_skipped(
     def change_address() -> None:
         save_customer(shop.account_id, {"id": customers[2], "email": "new@example.test"})
 
-    with before_request(monkeypatch, "TransactWriteItems", change_address):
+    with before_request("TransactWriteItems", change_address):
         SUPPRESSION_QUEUE.deliver(messages)
     assert optins(shop, customers) == [False, False, True, *[False] * 4]
 

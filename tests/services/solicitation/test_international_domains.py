@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from admin.services.customers.find import find_by_email
+from admin.services.erasure.find import list_erasures
+from admin.services.solicitation.suppressions import find_contact, lift_suppression
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -14,14 +17,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
-from chalicelib.services.customers.find import find_by_email
-from chalicelib.services.erasure.request import list_erasures
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.solicitation.suppressions import (
-    find_contact,
-    lift_suppression,
-    unsubscribe,
-)
+from chalicelib.services.solicitation.suppressions import unsubscribe
 from chalicelib.storage import customer_creation
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.stage_values import stage_secret

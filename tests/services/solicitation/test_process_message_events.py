@@ -22,8 +22,8 @@ from chalicelib.services.solicitation import process_message_event
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts
 from chalicelib.storage.stage_values import stage_secret
+from tests.lambda_context import LambdaContext
 from tests.policies import allowed
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, stored
 
 EMAIL = CUSTOMER["email"]
@@ -59,11 +59,6 @@ def event(
 
 def process(*bodies: str, receive_count: int = 1, seconds_left: int = 30) -> list[str]:
     """Deliver messages to the function and return the bodies of those that failed."""
-
-    class Context:
-        def get_remaining_time_in_millis(self) -> int:
-            return seconds_left * 1000
-
     records = [
         {
             "messageId": body,
@@ -75,7 +70,7 @@ def process(*bodies: str, receive_count: int = 1, seconds_left: int = 30) -> lis
         for body in bodies
     ]
     with allowed("process_message_events"):
-        response = app.process_message_events({"Records": records}, Context())
+        response = app.process_message_events({"Records": records}, LambdaContext(seconds_left))
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
@@ -128,10 +123,8 @@ def test_event_of_unknown_message_stays_on_queue_until_it_expires(account: str) 
 
 
 @pytest.mark.parametrize("kind", ["Bounce", "Complaint"])
-def test_event_of_message_with_unknown_outcome_suppresses_recipient(
-    shop: Shop, provider: Provider, kind: str
-) -> None:
-    provider.reactions = [OutcomeUnknown("ReadTimeoutError")]
+def test_event_of_message_with_unknown_outcome_suppresses_recipient(shop: Shop, kind: str) -> None:
+    shop.provider.reactions = [OutcomeUnknown("ReadTimeoutError")]
     purchase = shop.record()
     shop.solicit()
     assert stored(purchase).state is SolicitationState.UNKNOWN

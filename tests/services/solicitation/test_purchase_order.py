@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from admin.definitions.definition import Definition, Kind
-from admin.definitions.save import write
 from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.purchases.purchase import purchase_id
@@ -18,9 +16,9 @@ from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.purchases.report import report_purchase, report_purchases
 from chalicelib.storage import purchases
 from chalicelib.storage.purchases import PurchaseRow
+from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import all_customers
-from tests.services.faults import before_request, inject_fault
-from tests.services.moved_time import Time
+from tests.services.moved_time import wrong_clock
 from tests.services.queues import PURCHASE_QUEUE
 from tests.services.solicitation.soliciting import Shop, stored
 from tests.services.solicitation.test_record_purchase import message
@@ -60,20 +58,15 @@ def report_batch(shop: Shop, definition: dict[str, Any]) -> None:
     report_purchases(shop.account_id, [definition], solicit=True)
 
 
-def load_definition(shop: Shop, definition: dict[str, Any]) -> None:
-    loaded = Definition("x.yaml", Kind.PURCHASE, shop.account_id, None, definition)
-    assert write([loaded], lambda _: None) == []
-
-
-WAYS = pytest.mark.parametrize("record", [report, report_batch, load_definition])
+WAYS = pytest.mark.parametrize("record", [report, report_batch])
 
 
 @WAYS
 def test_late_message_does_not_replace_request(
-    shop: Shop, time: Time, record: Callable[[Shop, dict[str, Any]], None]
+    shop: Shop, record: Callable[[Shop, dict[str, Any]], None]
 ) -> None:
     definition, sent_at = shop.definition(), clock.now()
-    time.ahead += LATER
+    shop.time.ahead += LATER
     record(shop, version(definition, 2))
     receive(shop, version(definition, 1), sent_at)
     assert stored_version(shop, definition) == 2
@@ -83,12 +76,12 @@ def test_late_message_does_not_replace_request(
 
 @WAYS
 def test_request_keeps_time_of_stored_version(
-    shop: Shop, time: Time, record: Callable[[Shop, dict[str, Any]], None]
+    shop: Shop, record: Callable[[Shop, dict[str, Any]], None]
 ) -> None:
     definition, sent_at = shop.definition(), clock.now()
-    time.ahead += LATER
+    shop.time.ahead += LATER
     receive(shop, version(definition, 1), clock.now())
-    time.ahead += LATER
+    shop.time.ahead += LATER
     record(shop, version(definition, 3))
     receive(shop, version(definition, 2), sent_at + timedelta(minutes=7))
     assert stored_version(shop, definition) == 3
@@ -101,24 +94,18 @@ def test_rows_of_batch_keep_their_order(shop: Shop) -> None:
     assert stored_version(shop, definition) == 2
 
 
-def test_time_of_request_does_not_depend_on_clock_of_process(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    definition, real = shop.definition(), clock.now
-    receive(shop, version(definition, 1), real() - timedelta(seconds=2))
-    ahead = timedelta(minutes=5)
-    with monkeypatch.context() as patch:
-        patch.setattr("chalicelib.services.purchases.record.clock.now", lambda: real() - ahead)
-        # The simulated DynamoDB states the time of this clock.
-        patch.setattr("tests.moto_responses.clock", type("Clock", (), {"now": staticmethod(real)}))
+def test_time_of_request_does_not_depend_on_clock_of_process(shop: Shop) -> None:
+    definition = shop.definition()
+    receive(shop, version(definition, 1), clock.now() - timedelta(seconds=2))
+    with wrong_clock(timedelta(minutes=-5)):
         report(shop, version(definition, 2))
     assert stored_version(shop, definition) == 2
 
 
-def test_late_version_does_not_replace_returned_version(shop: Shop, time: Time) -> None:
+def test_late_version_does_not_replace_returned_version(shop: Shop) -> None:
     definition, first = shop.definition(), clock.now()
     second, third = first + timedelta(seconds=1), first + timedelta(seconds=2)
-    time.ahead += LATER
+    shop.time.ahead += LATER
     receive(shop, version(definition, 1), first)
     receive(shop, version(definition, 1), third)
     receive(shop, version(definition, 2), second)
@@ -126,15 +113,13 @@ def test_late_version_does_not_replace_returned_version(shop: Shop, time: Time) 
     assert row_of(shop, definition).sent_at == third
 
 
-def test_returned_version_raises_only_its_time(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_returned_version_raises_only_its_time(shop: Shop) -> None:
     definition = shop.definition()
     purchase = shop.record(**definition)
     shop.solicit()
     before, decided = row_of(shop, definition), stored(purchase)
-    time.ahead += LATER
-    with inject_fault(monkeypatch) as requests:
+    shop.time.ahead += LATER
+    with inject_fault() as requests:
         assert shop.record(**definition) == purchase
     assert requests.operations == ["BatchGetItem", "UpdateItem"]
     after = row_of(shop, definition)
@@ -144,58 +129,52 @@ def test_returned_version_raises_only_its_time(
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
 
 
-def test_redelivered_message_writes_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redelivered_message_writes_nothing(shop: Shop) -> None:
     definition, sent_at = shop.definition(), clock.now()
     record_purchase(shop.account_id, definition, sent_at=sent_at)
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         record_purchase(shop.account_id, definition, sent_at=sent_at)
     assert requests.operations == ["BatchGetItem"]
 
 
-def test_version_that_returns_during_late_update_stays(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_version_that_returns_during_late_update_stays(shop: Shop) -> None:
     definition, first = shop.definition(), clock.now()
     second, third = first + timedelta(seconds=1), first + timedelta(seconds=2)
-    time.ahead += LATER
+    shop.time.ahead += LATER
     receive(shop, version(definition, 1), first)
 
     def return_to_first() -> None:
         record_purchase(shop.account_id, version(definition, 1), sent_at=third)
 
-    with before_request(monkeypatch, "TransactWriteItems", return_to_first):
+    with before_request("TransactWriteItems", return_to_first):
         record_purchase(shop.account_id, version(definition, 2), sent_at=second)
     assert stored_version(shop, definition) == 1
 
 
-def test_version_that_returns_does_not_raise_time_of_newer_version(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_version_that_returns_does_not_raise_time_of_newer_version(shop: Shop) -> None:
     definition, first = shop.definition(), clock.now()
     second, third = first + timedelta(seconds=1), first + timedelta(seconds=2)
-    time.ahead += LATER
+    shop.time.ahead += LATER
     receive(shop, version(definition, 1), first)
 
     def update() -> None:
         record_purchase(shop.account_id, version(definition, 2), sent_at=second)
 
-    with before_request(monkeypatch, "UpdateItem", update):
+    with before_request("UpdateItem", update):
         record_purchase(shop.account_id, version(definition, 1), sent_at=third)
     assert stored_version(shop, definition) == 1
     assert row_of(shop, definition).sent_at == third
 
 
-def test_retry_does_not_make_version_newer(
-    shop: Shop, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retry_does_not_make_version_newer(shop: Shop) -> None:
     definition = shop.definition()
     report(shop, version(definition, 1))
 
     def report_newer_version() -> None:
-        time.ahead += timedelta(seconds=1)
+        shop.time.ahead += timedelta(seconds=1)
         report(shop, version(definition, 3))
 
-    with before_request(monkeypatch, "TransactWriteItems", report_newer_version):
+    with before_request("TransactWriteItems", report_newer_version):
         report(shop, version(definition, 2))
     assert stored_version(shop, definition) == 3
 

@@ -8,25 +8,24 @@ from typing import Any
 import boto3
 import pytest
 
+from admin.services.accounts.settings import change_account_settings
 from admin.services.close_account import close_account
 from admin.services.customers.save import save_customer
+from admin.storage import counts
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, purchases
 from chalicelib.storage.counters import Counted, Listed
+from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import all_customers
-from tests.services.faults import before_request, inject_fault
-from tests.services.moved_time import Time
 from tests.services.queues import LISTING_QUEUE, PURCHASE_QUEUE, SOLICITATION_QUEUE
 from tests.services.solicitation.soliciting import Shop, outcome, stored
 from tests.web.definitions import customer_definition
@@ -50,11 +49,9 @@ def dead_letters() -> list[dict[str, Any]]:
     return [json.loads(letter["Body"]) for letter in received]
 
 
-def test_purchase_of_new_customer_takes_three_requests(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_purchase_of_new_customer_takes_three_requests(shop: Shop) -> None:
     shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         purchase = shop.record()
     assert requests.operations == ["BatchGetItem", "TransactWriteItems", "SendMessageBatch"]
     customer = customer_of(shop, purchase)
@@ -66,11 +63,9 @@ def test_purchase_of_new_customer_takes_three_requests(
     assert customer.email_optin
 
 
-def test_purchase_without_request_takes_two_requests_and_is_skipped(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_purchase_without_request_takes_two_requests_and_is_skipped(shop: Shop) -> None:
     shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         purchase = record_purchase(shop.account_id, shop.definition())
     assert requests.operations == ["BatchGetItem", "TransactWriteItems"]
     assert outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")
@@ -79,13 +74,13 @@ def test_purchase_without_request_takes_two_requests_and_is_skipped(
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_purchase_does_not_turn_on_optin_of_address_that_is_suppressed_meanwhile(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, is_new: bool
+    shop: Shop, is_new: bool
 ) -> None:
     email = "zoe@example.test"
     if not is_new:
         shop.record(customer={"email": email})
     suppress = partial(shop.suppress, email, SuppressionReason.OPTED_OUT)
-    with before_request(monkeypatch, "TransactWriteItems", suppress):
+    with before_request("TransactWriteItems", suppress):
         purchase = record_purchase(
             shop.account_id, shop.definition(customer={"email": email, "emailOptin": True})
         )
@@ -99,7 +94,7 @@ def test_queue_function_counts_purchase_once_however_often_it_is_delivered(shop:
     assert PURCHASE_QUEUE.deliver([body, body]) == []
     assert PURCHASE_QUEUE.deliver([body], receive_count=2) == []
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
-    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
+    assert counts.load_counts(shop.account_id)[Counted.PURCHASES] == 1
     assert len(set(SOLICITATION_QUEUE.queued_messages(shop.account_id))) == 1
 
 
@@ -133,7 +128,7 @@ def test_update_moves_count_to_new_customer(shop: Shop) -> None:
     assert moved.created_at == first.created_at
     assert customer_of(shop, first).purchase_count == 0
     assert customer_of(shop, moved).purchase_count == 1
-    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
+    assert counts.load_counts(shop.account_id)[Counted.PURCHASES] == 1
 
 
 def test_purchase_turns_optin_of_existing_customer_on(shop: Shop) -> None:
@@ -143,16 +138,6 @@ def test_purchase_turns_optin_of_existing_customer_on(shop: Shop) -> None:
     assert customer_of(shop, purchase).email_optin
     shop.record(customer={"email": "zoe@example.test", "emailOptin": False})
     assert customer_of(shop, purchase).email_optin
-
-
-@pytest.mark.parametrize("field", ["customerId", "storeId"])
-def test_unknown_reference_is_rejected(shop: Shop, field: str) -> None:
-    definition = shop.definition(**{field: new_id()})
-    if field == "customerId":
-        del definition["customer"]
-    with pytest.raises(InvalidInput) as raised:
-        record_purchase(shop.account_id, definition)
-    assert [error.pointer for error in raised.value.errors] == [f"/{field}"]
 
 
 def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
@@ -180,7 +165,7 @@ def test_invalid_message_moves_to_dead_letter_queue(shop: Shop, change: dict[str
     valid, invalid = shop.definition(), shop.definition(**change)
     assert PURCHASE_QUEUE.deliver([message(shop, invalid), message(shop, valid)]) == []
     assert dead_letters() == [json.loads(message(shop, invalid))]
-    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 1
+    assert counts.load_counts(shop.account_id)[Counted.PURCHASES] == 1
 
 
 @pytest.mark.parametrize(
@@ -216,7 +201,7 @@ def test_message_for_closed_account_moves_to_dead_letter_queue(shop: Shop) -> No
     body = message(shop, shop.definition(customer={"email": "zoe@example.test"}))
     assert PURCHASE_QUEUE.deliver([body]) == []
     assert dead_letters() == [json.loads(body)]
-    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 0
+    assert counts.load_counts(shop.account_id)[Counted.PURCHASES] == 0
 
 
 def test_message_that_is_no_purchase_moves_to_dead_letter_queue(shop: Shop) -> None:
@@ -225,45 +210,35 @@ def test_message_that_is_no_purchase_moves_to_dead_letter_queue(shop: Shop) -> N
     assert dead_letters() == [{"accountId": "x"}, []]
 
 
-def test_concurrent_purchases_of_new_pair_create_one_customer(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_purchases_of_new_pair_create_one_customer(shop: Shop) -> None:
     other = shop.definition()
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: record_purchase(shop.account_id, other)
-    ):
+    with before_request("TransactWriteItems", lambda: record_purchase(shop.account_id, other)):
         purchase = shop.record()
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [2]
     assert customer_of(shop, purchase).purchase_count == 2
 
 
-def test_concurrent_updates_count_purchase_once(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_updates_count_purchase_once(shop: Shop) -> None:
     definition = shop.definition()
-    with before_request(monkeypatch, "TransactWriteItems", lambda: shop.record(**definition)):
+    with before_request("TransactWriteItems", lambda: shop.record(**definition)):
         shop.record(**definition)
     assert [customer.purchase_count for customer in all_customers(shop.account_id)] == [1]
 
 
-def test_purchase_is_recorded_while_counter_is_reserved(shop: Shop, time: Time) -> None:
+def test_purchase_is_recorded_while_counter_is_reserved(shop: Shop) -> None:
     counters.reserve(shop.account_id, Listed.CUSTOMERS, clock.now())
     purchase = shop.record()
     assert all_customers(shop.account_id) == []
     assert customer_of(shop, purchase).purchase_count == 1
-    time.ahead += timedelta(seconds=20)
+    shop.time.ahead += timedelta(seconds=20)
     assert LISTING_QUEUE.deliver(LISTING_QUEUE.queued_messages(shop.account_id)) == []
     assert [customer.id for customer in all_customers(shop.account_id)] == [purchase.customer_id]
 
 
-def test_contended_counter_does_not_delay_purchase(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_contended_counter_does_not_delay_purchase(shop: Shop) -> None:
     shop.record()
     create = {"customer": {"email": "ana@example.test"}}
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: shop.record(**create)
-    ) as requests:
+    with before_request("TransactWriteItems", lambda: shop.record(**create)) as requests:
         shop.record(customer={"email": "bo@example.test"})
     # The second transaction creates the customer without a position, and a worker is requested.
     assert requests.operations.count("TransactWriteItems") == 2
@@ -276,14 +251,6 @@ def test_purchase_without_pair_creates_one_customer(shop: Shop) -> None:
     second = shop.record(**{**definition, "metadata": {"a": 1}})
     assert first.customer_id == second.customer_id
     assert customer_of(shop, first).purchase_count == 1
-
-
-def test_purchase_without_customer_is_skipped(shop: Shop) -> None:
-    definition = shop.definition()
-    del definition["customer"]
-    purchase = record_purchase(shop.account_id, definition, solicit=True)
-    shop.solicit()
-    assert outcome(purchase) == ("SKIPPED", "NO_CUSTOMER")
 
 
 def test_later_request_does_not_change_outcome_of_import(shop: Shop) -> None:
@@ -301,7 +268,7 @@ def test_message_is_redelivered_if_too_little_time_is_left(
     monkeypatch.setattr("chalicelib.services.work.partial_batch.time_left_s", lambda: 1.0)
     body = message(shop, shop.definition())
     assert PURCHASE_QUEUE.deliver([body], receives) == [body]
-    assert counters.load_counts(shop.account_id)[Counted.PURCHASES] == 0
+    assert counts.load_counts(shop.account_id)[Counted.PURCHASES] == 0
 
 
 def test_message_without_offset_is_in_time_zone_of_account(shop: Shop) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from admin.services.accounts.manage import read_stats
+from admin.services.accounts.settings import change_account_settings
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.purchases.purchase import Purchase
@@ -24,7 +25,6 @@ from chalicelib.domain.solicitation.solicitation import (
     SolicitationPointer,
     reminder_id,
 )
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
@@ -35,19 +35,17 @@ from chalicelib.storage.dynamodb.table import connection
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.solicitations import SolicitationRow
+from tests.aws.faults import Killed, before_request
 from tests.services.erasure.erasing import erase, erased, finish
-from tests.services.faults import Killed, before_request
-from tests.services.moved_time import Time
-from tests.services.solicitation.provider import Provider
-from tests.services.solicitation.soliciting import CUSTOMER, DAY_S, Shop, open_shop, stored
+from tests.services.solicitation.soliciting import CUSTOMER, DAY_S, Shop, stored
 
 AFTER = timedelta(days=3, seconds=10)
 MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def shop(account: str, time: Time) -> Shop:
-    shop = open_shop()
+def shop(shop: Shop) -> Shop:
+    """Let the survey have a reminder after three days."""
     shop.survey(reminderDelay=3 * DAY_S)
     return shop
 
@@ -96,14 +94,12 @@ def erase_customer(purchase: Purchase, shop: Shop) -> None:
     erase(shop.account_id, purchase.customer_id)
 
 
-def test_unanswered_survey_is_repeated_once_with_same_tracker(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_unanswered_survey_is_repeated_once_with_same_tracker(shop: Shop) -> None:
     purchase = sent(shop)
-    shop.advance(time, AFTER - MINUTE)
-    assert len(provider.sent) == 1
-    shop.advance(time, 2 * MINUTE)
-    first, second = provider.sent
+    shop.advance(AFTER - MINUTE)
+    assert len(shop.provider.sent) == 1
+    shop.advance(2 * MINUTE)
+    first, second = shop.provider.sent
     assert (first.solicitation.is_reminder, second.solicitation.is_reminder) == (False, True)
     assert first.tracker_id == second.tracker_id
     assert outcome(purchase, shop) == ("SENT", "")
@@ -111,23 +107,25 @@ def test_unanswered_survey_is_repeated_once_with_same_tracker(
     assert tracker.sent_at
     assert tracker.reminded_at
     assert tracker.reminded_at >= tracker.sent_at + timedelta(days=3)
-    shop.advance(time, timedelta(days=60))
-    assert len(provider.sent) == 2
+    shop.advance(timedelta(days=60))
+    assert len(shop.provider.sent) == 2
     assert read_stats(shop.account_id)["surveys_sent"] == 1
 
 
-def test_survey_without_reminder_stays_single(shop: Shop, provider: Provider, time: Time) -> None:
+def test_survey_without_reminder_stays_single(shop: Shop) -> None:
     shop.survey()
     purchase = sent(shop)
-    shop.advance(time, timedelta(days=30))
+    shop.advance(timedelta(days=30))
     assert reminder(purchase, shop) is None
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
-def test_reminder_takes_seven_requests(shop: Shop, provider: Provider, time: Time) -> None:
+def test_reminder_takes_seven_requests(shop: Shop) -> None:
     sent(shop)
-    time.ahead += AFTER
-    pointer = SolicitationPointer(shop.account_id, reminder_id(provider.sent[0].purchase.id), None)
+    shop.time.ahead += AFTER
+    pointer = SolicitationPointer(
+        shop.account_id, reminder_id(shop.provider.sent[0].purchase.id), None
+    )
     load_case(pointer)  # caches places, settings and surveys
     with counted_calls() as calls:
         assert send_survey.send_survey(pointer) is send_survey.SendingOutcome.SENT
@@ -145,13 +143,13 @@ CANCELLATIONS: dict[str, Callable[[Purchase, Shop], object]] = {
 
 
 @pytest.mark.parametrize("reason", CANCELLATIONS)
-def test_reminder_is_cancelled(shop: Shop, provider: Provider, time: Time, reason: str) -> None:
+def test_reminder_is_cancelled(shop: Shop, reason: str) -> None:
     purchase = sent(shop)
     CANCELLATIONS[reason](purchase, shop)
-    shop.advance(time, AFTER)
+    shop.advance(AFTER)
     expected = "NO_CUSTOMER" if reason == "moved" else reason
     assert outcome(purchase, shop) == ("SKIPPED", expected)
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
     assert read_stats(shop.account_id)["surveys_skipped"] == 0
 
 
@@ -165,42 +163,34 @@ def test_reminder_is_cancelled(shop: Shop, provider: Provider, time: Time, reaso
     ],
 )
 def test_current_survey_decides_about_reminder(
-    shop: Shop, provider: Provider, time: Time, change: dict[str, Any], reason: str
+    shop: Shop, change: dict[str, Any], reason: str
 ) -> None:
     purchase = sent(shop)
     shop.survey(**change)
-    shop.advance(time, AFTER)
+    shop.advance(AFTER)
     assert outcome(purchase, shop) == ("SKIPPED", reason)
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
-def test_purchase_of_other_customer_and_later_survey_prevent_reminder(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_purchase_of_other_customer_and_later_survey_prevent_reminder(shop: Shop) -> None:
     shop.survey(reminderDelay=3 * DAY_S, resolicitationDelay=DAY_S)
     moved = sent(shop)
     move(moved, shop)
-    shop.advance(time, timedelta(days=2, hours=12))
+    shop.advance(timedelta(days=2, hours=12))
     other = sent(shop)
     assert stored(other).state == "SENT"
-    shop.advance(time, timedelta(hours=13))
+    shop.advance(timedelta(hours=13))
     assert outcome(moved, shop) == ("SKIPPED", "NO_CUSTOMER")
-    shop.advance(time, timedelta(days=2))
+    shop.advance(timedelta(days=2))
     later = sent(shop)
-    shop.advance(time, timedelta(hours=12))
+    shop.advance(timedelta(hours=12))
     assert stored(later).state == "SENT"
     assert outcome(other, shop) == ("SKIPPED", "ALREADY_SOLICITED")
-    assert len(provider.sent) == 3
+    assert len(shop.provider.sent) == 3
 
 
 @pytest.mark.parametrize("request_number", range(6))
-def test_nothing_is_sent_after_cancellation_before_claim(
-    shop: Shop,
-    provider: Provider,
-    time: Time,
-    monkeypatch: pytest.MonkeyPatch,
-    request_number: int,
-) -> None:
+def test_nothing_is_sent_after_cancellation_before_claim(shop: Shop, request_number: int) -> None:
     for reason, change in CANCELLATIONS.items():
         clear_caches()
         purchase = record_purchase(
@@ -210,9 +200,9 @@ def test_nothing_is_sent_after_cancellation_before_claim(
         )
         shop.solicit()
         pointer = SolicitationPointer(shop.account_id, reminder_id(purchase.id), None)
-        time.ahead += AFTER
+        shop.time.ahead += AFTER
         load_case(pointer)
-        provider.sent.clear()
+        shop.provider.sent.clear()
 
         def act(purchase: Purchase = purchase, change: Any = change, reason: str = reason) -> None:
             if reason in ("SUPPRESSED", "BOUNCED"):
@@ -221,10 +211,10 @@ def test_nothing_is_sent_after_cancellation_before_claim(
             else:
                 change(purchase, shop)
 
-        with before_request(monkeypatch, request_number, act):
+        with before_request(request_number, act):
             send_survey.send_survey(pointer)
         is_claimed_before = request_number > 4
-        assert (reason, len(provider.sent)) == (reason, int(is_claimed_before))
+        assert (reason, len(shop.provider.sent)) == (reason, int(is_claimed_before))
 
 
 @pytest.mark.parametrize(
@@ -232,20 +222,20 @@ def test_nothing_is_sent_after_cancellation_before_claim(
 )
 @pytest.mark.parametrize("is_first", [True, False])
 def test_message_without_known_success_is_never_repeated(
-    shop: Shop, provider: Provider, time: Time, reaction: BaseException, is_first: bool
+    shop: Shop, reaction: BaseException, is_first: bool
 ) -> None:
-    provider.reactions = [reaction] if is_first else [lambda _: None, reaction]
-    provider.fails_after_sending = True
+    shop.provider.reactions = [reaction] if is_first else [lambda _: None, reaction]
+    shop.provider.fails_after_sending = True
     with_kill: Callable[[], object] = shop.solicit
     purchase = shop.record()
-    for step in (with_kill, lambda: shop.advance(time, AFTER), lambda: shop.advance(time, AFTER)):
+    for step in (with_kill, lambda: shop.advance(AFTER), lambda: shop.advance(AFTER)):
         try:
             step()
         except Killed:
             continue
     for _ in range(3):
-        shop.advance(time, timedelta(days=5))
-    assert len(provider.sent) == (1 if is_first else 2)
+        shop.advance(timedelta(days=5))
+    assert len(shop.provider.sent) == (1 if is_first else 2)
     tracker = read_survey_tracker(shop.account_id, purchase.id)
     assert tracker.reminded_at is None
     rejected = isinstance(reaction, MessageRejected)
@@ -258,79 +248,73 @@ def test_message_without_known_success_is_never_repeated(
 
 
 def test_throttled_reminder_is_deferred_and_sent_once(
-    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purchase = sent(shop)
     monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
-    provider.reactions = [MessageNotSent("Throttling")]
-    shop.advance(time, AFTER)
+    shop.provider.reactions = [MessageNotSent("Throttling")]
+    shop.advance(AFTER)
     assert outcome(purchase, shop) == ("PENDING", "Throttling")
-    shop.advance(time, timedelta(hours=1))
+    shop.advance(timedelta(hours=1))
     assert outcome(purchase, shop)[0] == "SENT"
-    assert len(provider.sent) == 2
+    assert len(shop.provider.sent) == 2
 
 
-def test_reminder_waits_for_sending_hours(shop: Shop, provider: Provider, time: Time) -> None:
+def test_reminder_waits_for_sending_hours(shop: Shop) -> None:
     purchase = sent(shop)
     start = clock.now() + timedelta(hours=3)
     hours = {"start": f"{start:%H:00}", "end": f"{start:%H:59}"}
     change_account_settings(shop.account_id, {"sendingHours": hours}, "operator")
     clear_caches()
-    shop.advance(time, AFTER)
+    shop.advance(AFTER)
     assert outcome(purchase, shop) == ("PENDING", "SENDING_HOURS")
     answer(purchase)
-    shop.advance(time, timedelta(days=1))
+    shop.advance(timedelta(days=1))
     assert outcome(purchase, shop) == ("SKIPPED", "ANSWERED")
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
 @pytest.mark.parametrize("is_during_sending", [False, True])
-def test_erasure_deletes_message_of_reminder(
-    shop: Shop, provider: Provider, time: Time, is_during_sending: bool
-) -> None:
+def test_erasure_deletes_message_of_reminder(shop: Shop, is_during_sending: bool) -> None:
     purchase = sent(shop)
     if is_during_sending:
         # An operator erases the customer while the worker sends the reminder.
-        provider.reactions = [lambda _: Context().run(erase_customer, purchase, shop)]
-    shop.advance(time, AFTER)
-    assert len(provider.sent) == 2
+        shop.provider.reactions = [lambda _: Context().run(erase_customer, purchase, shop)]
+    shop.advance(AFTER)
+    assert len(shop.provider.sent) == 2
     if not is_during_sending:
         erase_customer(purchase, shop)
     assert purchase.customer_id
-    ended = finish(shop.account_id, purchase.customer_id, time)
+    ended = finish(shop.account_id, purchase.customer_id, shop.time)
     assert erased(ended)["messages"] == (1 if is_during_sending else 2)
     assert [row for row in MessageRow.scan() if row.account_id == shop.account_id] == []
-    shop.advance(time, timedelta(hours=1))
+    shop.advance(timedelta(hours=1))
     assert outcome(purchase, shop)[0] == ("UNKNOWN" if is_during_sending else "SENT")
 
 
-def test_reminder_is_not_sent_again_after_restore_from_backup(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_reminder_is_not_sent_again_after_restore_from_backup(shop: Shop) -> None:
     purchase = sent(shop)
     name, table = SolicitationRow.table_name(), connection()
     key = {"solicitation_id": {"S": reminder_id(purchase.id)}}
     backup = table.dispatch("GetItem", {"TableName": name, "Key": key})["Item"]
-    shop.advance(time, AFTER)
+    shop.advance(AFTER)
     table.dispatch("PutItem", {"TableName": name, "Item": backup})
-    shop.advance(time, AFTER)
+    shop.advance(AFTER)
     assert outcome(purchase, shop) == ("SKIPPED", "ALREADY_SOLICITED")
-    assert len(provider.sent) == 2
+    assert len(shop.provider.sent) == 2
 
 
-def test_duplicate_messages_send_one_reminder(
-    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_duplicate_messages_send_one_reminder(shop: Shop) -> None:
     purchase = sent(shop)
-    time.ahead += AFTER
+    shop.time.ahead += AFTER
     pointer = SolicitationPointer(shop.account_id, reminder_id(purchase.id), None)
     for number in range(6):
-        with before_request(monkeypatch, number, lambda: send_survey.send_survey(pointer)):
+        with before_request(number, lambda: send_survey.send_survey(pointer)):
             send_survey.send_survey(pointer)
-    assert len(provider.sent) == 2
+    assert len(shop.provider.sent) == 2
 
 
-def test_survey_waits_for_delay_after_end_date(shop: Shop, provider: Provider, time: Time) -> None:
+def test_survey_waits_for_delay_after_end_date(shop: Shop) -> None:
     shop.survey(
         solicitationDelay=DAY_S, solicitationDelayFrom="END_DATE", solicitationThreshold=DAY_S
     )
@@ -339,21 +323,21 @@ def test_survey_waits_for_delay_after_end_date(shop: Shop, provider: Provider, t
     purchase = record_purchase(shop.account_id, definition, solicit=True)
     shop.solicit()
     assert (stored(purchase).state, stored(purchase).reason) == ("PENDING", "DELAY")
-    shop.advance(time, timedelta(days=2))
+    shop.advance(timedelta(days=2))
     # An update does not make the purchase too old.
     record_purchase(shop.account_id, {**definition, "metadata": {"room": "12"}}, solicit=True)
     shop.solicit()
-    shop.advance(time, timedelta(days=2) - MINUTE)
-    assert not provider.sent
+    shop.advance(timedelta(days=2) - MINUTE)
+    assert not shop.provider.sent
     suppress(SuppressionReason.UNSUBSCRIBED, purchase, shop)
-    shop.advance(time, 2 * MINUTE)
+    shop.advance(2 * MINUTE)
     assert (stored(purchase).state, stored(purchase).reason) == ("SKIPPED", "SUPPRESSED")
 
 
-def test_cancellation_ends_delayed_survey(shop: Shop, provider: Provider, time: Time) -> None:
+def test_cancellation_ends_delayed_survey(shop: Shop) -> None:
     shop.survey(solicitationDelay=DAY_S)
     purchase = sent(shop)
     cancel(purchase, shop)
-    shop.advance(time, timedelta(days=2))
+    shop.advance(timedelta(days=2))
     assert (stored(purchase).state, stored(purchase).reason) == ("SKIPPED", "CANCELLED")
-    assert not provider.sent
+    assert not shop.provider.sent

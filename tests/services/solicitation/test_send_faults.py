@@ -6,7 +6,6 @@ outcome, failed.
 """
 
 import json
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -19,11 +18,11 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.storage import solicitations
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.time_limits import MAX_SEND_S, MIN_CALL_S
+from tests.aws.faults import InjectedFault, Killed, inject_fault
+from tests.lambda_context import LambdaContext
 from tests.services.customers.importing import all_customers
-from tests.services.faults import InjectedFault, Killed, inject_fault
 from tests.services.moved_time import Time
 from tests.services.queues import PURCHASE_QUEUE, SOLICITATION_QUEUE
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, outcome, stored
 
 REQUESTS = [
@@ -69,7 +68,7 @@ def finish(shop: Shop, time: Time) -> SolicitationRow:
         if rows and rows[0].due_at is None:
             return rows[0]
         try:
-            shop.advance(time, timedelta(minutes=10))
+            shop.advance(timedelta(minutes=10))
         except Killed:
             continue
     raise AssertionError("The solicitation did not end.")
@@ -80,8 +79,8 @@ def body_of(shop: Shop) -> str:
     return json.dumps({"accountId": shop.account_id, "purchase": purchase})
 
 
-def test_purchase_sends_expected_aws_requests(warm: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    with inject_fault(monkeypatch) as requests:
+def test_purchase_sends_expected_aws_requests(warm: Shop) -> None:
+    with inject_fault() as requests:
         process(warm, [body_of(warm)])
     assert requests.operations == REQUESTS
 
@@ -89,19 +88,14 @@ def test_purchase_sends_expected_aws_requests(warm: Shop, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_single_aws_fault_does_not_change_end_state(
-    warm: Shop,
-    provider: Provider,
-    time: Time,
-    monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    fault: InjectedFault,
+    warm: Shop, number: int, fault: InjectedFault
 ) -> None:
-    sent_before = len(provider.sent)
+    sent_before = len(warm.provider.sent)
     body = body_of(warm)
-    with inject_fault(monkeypatch, number, fault):
+    with inject_fault(number, fault):
         process(warm, [body])
-    row = finish(warm, time)
-    sent = len(provider.sent) - sent_before
+    row = finish(warm, warm.time)
+    sent = len(warm.provider.sent) - sent_before
     # A killed function may not have stored the outcome of its message.
     lost_outcome = number == OUTCOME and fault in {
         InjectedFault.KILLED_BEFORE,
@@ -116,79 +110,67 @@ def test_single_aws_fault_does_not_change_end_state(
     assert counts == [1, 1]
     clear_caches()
     process(warm, [body])
-    warm.advance(time, timedelta(days=1))
-    assert len(provider.sent) - sent_before == sent
+    warm.advance(timedelta(days=1))
+    assert len(warm.provider.sent) - sent_before == sent
     stored = solicitations.find(row.solicitation_id)
     assert stored
     assert stored.state == row.state
 
 
-@dataclass
-class Context:
-    """A Lambda context with the remaining time that the test sets."""
-
-    left_s: float = 90
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(self.left_s * 1000)
-
-
-def test_outcome_is_stored_after_throttling_while_time_is_left(
-    warm: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    context = Context()
-    provider.reactions = [lambda _: setattr(context, "left_s", MIN_CALL_S + 1)]
+def test_outcome_is_stored_after_throttling_while_time_is_left(warm: Shop) -> None:
+    context = LambdaContext()
+    warm.provider.reactions = [lambda _: setattr(context, "left_s", MIN_CALL_S + 1)]
     purchase = warm.record()
     bodies = SOLICITATION_QUEUE.queued_messages(warm.account_id)
     outcome_request = OUTCOME - REQUESTS.index("SendMessageBatch") - 1
-    with inject_fault(monkeypatch, outcome_request, InjectedFault.THROTTLED) as requests:
+    with inject_fault(outcome_request, InjectedFault.THROTTLED) as requests:
         SOLICITATION_QUEUE.deliver(bodies, context=context)
     assert requests.operations.count("TransactWriteItems") == 3
     assert outcome(purchase) == ("SENT", "")
 
 
 def test_message_is_not_sent_again_after_throttling_if_time_for_outcome_would_be_too_short(
-    warm: Shop, provider: Provider
+    warm: Shop,
 ) -> None:
-    context = Context()
+    context = LambdaContext()
 
     def throttle(_: SurveyInvitation) -> None:
         context.left_s = MAX_SEND_S + MIN_CALL_S
         raise MessageNotSent("Throttling")
 
-    provider.reactions = [throttle]
-    sent_before = len(provider.sent)
+    warm.provider.reactions = [throttle]
+    sent_before = len(warm.provider.sent)
     purchase = warm.record()
     SOLICITATION_QUEUE.deliver(SOLICITATION_QUEUE.queued_messages(warm.account_id), context=context)
-    assert len(provider.sent) == sent_before
+    assert len(warm.provider.sent) == sent_before
     assert outcome(purchase) == ("PENDING", "Throttling")
 
 
 def test_survey_is_not_claimed_while_url_of_links_is_unavailable(
-    warm: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    warm: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> str:
         raise Unavailable("throttled")
 
     monkeypatch.setattr("chalicelib.storage.stage_values._stored_url", fail)
-    sent_before = len(provider.sent)
+    sent_before = len(warm.provider.sent)
     purchase = warm.record()
     SOLICITATION_QUEUE.deliver(
-        SOLICITATION_QUEUE.queued_messages(warm.account_id), context=Context(left_s=40)
+        SOLICITATION_QUEUE.queued_messages(warm.account_id), context=LambdaContext(left_s=40)
     )
     solicitation = stored(purchase)
     assert (solicitation.state.value, solicitation.tracker_id) == ("PENDING", None)
     assert solicitation.reason == "public base URL unavailable"
     assert solicitation.processed_at
-    assert len(provider.sent) == sent_before
+    assert len(warm.provider.sent) == sent_before
 
 
 @pytest.mark.parametrize("after_sending", [False, True])
 def test_function_killed_while_sending_leads_to_outcome_unknown(
-    shop: Shop, provider: Provider, time: Time, *, after_sending: bool
+    shop: Shop, *, after_sending: bool
 ) -> None:
-    provider.reactions = [Killed()]
-    provider.fails_after_sending = after_sending
+    shop.provider.reactions = [Killed()]
+    shop.provider.fails_after_sending = after_sending
     process(shop, [body_of(shop)])
-    assert finish(shop, time).state == "UNKNOWN"
-    assert len(provider.sent) == int(after_sending)
+    assert finish(shop, shop.time).state == "UNKNOWN"
+    assert len(shop.provider.sent) == int(after_sending)

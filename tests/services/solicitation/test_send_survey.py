@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 from pynamodb.exceptions import TransactWriteError
 
 from admin.services.accounts.manage import read_stats
+from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
 from admin.services.solicitation.manage import load_explanation, resend
 from chalicelib.domain import clock
@@ -26,35 +27,31 @@ from chalicelib.domain.solicitation.sending_errors import (
     RecipientNotVerified,
     RecipientOptedOut,
 )
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.forms.public import find_tracker
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, trackers
-from chalicelib.storage.contacts import ContactRow, contact_key
+from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.suppressions import suppress
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
+from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.policies import allowed
-from tests.services.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.services.kinds import SOLICITATIONS
-from tests.services.moved_time import Time
 from tests.services.queues import SOLICITATION_QUEUE
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, outcome, stored
 from tests.web.definitions import customer_definition
 
 SIX_MINUTES = timedelta(minutes=6)
 
 
-def test_survey_is_sent_and_outcome_stored(shop: Shop, provider: Provider) -> None:
+def test_survey_is_sent_and_outcome_stored(shop: Shop) -> None:
     purchase = shop.record()
     assert shop.solicit() == []
-    (invitation,) = provider.sent
+    (invitation,) = shop.provider.sent
     assert (invitation.channel, invitation.survey.id) == (Channel.EMAIL, shop.survey_id)
     assert invitation.store
     assert invitation.brand
@@ -63,7 +60,7 @@ def test_survey_is_sent_and_outcome_stored(shop: Shop, provider: Provider) -> No
     assert outcome(purchase) == ("SENT", "")
     assert solicitation.tracker_id == invitation.tracker_id
     assert solicitation.due_at is None
-    tracker = find_tracker(invitation.tracker_id)
+    tracker = trackers.find(invitation.tracker_id)
     assert tracker
     assert (tracker.purchase_id, tracker.customer_id, tracker.send_mode, tracker.used_at) == (
         purchase.id,
@@ -77,43 +74,14 @@ def test_survey_is_sent_and_outcome_stored(shop: Shop, provider: Provider) -> No
     assert (message.solicitation_id, message.contact_key) == (purchase.id, email)
 
 
-def test_purchase_and_survey_take_eight_aws_requests(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, provider: Provider
-) -> None:
-    shop.record(customer={"email": "warm-up@example.test", "emailOptin": True})
-    shop.solicit()
-    with inject_fault(monkeypatch) as requests:
-        shop.record()
-        shop.solicit()
-    assert requests.operations == [
-        "BatchGetItem",  # the purchase and everything that it refers to
-        "TransactWriteItems",
-        "SendMessageBatch",
-        "BatchGetItem",  # the solicitation, the purchase and the customer
-        "BatchGetItem",  # the contacts
-        "TransactWriteItems",  # the claim
-        # Before this request, the eighth request sends the message to the provider.
-        "TransactWriteItems",  # the outcome
-    ]
-    assert len(provider.sent) == 2
-
-
-def test_redelivered_message_sends_no_second_survey(shop: Shop, provider: Provider) -> None:
-    shop.record()
-    bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
-    for _ in range(3):
-        assert SOLICITATION_QUEUE.deliver(bodies) == []
-    assert len(provider.sent) == 1
-
-
-def test_second_purchase_within_delay_is_skipped(shop: Shop, provider: Provider) -> None:
+def test_second_purchase_within_delay_is_skipped(shop: Shop) -> None:
     first, second = shop.record(), shop.record()
     shop.solicit()
     assert sorted([outcome(first), outcome(second)]) == [
         ("SENT", ""),
         ("SKIPPED", "ALREADY_SOLICITED"),
     ]
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,33 +89,31 @@ def test_second_purchase_within_delay_is_skipped(shop: Shop, provider: Provider)
     [(timedelta(days=30, seconds=-2), "SKIPPED"), (timedelta(days=30, seconds=2), "SENT")],
 )
 def test_survey_is_sent_only_after_resolicitation_delay(
-    shop: Shop, time: Time, after: timedelta, expected: str
+    shop: Shop, after: timedelta, expected: str
 ) -> None:
     shop.record()
     shop.solicit()
-    time.ahead += after
+    shop.time.ahead += after
     purchase = shop.record()
     shop.solicit()
     assert stored(purchase).state == expected
 
 
-def test_two_customers_with_same_address_receive_one_survey(shop: Shop, provider: Provider) -> None:
+def test_two_customers_with_same_address_receive_one_survey(shop: Shop) -> None:
     shop.record(customer={"email": "zoe@example.test", "emailOptin": True})
     other = {"email": "Zoe@example.test", "phoneNumber": "+33612345678", "emailOptin": True}
     shop.record(customer=other)
     shop.solicit()
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
-def test_national_and_international_notation_identify_same_contact(
-    shop: Shop, provider: Provider
-) -> None:
+def test_national_and_international_notation_identify_same_contact(shop: Shop) -> None:
     change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
     clear_caches()
     for number in ("06 12 34 56 78", "+33 (0)6 12 34 56 78", "+33612345678"):
         shop.record(customer={"phoneNumber": number, "smsOptin": True})
     shop.solicit()
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
 def limit_texts(shop: Shop, limit: int) -> None:
@@ -161,9 +127,7 @@ def record_for(shop: Shop, number: str) -> Purchase:
     return shop.record(customer={"phoneNumber": number, "smsOptin": True})
 
 
-def test_daily_limit_of_text_messages_holds_further_surveys_until_next_day(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_daily_limit_of_text_messages_holds_further_surveys_until_next_day(shop: Shop) -> None:
     limit_texts(shop, 2)
     purchases = [record_for(shop, f"+3361234567{digit}") for digit in range(3)]
     shop.solicit()
@@ -172,46 +136,49 @@ def test_daily_limit_of_text_messages_holds_further_surveys_until_next_day(
         ("SENT", ""),
         ("SENT", ""),
     ]
-    shop.advance(time, timedelta(days=1))
-    assert len(provider.sent) == 3
+    shop.advance(timedelta(days=1))
+    assert len(shop.provider.sent) == 3
 
 
-def test_daily_limit_of_text_messages_holds_with_concurrent_claims(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_daily_limit_of_text_messages_holds_with_concurrent_claims(shop: Shop) -> None:
     limit_texts(shop, 1)
     first_purchase = record_for(shop, "+33612345670")
     first = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     record_for(shop, "+33612345671")
     second = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     # The second worker claims between the reads and the claim of the first.
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(second)
-    ):
+    with before_request("TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(second)):
         SOLICITATION_QUEUE.deliver(first)
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
     assert outcome(first_purchase) == ("PENDING", "DAILY_LIMIT")
 
 
-def test_retry_of_text_message_does_not_count_twice(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_survey_of_two_workers_at_once_is_sent_once(shop: Shop) -> None:
+    purchase = shop.record()
+    delivered_twice = SOLICITATION_QUEUE.queued_messages(shop.account_id)
+    with before_request("TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(delivered_twice)):
+        SOLICITATION_QUEUE.deliver(delivered_twice)
+    assert len(shop.provider.sent) == 1
+    assert outcome(purchase) == ("SENT", "")
+
+
+def test_retry_of_text_message_does_not_count_twice(shop: Shop) -> None:
     limit_texts(shop, 1)
-    provider.reactions = [RecipientNotVerified("deferred")]
+    shop.provider.reactions = [RecipientNotVerified("deferred")]
     purchase = record_for(shop, "+33612345670")
     shop.solicit()
     assert outcome(purchase) == ("PENDING", "deferred")
     SolicitationRow(purchase.id).update([SolicitationRow.due_at.set(0)])
-    shop.advance(time, timedelta())
+    shop.advance(timedelta())
     assert outcome(purchase) == ("SENT", "")
     later = record_for(shop, "+33612345671")
     shop.solicit()
     assert outcome(later) == ("PENDING", "DAILY_LIMIT")
 
 
-def test_opted_out_phone_number_is_suppressed(shop: Shop, provider: Provider) -> None:
+def test_opted_out_phone_number_is_suppressed(shop: Shop) -> None:
     limit_texts(shop, 10)
-    provider.reactions = [RecipientOptedOut("OptedOut")]
+    shop.provider.reactions = [RecipientOptedOut("OptedOut")]
     purchase = record_for(shop, "+33612345670")
     shop.solicit()
     assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
@@ -230,88 +197,56 @@ def test_opted_out_phone_number_is_suppressed(shop: Shop, provider: Provider) ->
     ],
 )
 def test_survey_for_unverified_recipient_is_rejected_after_three_days(
-    shop: Shop, provider: Provider, time: Time, ahead: timedelta, expected: str
+    shop: Shop, ahead: timedelta, expected: str
 ) -> None:
-    provider.reactions = [RecipientNotVerified("not verified")] * 2
+    shop.provider.reactions = [RecipientNotVerified("not verified")] * 2
     purchase = shop.record()
     shop.solicit()
     assert outcome(purchase) == ("PENDING", "not verified")
-    assert len(provider.reactions) == 1
-    shop.advance(time, ahead)
+    assert len(shop.provider.reactions) == 1
+    shop.advance(ahead)
     assert outcome(purchase) == (expected, "not verified")
 
 
-def test_concurrent_purchases_of_one_customer_send_one_survey(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_purchases_of_one_customer_send_one_survey(shop: Shop) -> None:
     shop.record()
     first = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     shop.record()
     second = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     # The second worker claims between the reads and the claim of the first.
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(second)
-    ):
+    with before_request("TransactWriteItems", lambda: SOLICITATION_QUEUE.deliver(second)):
         SOLICITATION_QUEUE.deliver(first)
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
-def test_unsubscription_between_reading_facts_and_claim_prevents_message(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("reason", ["SUPPRESSED", "NO_CONSENT"])
+def test_refusal_between_reading_facts_and_claim_prevents_message(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     purchase = shop.record()
 
-    def unsubscribe() -> None:
-        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    def refuse() -> None:
+        if reason == "SUPPRESSED":
+            shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+        else:
+            withdrawn = {"id": purchase.customer_id, "emailOptin": False, "smsOptin": False}
+            save_customer(shop.account_id, withdrawn)
 
-    with before_request(monkeypatch, "TransactWriteItems", unsubscribe):
+    with before_request("TransactWriteItems", refuse):
         shop.solicit()
-    assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
-    assert provider.sent == []
-
-
-def test_withdrawn_consent_between_reading_facts_and_claim_prevents_message(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    purchase = shop.record()
-    withdrawn = customer_definition(
-        id=purchase.customer_id, email="zoe@example.test", emailOptin=False, smsOptin=False
-    )
-
-    def withdraw() -> None:
-        save_customer(shop.account_id, withdrawn)
-
-    with before_request(monkeypatch, "TransactWriteItems", withdraw):
-        shop.solicit()
-    assert outcome(purchase) == ("SKIPPED", "NO_CONSENT")
-    assert provider.sent == []
+    assert outcome(purchase) == ("SKIPPED", reason)
+    assert shop.provider.sent == []
 
 
 def test_survey_is_sent_only_if_time_is_left_for_claim_message_and_outcome(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed_s = MAX_CALL_S + MAX_SEND_S + MIN_CALL_S
     for time_left_s, sent in ((needed_s - 0.1, 0), (needed_s, 1)):
         monkeypatch.setattr(send_survey, "time_left_s", lambda left=time_left_s: left)
         shop.record(customer={"email": f"{sent}@example.test", "emailOptin": True})
         shop.solicit()
-        assert len(provider.sent) == sent
-
-
-def test_unsubscription_turns_optin_off_with_two_requests(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    purchase = shop.record()
-    shop.solicit()
-    key = contact_key(shop.contact_hash("zoe@example.test"))
-    with inject_fault(monkeypatch) as requests:
-        shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
-    assert requests.operations == ["Query", "TransactWriteItems"]
-    assert purchase.customer_id
-    assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
-    assert set(contacts.find_many([key])[key].suppressed) == {Channel.EMAIL}
-    assert ContactRow.get(key).account_id == shop.account_id
-    assert ContactRow.get(key).expires_at is None
+        assert len(shop.provider.sent) == sent
 
 
 @pytest.mark.parametrize(
@@ -319,7 +254,7 @@ def test_unsubscription_turns_optin_off_with_two_requests(
     [("zoe@example.test", ("SENT", "")), ("", ("SKIPPED", "SUPPRESSED"))],
 )
 def test_optin_of_suppressed_number_in_national_notation_is_turned_off(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, email: str, expected: tuple[str, str]
+    shop: Shop, email: str, expected: tuple[str, str]
 ) -> None:
     change_account_settings(shop.account_id, {"defaultRegion": "FR"}, "operator")
     shop.survey(sendingChannels=["SMS", "EMAIL"])
@@ -328,7 +263,7 @@ def test_optin_of_suppressed_number_in_national_notation_is_turned_off(
     contact_hash = phone_hash(shop.account_id, "+33612345678") or ""
     reason = SuppressionReason.UNSUBSCRIBED
     suppress(shop.account_id, contact_hash, Channel.SMS, reason, clock.now())
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         shop.solicit()
     assert outcome(purchase) == expected
     assert requests.operations.count("TransactWriteItems") == (2 if email else 1)
@@ -347,9 +282,7 @@ def test_unsubscription_changes_all_customers_with_address(shop: Shop) -> None:
     assert optins == [False, False, False, True]
 
 
-def test_unsubscription_skips_customer_whose_address_changes(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsubscription_skips_customer_whose_address_changes(shop: Shop) -> None:
     old, new = (
         customer_definition(email=email, emailOptin=True)
         for email in ("zoe@example.test", "new@example.test")
@@ -360,7 +293,7 @@ def test_unsubscription_skips_customer_whose_address_changes(
     def change_address() -> None:
         save_customer(shop.account_id, new | {"id": changed.id})
 
-    with before_request(monkeypatch, 1, change_address):
+    with before_request(1, change_address):
         shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
     assert read_customer(shop.account_id, changed.id).email_optin
     assert not read_customer(shop.account_id, unchanged.id).email_optin
@@ -385,13 +318,11 @@ def test_bounce_in_any_order_does_not_replace_other_reason(
     assert contacts.find_many([key])[key].suppressed == {Channel.EMAIL: reason}
 
 
-def test_purchase_does_not_turn_on_optin_of_suppressed_address(
-    shop: Shop, time: Time, provider: Provider
-) -> None:
+def test_purchase_does_not_turn_on_optin_of_suppressed_address(shop: Shop) -> None:
     shop.record()
     shop.solicit()
     shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
-    time.ahead += timedelta(days=40)
+    shop.time.ahead += timedelta(days=40)
     purchase = shop.record()
     assert purchase.customer_id
     assert read_customer(shop.account_id, purchase.customer_id).email_optin is False
@@ -402,7 +333,7 @@ def test_purchase_does_not_turn_on_optin_of_suppressed_address(
     )
     shop.solicit()
     assert outcome(other) == ("SKIPPED", "SUPPRESSED")
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
 @pytest.mark.parametrize(
@@ -410,21 +341,21 @@ def test_purchase_does_not_turn_on_optin_of_suppressed_address(
     [(MessageRejected("bad"), "REJECTED"), (OutcomeUnknown("late"), "UNKNOWN")],
 )
 def test_rejected_or_unknown_outcome_starts_resolicitation_delay(
-    shop: Shop, provider: Provider, time: Time, error: Exception, state: str
+    shop: Shop, error: Exception, state: str
 ) -> None:
-    provider.reactions = [error]
+    shop.provider.reactions = [error]
     purchase = shop.record()
     shop.solicit()
     assert outcome(purchase) == (state, str(error))
-    shop.advance(time, timedelta(hours=1))
+    shop.advance(timedelta(hours=1))
     other = shop.record()
     shop.solicit()
     assert outcome(other) == ("SKIPPED", "ALREADY_SOLICITED")
-    assert provider.sent == []
+    assert shop.provider.sent == []
 
 
-def test_each_outcome_is_counted_once(shop: Shop, provider: Provider) -> None:
-    provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
+def test_each_outcome_is_counted_once(shop: Shop) -> None:
+    shop.provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
     for address in ("a@example.test", "b@example.test", "c@example.test", "a@example.test"):
         shop.record(customer={"email": address, "emailOptin": True})
         bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
@@ -435,8 +366,8 @@ def test_each_outcome_is_counted_once(shop: Shop, provider: Provider) -> None:
     assert (*counts, stats["surveys_skipped"]) == (1, 1, 1, 1)
 
 
-def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Provider) -> None:
-    provider.reactions = [OutcomeUnknown("late")]
+def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop) -> None:
+    shop.provider.reactions = [OutcomeUnknown("late")]
     shop.record(externalId="1")
     shop.solicit()
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
@@ -448,32 +379,26 @@ def test_resent_survey_is_counted_with_its_last_outcome(shop: Shop, provider: Pr
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("request_number", [0, 1, 2, 3])
 def test_count_of_unknown_outcomes_is_exact_despite_fault_when_survey_is_reopened(
-    shop: Shop,
-    provider: Provider,
-    monkeypatch: pytest.MonkeyPatch,
-    request_number: int,
-    fault: InjectedFault,
+    shop: Shop, request_number: int, fault: InjectedFault
 ) -> None:
-    provider.reactions = [OutcomeUnknown("late")]
+    shop.provider.reactions = [OutcomeUnknown("late")]
     purchase = shop.record(externalId="1")
     shop.solicit()
     case = load_explanation(shop.account_id, DataSource("Site"), "1")
     errors = (Killed, ClientError, TransactWriteError, Unavailable)
-    with inject_fault(monkeypatch, request_number, fault), contextlib.suppress(*errors):
+    with inject_fault(request_number, fault), contextlib.suppress(*errors):
         resend(case)
     is_unknown = outcome(purchase)[0] == "UNKNOWN"
     assert read_stats(shop.account_id)["surveys_unknown"] == is_unknown
 
 
-def test_survey_that_is_reopened_twice_at_once_is_counted_once(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider.reactions = [OutcomeUnknown("late")]
+def test_survey_that_is_reopened_twice_at_once_is_counted_once(shop: Shop) -> None:
+    shop.provider.reactions = [OutcomeUnknown("late")]
     purchase = shop.record(externalId="1")
     shop.solicit()
     case = load_explanation(shop.account_id, DataSource("Site"), "1")
     with (
-        before_request(monkeypatch, "TransactWriteItems", lambda: resend(case)),
+        before_request("TransactWriteItems", lambda: resend(case)),
         pytest.raises(Conflict),
     ):
         resend(case)
@@ -481,22 +406,22 @@ def test_survey_that_is_reopened_twice_at_once_is_counted_once(
     assert read_stats(shop.account_id)["surveys_unknown"] == 0
 
 
-def test_answered_survey_is_not_sent_again(shop: Shop, provider: Provider) -> None:
-    provider.reactions = [OutcomeUnknown("late")]
-    provider.fails_after_sending = True
+def test_answered_survey_is_not_sent_again(shop: Shop) -> None:
+    shop.provider.reactions = [OutcomeUnknown("late")]
+    shop.provider.fails_after_sending = True
     purchase = shop.record(externalId="1")
     shop.solicit()
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
     with transaction() as write:
-        trackers.consume(write, provider.sent[0].tracker_id, new_id(), clock.now())
+        trackers.consume(write, shop.provider.sent[0].tracker_id, new_id(), clock.now())
     shop.solicit()
     assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
     stats = read_stats(shop.account_id)
     assert (stats["surveys_skipped"], stats["surveys_unknown"]) == (1, 0)
 
 
-def test_survey_is_not_sent_again_after_restore_from_backup(shop: Shop, provider: Provider) -> None:
+def test_survey_is_not_sent_again_after_restore_from_backup(shop: Shop) -> None:
     purchase = shop.record()
     backup = SolicitationRow.get(purchase.id)
     bodies = SOLICITATION_QUEUE.queued_messages(shop.account_id)
@@ -504,11 +429,11 @@ def test_survey_is_not_sent_again_after_restore_from_backup(shop: Shop, provider
     backup.save()
     SOLICITATION_QUEUE.deliver(bodies)
     assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
 def test_deferred_survey_belongs_to_new_customer_of_purchase(
-    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
 
@@ -517,36 +442,36 @@ def test_deferred_survey_belongs_to_new_customer_of_purchase(
             shop.record(externalId="1", customer={"email": "b@example.test", "emailOptin": True})
         raise MessageNotSent("Throttling")
 
-    provider.reactions = [move]
+    shop.provider.reactions = [move]
     purchase = shop.record(externalId="1")
     shop.solicit()
-    shop.advance(time, SIX_MINUTES)
+    shop.advance(SIX_MINUTES)
     assert outcome(purchase) == ("SENT", "")
-    (invitation,) = provider.sent
+    (invitation,) = shop.provider.sent
     assert invitation.customer.email == "b@example.test"
     assert stored(purchase).customer_id == invitation.customer.id
 
 
-def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop, provider: Provider) -> None:
-    provider.reactions = [TypeError("defect")]
+def test_exception_while_rendering_leads_to_outcome_unknown(shop: Shop) -> None:
+    shop.provider.reactions = [TypeError("defect")]
     purchase = shop.record()
     shop.solicit()
     assert outcome(purchase) == ("UNKNOWN", "TypeError")
 
 
-def test_throttled_message_is_retried_immediately(shop: Shop, provider: Provider) -> None:
-    provider.reactions = [MessageNotSent("Throttling")] * 3
+def test_throttled_message_is_retried_immediately(shop: Shop) -> None:
+    shop.provider.reactions = [MessageNotSent("Throttling")] * 3
     purchase = shop.record()
     shop.solicit()
     assert outcome(purchase) == ("SENT", "")
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
 def test_message_that_stays_throttled_is_deferred_with_same_tracker(
-    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
-    provider.reactions = [MessageNotSent("Throttling")] * 2
+    shop.provider.reactions = [MessageNotSent("Throttling")] * 2
     purchase = shop.record()
     shop.solicit()
     deferred = stored(purchase)
@@ -558,77 +483,71 @@ def test_message_that_stays_throttled_is_deferred_with_same_tracker(
     other = shop.record()
     shop.solicit()
     assert outcome(other) == ("SKIPPED", "ALREADY_SOLICITED")
-    shop.advance(time, timedelta(seconds=6))
+    shop.advance(timedelta(seconds=6))
     assert stored(purchase).deferrals == 2
-    shop.advance(time, SIX_MINUTES)
+    shop.advance(SIX_MINUTES)
     assert outcome(purchase) == ("SENT", "")
-    assert provider.sent[0].tracker_id == deferred.tracker_id
+    assert shop.provider.sent[0].tracker_id == deferred.tracker_id
 
 
 def test_consent_is_checked_again_after_deferral(
-    shop: Shop, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.backoff.Backoff.pause", lambda _: False)
-    provider.reactions = [MessageNotSent("Throttling")]
+    shop.provider.reactions = [MessageNotSent("Throttling")]
     purchase = shop.record()
     shop.solicit()
     shop.suppress("zoe@example.test", SuppressionReason.COMPLAINT)
-    shop.advance(time, SIX_MINUTES)
+    shop.advance(SIX_MINUTES)
     assert outcome(purchase) == ("SKIPPED", "SUPPRESSED")
-    assert provider.sent == []
+    assert shop.provider.sent == []
 
 
-def test_killed_attempt_becomes_unknown_when_lease_ends(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
-    provider.reactions = [Killed()]
-    provider.fails_after_sending = True
+def test_killed_attempt_becomes_unknown_when_lease_ends(shop: Shop) -> None:
+    shop.provider.reactions = [Killed()]
+    shop.provider.fails_after_sending = True
     purchase = shop.record()
     with pytest.raises(Killed):
         shop.solicit()
     sweep(SOLICITATIONS)
-    shop.advance(time, timedelta(seconds=100))
+    shop.advance(timedelta(seconds=100))
     assert stored(purchase).state == "PENDING"
-    shop.advance(time, SIX_MINUTES)
+    shop.advance(SIX_MINUTES)
     assert outcome(purchase)[0] == "UNKNOWN"
-    shop.advance(time, SIX_MINUTES)
-    assert len(provider.sent) == 1
+    shop.advance(SIX_MINUTES)
+    assert len(shop.provider.sent) == 1
 
 
-def test_future_purchase_is_held_until_its_date(shop: Shop, provider: Provider, time: Time) -> None:
+def test_future_purchase_is_held_until_its_date(shop: Shop) -> None:
     date = clock.now() + timedelta(days=3)
     purchase = shop.record(date=format_timestamp(date))
     shop.solicit()
     held = stored(purchase)
     assert (held.state, held.reason, held.held_until) == ("PENDING", "FUTURE_PURCHASE", date)
-    shop.advance(time, timedelta(days=3, seconds=-2))
-    assert provider.sent == []
-    shop.advance(time, timedelta(seconds=4))
+    shop.advance(timedelta(days=3, seconds=-2))
+    assert shop.provider.sent == []
+    shop.advance(timedelta(seconds=4))
     assert stored(purchase).state == "SENT"
 
 
-def test_message_is_held_until_sending_hours_start(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_message_is_held_until_sending_hours_start(shop: Shop) -> None:
     hours = {"start": "09:00", "end": "20:00"}
     change_account_settings(shop.account_id, {"sendingHours": hours}, "operator")
     clear_caches()
     now = clock.now()
     night = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
-    time.ahead += night - now
+    shop.time.ahead += night - now
     purchase = shop.record()
     shop.solicit()
     assert stored(purchase).held_until == night.replace(hour=9)
     # The age is evaluated only once, so the hold does not make the purchase too old.
     shop.survey(solicitationThreshold=3600)
-    shop.advance(time, timedelta(hours=9, minutes=1))
+    shop.advance(timedelta(hours=9, minutes=1))
     assert stored(purchase).state == "SENT"
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
-def test_update_of_pending_purchase_changes_decision(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_update_of_pending_purchase_changes_decision(shop: Shop) -> None:
     date = format_timestamp(clock.now() + timedelta(days=3))
     definition = shop.definition(date=date, externalId="booking")
     purchase = shop.record(**definition)
@@ -640,31 +559,27 @@ def test_update_of_pending_purchase_changes_decision(
     shop.solicit()
     assert stored(purchase).state == "SENT"
     shop.record(**{**definition, "metadata": {"table": "4"}})
-    time.ahead += timedelta(days=60)
+    shop.time.ahead += timedelta(days=60)
     shop.record(**{**definition, "metadata": {"table": "5"}})
     shop.solicit()
-    assert len(provider.sent) == 1
+    assert len(shop.provider.sent) == 1
 
 
-def test_update_between_reading_facts_and_claim_causes_new_decision(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_update_between_reading_facts_and_claim_causes_new_decision(shop: Shop) -> None:
     definition = shop.definition(externalId="booking")
     purchase = shop.record(**definition)
     future = format_timestamp(clock.now() + timedelta(days=3))
     with before_request(
-        monkeypatch, "TransactWriteItems", lambda: shop.record(**{**definition, "date": future})
+        "TransactWriteItems", lambda: shop.record(**{**definition, "date": future})
     ):
         shop.solicit()
     assert stored(purchase).reason == "FUTURE_PURCHASE"
-    assert provider.sent == []
+    assert shop.provider.sent == []
 
 
-def test_message_with_solicitation_of_other_account_is_ignored(
-    shop: Shop, provider: Provider
-) -> None:
+def test_message_with_solicitation_of_other_account_is_ignored(shop: Shop) -> None:
     purchase = shop.record()
     (body,) = SOLICITATION_QUEUE.queued_messages(shop.account_id)
     assert SOLICITATION_QUEUE.deliver([body.replace(shop.account_id, "other")]) == []
-    assert provider.sent == []
+    assert shop.provider.sent == []
     assert stored(purchase).state == "PENDING"

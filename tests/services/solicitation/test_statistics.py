@@ -27,8 +27,6 @@ from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.statistics import StatisticsRow, load_pages
-from tests.services.moved_time import Time
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, outcome, stored
 
 DAY = timedelta(days=1)
@@ -62,13 +60,11 @@ def today() -> str:
     return f"{clock.now():%F}"
 
 
-def test_answer_counts_on_day_of_its_survey_and_feedback_on_its_own(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
+def test_answer_counts_on_day_of_its_survey_and_feedback_on_its_own(shop: Shop) -> None:
     sent_on, purchase = today(), shop.record()
     shop.solicit()
     assert days(shop) == {sent_on: Counter(sent=1)}
-    time.ahead += DAY
+    shop.time.ahead += DAY
     answer(shop, purchase)
     assert days(shop) == {
         sent_on: Counter(sent=1, answered=1),
@@ -87,40 +83,34 @@ def test_answer_counts_on_day_of_its_survey_and_feedback_on_its_own(
     ],
 )
 def test_survey_counts_as_sent_if_it_may_have_been_sent(
-    shop: Shop, provider: Provider, error: Exception, number: int
+    shop: Shop, error: Exception, number: int
 ) -> None:
-    provider.reactions = [error]
+    shop.provider.reactions = [error]
     shop.record()
     shop.solicit()
     assert days(shop) == ({today(): Counter(sent=number)} if number else {})
 
 
-def test_deferred_survey_counts_on_day_on_which_it_is_sent(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
-    provider.reactions = [RecipientNotVerified("no")]
+def test_deferred_survey_counts_on_day_on_which_it_is_sent(shop: Shop) -> None:
+    shop.provider.reactions = [RecipientNotVerified("no")]
     shop.record()
     shop.solicit()
-    shop.advance(time, DAY)
+    shop.advance(DAY)
     assert days(shop) == {today(): Counter(sent=1)}
 
 
-def test_survey_that_is_sent_again_counts_on_its_last_day(
-    shop: Shop, provider: Provider, time: Time
-) -> None:
-    provider.reactions = [OutcomeUnknown("late")]
+def test_survey_that_is_sent_again_counts_on_its_last_day(shop: Shop) -> None:
+    shop.provider.reactions = [OutcomeUnknown("late")]
     shop.record(externalId="1")
     shop.solicit()
-    time.ahead += DAY
+    shop.time.ahead += DAY
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
     shop.solicit()
     assert days(shop) == {today(): Counter(sent=1)}
 
 
-def test_survey_that_may_have_been_sent_counts_although_it_is_skipped_later(
-    shop: Shop, provider: Provider
-) -> None:
-    provider.reactions = [OutcomeUnknown("late")]
+def test_survey_that_may_have_been_sent_counts_although_it_is_skipped_later(shop: Shop) -> None:
+    shop.provider.reactions = [OutcomeUnknown("late")]
     purchase = shop.record(externalId="1")
     shop.solicit()
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
@@ -130,7 +120,7 @@ def test_survey_that_may_have_been_sent_counts_although_it_is_skipped_later(
     assert days(shop) == {today(): Counter(sent=1)}
 
 
-def test_erasure_keeps_numbers(shop: Shop, provider: Provider) -> None:
+def test_erasure_keeps_numbers(shop: Shop) -> None:
     purchase = shop.record()
     shop.solicit()
     answer(shop, purchase)
@@ -140,13 +130,11 @@ def test_erasure_keeps_numbers(shop: Shop, provider: Provider) -> None:
     assert days(shop) == before
 
 
-def test_recount_restores_lost_statistics(
-    shop: Shop, provider: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recount_restores_lost_statistics(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("statistics", "recount"):
         monkeypatch.setattr(f"admin.services.recount.{module}.MAX_CONCURRENCY", 1)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
-    provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
+    shop.provider.reactions = [MessageRejected("bad"), OutcomeUnknown("late")]
     customers = [{"email": f"{name}@example.test", "emailOptin": True} for name in "abcd"]
     purchases = [shop.record(customer=customer) for customer in customers]
     shop.solicit()

@@ -9,10 +9,10 @@ from admin.services.workflows.manage import save_workflow
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionState
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.services.webhooks.deliveries import read_delivery
+from chalicelib.services.webhooks.deliveries import read_execution
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.executions import ExecutionRow
-from tests.domain.workflows.factories import workflow_definition
+from tests.domain.workflows.factories import action_definition, workflow_definition
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.kinds import WEBHOOKS
 from tests.services.moved_time import Time
@@ -68,6 +68,32 @@ class Receiver:
         raise response
 
 
+@dataclass(frozen=True)
+class ReceivingAccount(SeededAccount):
+    """An account with forms, the receiver of its webhooks, and the clock of the test."""
+
+    receiver: Receiver
+    time: Time
+
+    def advance(self, ahead: timedelta) -> None:
+        """Move the clock ahead, then sweep and deliver the due webhooks."""
+        self.time.ahead += ahead
+        sweep(WEBHOOKS)
+        if bodies := WEBHOOK_QUEUE.queued_messages(self.account_id):
+            assert WEBHOOK_QUEUE.deliver(bodies) == []
+
+    def attempt(self, *responses: WebhookResponse | BaseException, **action: Any) -> list[str]:
+        """Add a workflow, answer its form, and make the first attempt to deliver its webhook.
+
+        The receiver returns the responses in order. Return the message of the webhook.
+        """
+        add_workflow(self.account_id, *([action_definition(**action)] if action else []))
+        self.receiver.responses = list(responses)
+        messages = trigger_webhooks(self)
+        WEBHOOK_QUEUE.deliver(messages)
+        return messages
+
+
 def trigger_webhooks(seeded: SeededAccount, **answers: str) -> list[str]:
     """Submit the contact form, process the feedback, and return the messages of its webhooks."""
     answer_contact_form(seeded, **answers)
@@ -78,7 +104,7 @@ def trigger_webhooks(seeded: SeededAccount, **answers: str) -> list[str]:
 def read_only_execution(seeded: SeededAccount) -> tuple[ExecutionState, bool, list[Attempt]]:
     """Return the state, the ambiguous flag and the attempts of the account's only execution."""
     (row,) = executions_of(seeded.account_id)
-    execution, attempts = read_delivery(row.execution_id)
+    execution, attempts = read_execution(row.execution_id)
     return execution.state, execution.ambiguous, list(attempts)
 
 
@@ -88,15 +114,6 @@ def add_workflow(account_id: str, *actions: dict[str, Any], **fields: Any) -> An
     if actions:
         fields["actions"] = list(actions)
     return save_workflow(account_id, workflow_definition(**fields))
-
-
-def advance_time(account_id: str, time: Time, ahead: timedelta) -> None:
-    """Move the clock ahead, then sweep and deliver the due webhooks."""
-    time.ahead += ahead
-    sweep(WEBHOOKS)
-    bodies = WEBHOOK_QUEUE.queued_messages(account_id)
-    if bodies:
-        assert WEBHOOK_QUEUE.deliver(bodies) == []
 
 
 def executions_of(account_id: str) -> list[ExecutionRow]:

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
-from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.exceptions import ReadTimeoutError
 
 import app
+from admin.services.webhooks.find import list_executions
 from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -19,24 +19,20 @@ from chalicelib.domain.webhooks.execution import Attempt, ExecutionPointer, Exec
 from chalicelib.domain.workflows.workflow import new_execution
 from chalicelib.messages import decode
 from chalicelib.queues import MAX_RECEIVES
-from chalicelib.services.webhooks.deliveries import (
-    list_deliveries,
-    read_delivery,
-    replay_deliveries,
-)
+from chalicelib.services.webhooks.deliveries import read_execution, replay_executions
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE, ExecutionRow
+from tests.aws.faults import InjectedFault, Killed, failing, inject_fault
+from tests.aws.tables import cancelled
 from tests.domain.workflows.factories import action_definition, feedback, workflow
-from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.lambda_context import LambdaContext
 from tests.services.kinds import WEBHOOKS
-from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
     LONG_DELAY,
-    Receiver,
+    ReceivingAccount,
     add_workflow,
-    advance_time,
     executions_of,
     read_only_execution,
     response_with,
@@ -55,7 +51,7 @@ def pointer_of(seeded: SeededAccount) -> ExecutionPointer:
     return decode(ExecutionPointer, message)
 
 
-def test_claim_blocks_other_claims_until_lease_ends(seeded: SeededAccount) -> None:
+def test_claim_blocks_other_claims_until_lease_ends(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now().replace(microsecond=0)
     first = executions.claim(pointer, now)
@@ -66,23 +62,21 @@ def test_claim_blocks_other_claims_until_lease_ends(seeded: SeededAccount) -> No
     assert (second.attempt, list(second.interrupted)) == (2, [1])
 
 
-def test_outcome_of_replaced_claim_is_not_recorded(seeded: SeededAccount) -> None:
+def test_outcome_of_replaced_claim_is_not_recorded(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     first = executions.claim(pointer, now)
     second = executions.claim(pointer, now + LEASE + timedelta(seconds=1))
     assert first
     assert second
-    before = read_delivery(pointer.execution_id)
+    before = read_execution(pointer.execution_id)
     assert not executions.save_outcome(first, [Attempt(1, now, status=200)], SUCCESS, now)
-    assert read_delivery(pointer.execution_id) == before
+    assert read_execution(pointer.execution_id) == before
     assert executions.save_outcome(second, [Attempt(2, now, status=200)], SUCCESS, now)
     assert executions.claim(pointer, now + LONG_DELAY) is None
 
 
-def test_execution_is_not_claimed_for_another_account(
-    seeded: SeededAccount, receiver: Receiver
-) -> None:
+def test_execution_is_not_claimed_for_another_account(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id)
     other = seed_account()
     workflow = add_workflow(other.account_id)
@@ -93,7 +87,7 @@ def test_execution_is_not_claimed_for_another_account(
         "actionId": workflow.actions[0].id,
     }
     assert WEBHOOK_QUEUE.deliver([json.dumps(forged)]) == []
-    assert receiver.requests == []
+    assert seeded.receiver.requests == []
 
 
 def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
@@ -113,98 +107,74 @@ def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
 
 @pytest.mark.parametrize("attempts", [1, 8])
 def test_webhook_is_sent_once_if_response_to_claim_is_lost(
-    seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, attempts: int
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch, attempts: int
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=attempts))
     messages = trigger_webhooks(seeded)
     with monkeypatch.context() as patch:
         drop_first_response(patch, "UpdateItem")
         WEBHOOK_QUEUE.deliver(messages)
-    assert len(receiver.requests) == 1
-    execution, attempts_made = read_delivery(json.loads(messages[0])["executionId"])
+    assert len(seeded.receiver.requests) == 1
+    execution, attempts_made = read_execution(json.loads(messages[0])["executionId"])
     assert (execution.state, execution.ambiguous) == ("SUCCEEDED", False)
     assert [(attempt.number, attempt.repeat) for attempt in attempts_made] == [(1, False)]
 
 
-def test_outcome_with_another_claim_token_is_not_recorded(seeded: SeededAccount) -> None:
+def test_outcome_with_another_claim_token_is_not_recorded(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     claim = executions.claim(pointer, now)
     assert claim
     other_claim = replace(claim, claim_token="another token")
     assert not executions.save_outcome(other_claim, [Attempt(1, now, status=200)], SUCCESS, now)
-    assert read_delivery(pointer.execution_id)[0].state == "PENDING"
+    assert read_execution(pointer.execution_id)[0].state == "PENDING"
     assert executions.save_outcome(claim, [Attempt(1, now, status=200)], SUCCESS, now)
 
 
 def test_outcome_is_recorded_despite_conflicts(
-    seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
     messages = trigger_webhooks(seeded)
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
-    conflicts = []
-
-    def conflict(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        if operation != "TransactWriteItems" or len(conflicts) == 5:
-            return real(client, operation, arguments)
-        conflicts.append(operation)
-        with inject_fault(monkeypatch, 0, InjectedFault.CONFLICT):
-            return client._make_api_call(operation, arguments)  # type: ignore[attr-defined]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", conflict)
+    conflict = cancelled("None", "TransactionConflict")
+    with failing(conflict, 5, "TransactWriteItems") as sent:
         WEBHOOK_QUEUE.deliver(messages)
-    assert len(conflicts) == 5
+    assert len(sent) == 6
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
-    advance_time(seeded.account_id, time, LONG_DELAY)
-    assert len(receiver.requests) == 1
+    seeded.advance(LONG_DELAY)
+    assert len(seeded.receiver.requests) == 1
 
 
 def test_delivered_webhook_is_recorded_as_succeeded_after_throttling(
-    seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
     messages = trigger_webhooks(seeded)
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
-    throttled = []
-
-    def throttle(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        if operation != "TransactWriteItems" or len(throttled) == 30:
-            return real(client, operation, arguments)
-        throttled.append(operation)
-        error: Any = {
-            "Error": {"Code": "TransactionCanceledException", "Message": ""},
-            "CancellationReasons": [{"Code": "ThrottlingError"}],
-        }
-        raise ClientError(error, operation)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(BaseClient, "_make_api_call", throttle)
+    with failing(cancelled("ThrottlingError"), 30, "TransactWriteItems") as sent:
         WEBHOOK_QUEUE.deliver(messages)
-    assert len(throttled) == 30
+    assert len(sent) == 31
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
-    assert len(receiver.requests) == 1
+    assert len(seeded.receiver.requests) == 1
 
 
 def test_outcome_is_recorded_if_its_database_response_is_lost(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    seeded: ReceivingAccount, caplog: pytest.LogCaptureFixture
 ) -> None:
     add_workflow(seeded.account_id)
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     messages = trigger_webhooks(seeded)
     caplog.clear()
-    with inject_fault(monkeypatch, OUTCOME, InjectedFault.TIMEOUT_AFTER_PROCESSING):
+    with inject_fault(OUTCOME, InjectedFault.TIMEOUT_AFTER_PROCESSING):
         WEBHOOK_QUEUE.deliver(messages)
     assert [vars(record).get("outcome") for record in caplog.records] == ["succeeded"]
 
 
 def test_replay_after_killed_attempt_is_marked_as_repeat(
-    seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_workflow(seeded.account_id)
     messages = trigger_webhooks(seeded)
-    receiver.responses = [Killed(), response_with(200)]
+    seeded.receiver.responses = [Killed(), response_with(200)]
     with pytest.raises(Killed):
         WEBHOOK_QUEUE.deliver(messages)
 
@@ -214,11 +184,11 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
     with monkeypatch.context() as patch:
         patch.setattr(executions, "claim", fail)
         for _ in range(7):
-            time.ahead += LONG_DELAY
+            seeded.time.ahead += LONG_DELAY
             WEBHOOK_QUEUE.deliver(messages)
     state, ambiguous, _ = read_only_execution(seeded)
     assert (state, ambiguous) == ("PARKED", True)
-    replay_deliveries([json.loads(messages[0])["executionId"]])
+    replay_executions([json.loads(messages[0])["executionId"]])
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
     state, ambiguous, attempts = read_only_execution(seeded)
     assert (state, ambiguous) == ("SUCCEEDED", True)
@@ -230,11 +200,7 @@ def test_replay_after_killed_attempt_is_marked_as_repeat(
 
 @pytest.mark.parametrize("is_committed", [False, True])
 def test_webhook_whose_claim_kills_function_is_parked(
-    seeded: SeededAccount,
-    receiver: Receiver,
-    time: Time,
-    monkeypatch: pytest.MonkeyPatch,
-    is_committed: bool,
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch, is_committed: bool
 ) -> None:
     add_workflow(seeded.account_id)
     messages = trigger_webhooks(seeded)
@@ -250,38 +216,35 @@ def test_webhook_whose_claim_kills_function_is_parked(
         for receive_count in range(1, MAX_RECEIVES + 1):
             with contextlib.suppress(Killed):
                 WEBHOOK_QUEUE.deliver(messages, receive_count)
-            time.ahead += timedelta(minutes=6)  # the visibility time-out of the queue
+            seeded.time.ahead += timedelta(minutes=6)  # the visibility time-out of the queue
     (row,) = executions_of(seeded.account_id)
     assert (row.state, row.claims, row.reason) == ("PARKED", 8, "interrupted")
     assert bool(row.ambiguous) == is_committed
-    replay_deliveries([row.execution_id])
+    replay_executions([row.execution_id])
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
 def test_redelivery_of_claimed_or_waiting_webhook_counts_no_failure(
-    seeded: SeededAccount, receiver: Receiver, time: Time
+    seeded: ReceivingAccount,
 ) -> None:
     add_workflow(seeded.account_id)
-    receiver.responses = [response_with(429, retry_after="36000"), response_with(200)]
+    seeded.receiver.responses = [response_with(429, retry_after="36000"), response_with(200)]
     messages = trigger_webhooks(seeded)
     WEBHOOK_QUEUE.deliver(messages, 2)
     for _ in range(9):
-        time.ahead += timedelta(minutes=6)
+        seeded.time.ahead += timedelta(minutes=6)
         assert WEBHOOK_QUEUE.deliver(messages, 2) == []
     (row,) = executions_of(seeded.account_id)
     assert (row.state, row.claims, row.started_at) == ("PENDING", 0, None)
-    advance_time(seeded.account_id, time, timedelta(hours=11))
+    seeded.advance(timedelta(hours=11))
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
 def test_errors_of_claims_during_retry_delay_do_not_park_execution(
-    seeded: SeededAccount, receiver: Receiver, time: Time, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add_workflow(seeded.account_id)
-    receiver.responses = [response_with(429, retry_after="3600"), response_with(200)]
-    messages = trigger_webhooks(seeded)
-    WEBHOOK_QUEUE.deliver(messages)
+    messages = seeded.attempt(response_with(429, retry_after="3600"), response_with(200))
 
     def fail(*_: Any) -> Any:
         raise PermissionError
@@ -291,49 +254,35 @@ def test_errors_of_claims_during_retry_delay_do_not_park_execution(
         for _ in range(9):
             WEBHOOK_QUEUE.deliver(messages)
     assert read_only_execution(seeded)[0] == "PENDING"
-    advance_time(seeded.account_id, time, timedelta(minutes=61))
+    seeded.advance(timedelta(minutes=61))
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
 
 
-def test_attempt_count_of_stopped_execution_equals_sent_requests(
-    seeded: SeededAccount, receiver: Receiver, time: Time
-) -> None:
+def test_attempt_count_of_stopped_execution_equals_sent_requests(seeded: ReceivingAccount) -> None:
     workflow = add_workflow(seeded.account_id)
-    receiver.responses = [response_with(500)]
+    seeded.receiver.responses = [response_with(500)]
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     set_workflow_enabled(seeded.account_id, workflow.id, enabled=False)
-    time.ahead += timedelta(minutes=10)
+    seeded.time.ahead += timedelta(minutes=10)
     sweep(WEBHOOKS)
     WEBHOOK_QUEUE.deliver(WEBHOOK_QUEUE.queued_messages(seeded.account_id))
     # Either outcome is correct: the cached workflow may be used as enabled for up to a minute.
     (row,) = executions_of(seeded.account_id)
-    execution, attempts = read_delivery(row.execution_id)
-    assert execution.attempt == len(attempts) == len(receiver.requests)
-
-
-class Context:
-    """A Lambda context whose remaining time the test sets."""
-
-    def __init__(self, left_s: float) -> None:
-        self.left_s = left_s
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(self.left_s * 1000)
+    execution, attempts = read_execution(row.execution_id)
+    assert execution.attempt == len(attempts) == len(seeded.receiver.requests)
 
 
 @pytest.mark.parametrize(
     ("left_s", "claims", "sent"), [((24.9,), 0, 0), ((25.0, 17.9), 1, 0), ((25.0, 18.0), 1, 1)]
 )
 def test_webhook_is_deferred_when_function_has_little_time_left(
-    seeded: SeededAccount,
-    receiver: Receiver,
-    time: Time,
+    seeded: ReceivingAccount,
     monkeypatch: pytest.MonkeyPatch,
     left_s: tuple[float, ...],
     claims: int,
     sent: int,
 ) -> None:
-    context, real_claim = Context(left_s[0]), executions.claim
+    context, real_claim = LambdaContext(left_s[0]), executions.claim
 
     def slow_claim(*args: Any) -> Any:
         execution = real_claim(*args)
@@ -350,27 +299,26 @@ def test_webhook_is_deferred_when_function_has_little_time_left(
     deferrals = 1 - claims
     assert calls["dynamodb.UpdateItem"] == claims + deferrals
     (row,) = executions_of(seeded.account_id)
-    assert (row.claimed, row.deferrals or 0, len(receiver.requests)) == (sent, deferrals, sent)
-    advance_time(seeded.account_id, time, timedelta(minutes=3))
+    assert (row.claimed, row.deferrals or 0, len(seeded.receiver.requests)) == (
+        sent,
+        deferrals,
+        sent,
+    )
+    seeded.advance(timedelta(minutes=3))
     state, ambiguous, attempts = read_only_execution(seeded)
-    assert (state, ambiguous, len(attempts), len(receiver.requests)) == ("SUCCEEDED", False, 1, 1)
+    assert (state, ambiguous, len(attempts), len(seeded.receiver.requests)) == (
+        "SUCCEEDED",
+        False,
+        1,
+        1,
+    )
 
 
-def test_deeply_nested_message_does_not_affect_other_messages(
-    seeded: SeededAccount, receiver: Receiver
-) -> None:
-    add_workflow(seeded.account_id)
-    (good,) = trigger_webhooks(seeded)
-    nested = "[" * 100_000
-    assert WEBHOOK_QUEUE.deliver([nested, good]) == [nested]
-    assert len(receiver.requests) == 1
-
-
-def test_listing_failed_deliveries_sends_one_query_per_shard(seeded: SeededAccount) -> None:
+def test_listing_failed_deliveries_sends_one_query_per_shard(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id, *(action_definition(key=f"a{n}") for n in range(20)))
     trigger_webhooks(seeded)
     with counted_calls() as calls:
-        assert list_deliveries(seeded.account_id, ExecutionState.FAILED, 1) == []
+        assert list_executions(seeded.account_id, ExecutionState.FAILED, 1) == []
     assert dict(calls) == {"dynamodb.Query": 4}
 
 
@@ -387,11 +335,11 @@ def test_executions_of_all_shards_are_listed_newest_first(account: str) -> None:
     ]
     executions.create(created)
     newest = [execution.id for execution in reversed(created)]
-    found = list_deliveries(account, ExecutionState.PENDING, 20)
+    found = list_executions(account, ExecutionState.PENDING, 20)
     assert [execution.id for execution in found] == newest
     assert {execution.account_id for execution in found} == {account}
-    assert [each.id for each in list_deliveries(account, None, 5)] == newest[:5]
-    assert list_deliveries(account, ExecutionState.FAILED, 20) == []
+    assert [each.id for each in list_executions(account, None, 5)] == newest[:5]
+    assert list_executions(account, ExecutionState.FAILED, 20) == []
 
 
 def index_entry(account_id: str) -> dict[str, Any]:
@@ -402,7 +350,7 @@ def index_entry(account_id: str) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def test_claim_does_not_write_index_of_account(seeded: SeededAccount) -> None:
+def test_claim_does_not_write_index_of_account(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id)
     pointer, now = pointer_of(seeded), clock.now()
     before = index_entry(seeded.account_id)
@@ -429,7 +377,7 @@ def test_100_executions_are_created_in_one_request(
     with counted_calls() as calls:
         executions.create(created)
     assert calls == {"dynamodb.TransactWriteItems": requests}
-    found = list_deliveries(account, None, 200)
+    found = list_executions(account, None, 200)
     assert {execution.id for execution in found} == {execution.id for execution in created}
     claimed = [executions.find(execution.id) for execution in created[:existing]]
     assert all(execution and execution.attempt == 1 for execution in claimed)

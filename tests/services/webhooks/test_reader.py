@@ -12,12 +12,10 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import feedback
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.kinds import WEBHOOKS
-from tests.services.moved_time import Time
 from tests.services.queues import WEBHOOK_QUEUE
 from tests.services.webhooks.delivering import (
-    Receiver,
+    ReceivingAccount,
     add_workflow,
-    advance_time,
     executions_of,
     trigger_webhooks,
 )
@@ -41,39 +39,39 @@ def submit_and_fail(seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def test_webhook_waits_until_its_feedback_is_processed(
-    seeded: SeededAccount, time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feedback_id = submit_and_fail(seeded, monkeypatch)
     for _ in range(12):
-        advance_time(seeded.account_id, time, timedelta(minutes=3))
-    assert receiver.requests == []
+        seeded.advance(timedelta(minutes=3))
+    assert seeded.receiver.requests == []
     process_feedback([feedback_id])
     WEBHOOK_QUEUE.queued_messages(seeded.account_id)
-    advance_time(seeded.account_id, time, timedelta(minutes=3))
-    assert len(receiver.requests) == 1
+    seeded.advance(timedelta(minutes=3))
+    assert len(seeded.receiver.requests) == 1
     assert read_partner_feedback(seeded.account_id, feedback_id).customer_id
 
 
 def test_webhook_of_deleted_feedback_is_sent(
-    seeded: SeededAccount, time: Time, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feedback_id = submit_and_fail(seeded, monkeypatch)
     feedback.FeedbackRow(feedback_id).delete()
-    advance_time(seeded.account_id, time, timedelta(minutes=3))
-    assert len(receiver.requests) == 1
+    seeded.advance(timedelta(minutes=3))
+    assert len(seeded.receiver.requests) == 1
 
 
 @pytest.mark.parametrize("is_swept", [False, True])
 def test_only_webhook_that_sweeper_queued_reads_feedback(
-    seeded: SeededAccount, time: Time, receiver: Receiver, is_swept: bool
+    seeded: ReceivingAccount, is_swept: bool
 ) -> None:
     add_workflow(seeded.account_id)
     messages = trigger_webhooks(seeded)
     if is_swept:
-        time.ahead += timedelta(minutes=3)
+        seeded.time.ahead += timedelta(minutes=3)
         sweep(WEBHOOKS)
         messages = WEBHOOK_QUEUE.queued_messages(seeded.account_id)
     with counted_calls() as calls:
         assert WEBHOOK_QUEUE.deliver(messages) == []
-    assert len(receiver.requests) == 1
+    assert len(seeded.receiver.requests) == 1
     assert calls["dynamodb.BatchGetItem"] == int(is_swept)

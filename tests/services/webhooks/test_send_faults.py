@@ -9,14 +9,19 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.services.accounts.settings import account_settings
-from chalicelib.services.webhooks.deliveries import read_delivery
+from chalicelib.services.webhooks.deliveries import read_execution
 from chalicelib.services.work.sweep import sweep
-from tests.services.faults import InjectedFault, Killed, inject_fault
+from tests.aws.faults import InjectedFault, Killed, inject_fault
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.kinds import FEEDBACK, WEBHOOKS
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
-from tests.services.webhooks.delivering import Receiver, executions_of, response_with
+from tests.services.webhooks.delivering import (
+    Receiver,
+    ReceivingAccount,
+    executions_of,
+    response_with,
+)
 from tests.web.seeded_account import SeededAccount
 
 pytestmark = pytest.mark.usefixtures("two_actions")
@@ -60,7 +65,7 @@ def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
     rows = executions_of(seeded.account_id)
     assert [row.state for row in rows] == ["SUCCEEDED"] * 2
     for row in rows:
-        execution, attempts = read_delivery(row.execution_id)
+        execution, attempts = read_execution(row.execution_id)
         sent = [
             request for request in receiver.requests if request.execution_id == row.execution_id
         ]
@@ -74,12 +79,10 @@ def assert_delivered_once(seeded: SeededAccount, receiver: Receiver) -> None:
         assert len([attempt for attempt in attempts if attempt.status == 200]) == 1
 
 
-def test_webhook_delivery_sends_expected_aws_requests(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_webhook_delivery_sends_expected_aws_requests(seeded: ReceivingAccount) -> None:
     answer_contact_form(seeded)
     account_settings(seeded.account_id)  # cached
-    with inject_fault(monkeypatch) as requests:
+    with inject_fault() as requests:
         process_and_deliver(seeded)
     assert requests.operations == REQUESTS
 
@@ -87,45 +90,40 @@ def test_webhook_delivery_sends_expected_aws_requests(
 @pytest.mark.parametrize("fault", InjectedFault)
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_single_aws_fault_does_not_change_delivery_result(
-    seeded: SeededAccount,
-    receiver: Receiver,
-    time: Time,
-    monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    fault: InjectedFault,
+    seeded: ReceivingAccount, number: int, fault: InjectedFault
 ) -> None:
     answer_contact_form(seeded)
-    with inject_fault(monkeypatch, number, fault):
+    with inject_fault(number, fault):
         process_and_deliver(seeded)
-    finish(seeded, time)
-    assert_delivered_once(seeded, receiver)
-    sent = len(receiver.requests)
-    time.ahead += timedelta(days=1)
+    finish(seeded, seeded.time)
+    assert_delivered_once(seeded, seeded.receiver)
+    sent = len(seeded.receiver.requests)
+    seeded.time.ahead += timedelta(days=1)
     sweep(WEBHOOKS)
     process_and_deliver(seeded)
-    assert len(receiver.requests) == sent
+    assert len(seeded.receiver.requests) == sent
 
 
 def test_attempt_of_killed_function_is_repeated_once_and_marked_as_repeat(
-    seeded: SeededAccount, receiver: Receiver, time: Time
+    seeded: ReceivingAccount,
 ) -> None:
     answer_contact_form(seeded)
-    receiver.responses = [Killed(), response_with(200)]
+    seeded.receiver.responses = [Killed(), response_with(200)]
     process_and_deliver(seeded)
-    finish(seeded, time)
-    rows = [read_delivery(row.execution_id) for row in executions_of(seeded.account_id)]
+    finish(seeded, seeded.time)
+    rows = [read_execution(row.execution_id) for row in executions_of(seeded.account_id)]
     assert {execution.state for execution, _ in rows} == {"SUCCEEDED"}
     repeats = [[attempt.repeat for attempt in attempts] for _, attempts in rows]
     assert sorted(repeats, key=len) == [[False], [False, True]]
 
 
 def test_webhook_with_concurrent_duplicate_message_is_sent_once(
-    seeded: SeededAccount, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_contact_form(seeded)
     FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id))
     messages = WEBHOOK_QUEUE.queued_messages(seeded.account_id)
-    real = receiver.post
+    real = seeded.receiver.post
 
     def post_during_redelivery(*args: object, **kwargs: object) -> object:
         monkeypatch.setattr("chalicelib.services.webhooks.send.post", real)
@@ -134,4 +132,4 @@ def test_webhook_with_concurrent_duplicate_message_is_sent_once(
 
     monkeypatch.setattr("chalicelib.services.webhooks.send.post", post_during_redelivery)
     WEBHOOK_QUEUE.deliver([messages[0]])
-    assert len(receiver.requests) == 1
+    assert len(seeded.receiver.requests) == 1

@@ -1,21 +1,22 @@
 """Test that blocked work is parked with a reason, and that contention parks nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from botocore.client import BaseClient
 
 from admin.services.customers.save import save_customer
 from admin.services.erasure.replay import replay_erasures
 from admin.services.recount.positions import check_positions
 from admin.services.work.parked import list_parked_work, replay
 from admin.storage.list_positions import customer_positions
+from admin.storage.parked import ParkedWork
 from chalicelib.domain import clock
 from chalicelib.domain.customers.import_batch import ImportStatus
 from chalicelib.domain.ids import derived_id, new_id
-from chalicelib.domain.work import MAX_CLAIMS, ParkedWork, WorkState
+from chalicelib.domain.work import MAX_CLAIMS, WorkState
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.work.kinds import KindOfWork
@@ -27,9 +28,10 @@ from chalicelib.storage.forms import ContactFormRow
 from chalicelib.storage.imports import ImportRow
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import SolicitationRow
+from tests.aws.faults import Killed
+from tests.aws.requests import Request, responding
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR
-from tests.services.faults import Killed
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.kinds import ERASURES, FEEDBACK, IMPORTS, SOLICITATIONS
 from tests.services.moved_time import Time, move_time
@@ -191,30 +193,29 @@ def test_solicitation_that_kills_its_process_is_parked_and_others_are_sent(
 
 
 @pytest.fixture
-def contended_counter(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def contended_counter() -> Iterator[dict[str, Any]]:
     """Change a counter before each transaction, and change it back before the next attempt.
 
     The failed conditions return the same row each time, but the attempt had read another one.
     """
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
     contention: dict[str, Any] = {"account": None, "count": 0}
 
-    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+    def respond(request: Request) -> Any:
         account = contention["account"]
-        if operation != "TransactWriteItems" or account is None:
-            return real(client, operation, arguments)
+        if request.operation != "TransactWriteItems" or account is None:
+            return request.send()
         contention["account"] = None
         counter = CounterRow(account, Listed.CUSTOMERS.value)
         counter.update([CounterRow.total.add(1)])
         try:
-            return real(client, operation, arguments)
+            return request.send()
         finally:
             counter.update([CounterRow.total.add(-1)])
             contention["account"] = account
             contention["count"] += 1
 
-    monkeypatch.setattr(BaseClient, "_make_api_call", request)
-    return contention
+    with responding(respond):
+        yield contention
 
 
 def test_contention_never_parks_work(

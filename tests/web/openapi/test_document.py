@@ -16,7 +16,6 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic.alias_generators import to_camel
 
 import chalicelib
-from chalicelib.domain import input_errors
 from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
 from chalicelib.domain.customers.import_batch import MAX_ROWS
 from chalicelib.domain.customers.platforms import IDENTIFIERS, METADATA_KEYS
@@ -32,6 +31,7 @@ from chalicelib.web.openapi.routes import DOCUMENT as FILE
 from chalicelib.web.public.submission_body import HONEYPOT
 from infrastructure.deployment.gateway_responses import RESPONSES
 from infrastructure.openapi import limits
+from infrastructure.openapi.codes import INPUT_CODES, PROBLEM_CODES
 from tests.web.partner_client import ROOT, Partner
 
 Json = dict[str, Any]
@@ -342,16 +342,16 @@ def test_every_error_code_in_source_has_meaning() -> None:
                     raised |= {code.value} if isinstance(code, ast.Constant) else set()
     assert len(raised) > 10
     in_definitions = {"too_deep", "invalid_colour"}
-    assert raised - in_definitions <= input_errors.CODES.keys()
-    assert set(SCHEMAS["Problem"]["properties"]["code"]["enum"]) == problems.CODES.keys()
-    assert {problems.code_of(response.status) for response in RESPONSES} <= problems.CODES.keys()
+    assert raised - in_definitions <= INPUT_CODES.keys()
+    assert set(SCHEMAS["Problem"]["properties"]["code"]["enum"]) == PROBLEM_CODES.keys()
+    assert {problems.code_of(status) for status, _ in RESPONSES.values()} <= PROBLEM_CODES.keys()
     deployed = (kind for kind in subclasses(FeedbackError) if kind.__module__.startswith("chalice"))
-    assert {kind.code for kind in deployed} <= problems.CODES.keys()
+    assert {kind.code for kind in deployed} <= PROBLEM_CODES.keys()
 
 
 def test_error_code_has_one_meaning() -> None:
-    for code in problems.CODES.keys() & input_errors.CODES.keys():
-        assert problems.CODES[code] == input_errors.CODES[code], code
+    for code in PROBLEM_CODES.keys() & INPUT_CODES.keys():
+        assert PROBLEM_CODES[code] == INPUT_CODES[code], code
 
 
 def test_customer_schema_has_every_identifier_and_metadata_field() -> None:

@@ -15,7 +15,6 @@ import pytest
 from chalice.test import Client
 from openapi_python_client.strings import PythonIdentifier
 
-from admin.demo.ids import MAIN_ACCOUNT
 from admin.services.accounts.manage import issue_key
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
@@ -24,6 +23,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.openapi.routes import DOCUMENT
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
+from infrastructure.demo.ids import MAIN_ACCOUNT
 from infrastructure.openapi.examples import recorder
 from tests.web.partner_client import ROOT
 
@@ -55,7 +55,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 @pytest.fixture
-def service(fast_moto: None) -> Iterator[Client]:
+def service(tables: None, docs: dict[str, str]) -> Iterator[Client]:
     """Return a client of the app with demo data."""
     from app import app
 

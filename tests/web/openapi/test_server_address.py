@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from chalice.app import Request
 
-from chalicelib.web.openapi.routes import server_address
+from chalicelib.web.openapi.routes import request_base_url
+
+pytestmark = pytest.mark.usefixtures("docs")
 
 EVENT: dict[str, Any] = {
     "headers": {"Host": "elsewhere.example.com"},
@@ -19,11 +21,17 @@ EVENT: dict[str, Any] = {
 }
 
 
-def body_of(path: str, context: dict[str, str]) -> str:
+def body_of(
+    path: str, context: dict[str, str], path_parameters: dict[str, str] | None = None
+) -> str:
     """Invoke the API function with this gateway context in the event. Return the response body."""
     from app import app
 
-    event = {**EVENT, "requestContext": {"resourcePath": path, "httpMethod": "GET", **context}}
+    event = {
+        **EVENT,
+        "pathParameters": path_parameters,
+        "requestContext": {"resourcePath": path, "httpMethod": "GET", **context},
+    }
     body: str = app(event, None)["body"]
     return body
 
@@ -53,7 +61,7 @@ def test_server_address_is_derived_from_gateway_context(
     context: dict[str, str], address: str
 ) -> None:
     request_context = {"resourcePath": "/openapi.json", "httpMethod": "GET", **context}
-    assert server_address(Request({**EVENT, "requestContext": request_context})) == address
+    assert request_base_url(Request({**EVENT, "requestContext": request_context})) == address
 
 
 DOMAIN = {"domainName": "a1b2.execute-api.eu-west-1.amazonaws.com"}
@@ -64,6 +72,9 @@ def test_openapi_document_and_docs_page_contain_server_address() -> None:
     document = json.loads(body_of("/openapi.json", {"path": "/prod/openapi.json", **DOMAIN}))
     assert document["servers"] == [{"url": address}]
     assert f"BASE_URL='{address}'" in body_of("/docs", {"path": "/prod/docs", **DOMAIN})
+    path = "/prod/docs/guide-integrating"
+    guide = body_of("/docs/{tag}", {"path": path, **DOMAIN}, {"tag": "guide-integrating"})
+    assert f"BASE_URL='{address}'" in guide
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:4566", "localhost:8000", "[::1]", "localhost"])

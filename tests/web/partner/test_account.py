@@ -5,10 +5,10 @@ import json
 from chalice.test import Client
 
 from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.accounts.settings import change_account_settings
 from admin.services.workflows.manage import save_workflow
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.account import Permission
-from chalicelib.services.accounts.settings import change_account_settings
 from tests.domain.workflows.factories import workflow_definition
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.partner_client import Partner, new_partner, with_permissions

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from chalice.test import Client
 
+from admin.services.accounts.settings import change_account_settings
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -15,7 +16,6 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import (
     contacts,

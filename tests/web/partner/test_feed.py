@@ -9,17 +9,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from chalice.test import Client
 
+from admin.services.accounts.settings import change_account_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.storage.feed import repair
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import feed
@@ -33,35 +31,18 @@ from chalicelib.storage.feedback_changes import (
     entry_key,
     find_last_before,
 )
-from tests.services.faults import before_request
+from tests.aws.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
-from tests.web.partner_client import Partner, Response, new_partner, with_permissions
-from tests.web.seeded_account import SeededAccount, questions, seed_account
+from tests.web.partner.answered import Answered, processed
+from tests.web.partner_client import Response, new_partner
+from tests.web.seeded_account import questions
 
 PATH = "/partners/feedback/list"
 
 
-@pytest.fixture
-def seeded(client: Client) -> SeededAccount:
-    clear_caches()
-    return seed_account()
-
-
-@pytest.fixture
-def partner(client: Client, seeded: SeededAccount) -> Partner:
-    return with_permissions(Partner(client, seeded.account_id))
-
-
-def processed(*submitted: Feedback) -> list[str]:
-    """Process the feedback in one transaction and return its ids."""
-    ids = [record.id for record in submitted]
-    process_feedback(ids)
-    return ids
-
-
-def read(partner: Partner, **body: Any) -> dict[str, Any]:
-    response = partner.post(PATH, body)
+def read(answered: Answered, **body: Any) -> dict[str, Any]:
+    response = answered.partner.post(PATH, body)
     assert response.status == 201, response.body
     content: dict[str, Any] = response.json
     return content
@@ -78,171 +59,161 @@ def removed(page: dict[str, Any]) -> list[tuple[str, str]]:
 # --- order and position
 
 
-def test_feed_lists_feedback_in_order_of_processing(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    later, earlier = answer_contact_form(seeded), answer_contact_form(seeded)
-    pending = answer_contact_form(seeded)
+def test_feed_lists_feedback_in_order_of_processing(answered: Answered) -> None:
+    later, earlier = answer_contact_form(answered), answer_contact_form(answered)
+    pending = answer_contact_form(answered)
     expected = [*processed(earlier), *processed(later)]
-    page = read(partner)
+    page = read(answered)
     assert ids_of(page) == expected
     assert pending.id not in ids_of(page)
     assert page["meta"].pop("cursor")
     assert page["meta"] == {"itemCount": 2, "removedCount": 0, "hasMore": False}
-    assert page["items"][0] == partner.get(f"/partners/feedback?id={earlier.id}").json
+    assert page["items"][0] == answered.partner.get(f"/partners/feedback?id={earlier.id}").json
 
 
-def test_cursor_continues_within_an_entry_and_is_returned_at_the_end(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    processed(*(answer_contact_form(seeded) for _ in range(3)))
-    processed(*(answer_contact_form(seeded) for _ in range(2)))
-    whole = ids_of(read(partner))
+def test_cursor_continues_within_an_entry_and_is_returned_at_the_end(answered: Answered) -> None:
+    processed(*(answer_contact_form(answered) for _ in range(3)))
+    processed(*(answer_contact_form(answered) for _ in range(2)))
+    whole = ids_of(read(answered))
     found: list[str] = []
     body: dict[str, Any] = {"limit": 2}
     for expected in (True, True, False, False):
-        page = read(partner, **body)
+        page = read(answered, **body)
         found += ids_of(page)
         body["cursor"] = page["meta"]["cursor"]
         assert page["meta"]["hasMore"] is expected
     assert found == whole
     assert len(found) == 5
-    assert read(partner, **body)["meta"]["cursor"] == body["cursor"]
-    (new,) = processed(answer_contact_form(seeded))
-    assert ids_of(read(partner, **body)) == [new]
+    assert read(answered, **body)["meta"]["cursor"] == body["cursor"]
+    (new,) = processed(answer_contact_form(answered))
+    assert ids_of(read(answered, **body)) == [new]
 
 
-def test_empty_body_starts_at_beginning_of_empty_feed(partner: Partner) -> None:
-    page = partner.post(PATH, b"").json
+def test_empty_body_starts_at_beginning_of_empty_feed(answered: Answered) -> None:
+    page = answered.partner.post(PATH, b"").json
     assert (page["items"], page["removed"], page["meta"]["hasMore"]) == ([], [], False)
 
 
-def test_feed_of_account_contains_no_feedback_of_other_account(
-    client: Client, partner: Partner, seeded: SeededAccount
-) -> None:
-    processed(answer_contact_form(seeded))
-    page = read(partner)
-    other = new_partner(client)
-    assert ids_of(read(other)) == []
+def test_feed_of_account_contains_no_feedback_of_other_account(answered: Answered) -> None:
+    processed(answer_contact_form(answered))
+    page = read(answered)
+    other = new_partner(answered.partner.client)
+    assert ids_of(other.post(PATH, {}).json) == []
     cursor = page["meta"]["cursor"]
     assert other.post(PATH, {"cursor": cursor}).errors == [("/cursor", "invalid_cursor")]
 
 
-def test_record_with_several_changes_is_on_page_once(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    first, second = processed(answer_contact_form(seeded), answer_contact_form(seeded))
-    cursor = read(partner)["meta"]["cursor"]
+def test_record_with_several_changes_is_on_page_once(answered: Answered) -> None:
+    first, second = processed(answer_contact_form(answered), answer_contact_form(answered))
+    cursor = read(answered)["meta"]["cursor"]
     for is_test in (True, False):
         mark_test(first, is_test=is_test)
-    assert set(ids_of(read(partner))) == {first, second}
-    assert len(read(partner)["items"]) == 2
-    assert ids_of(read(partner, cursor=cursor)) == [first]
+    assert set(ids_of(read(answered))) == {first, second}
+    assert len(read(answered)["items"]) == 2
+    assert ids_of(read(answered, cursor=cursor)) == [first]
 
 
 # --- changes
 
 
-def test_test_mark_and_deletion_remove_feedback(partner: Partner, seeded: SeededAccount) -> None:
-    marked, deleted = processed(answer_contact_form(seeded), answer_contact_form(seeded))
-    cursor = read(partner)["meta"]["cursor"]
-    with_tests = read(partner, includeTests=True)["meta"]["cursor"]
+def test_test_mark_and_deletion_remove_feedback(answered: Answered) -> None:
+    marked, deleted = processed(answer_contact_form(answered), answer_contact_form(answered))
+    cursor = read(answered)["meta"]["cursor"]
+    with_tests = read(answered, includeTests=True)["meta"]["cursor"]
     mark_test(marked, is_test=True)
     delete_feedback(deleted, "operator")
-    page = read(partner, cursor=cursor)
+    page = read(answered, cursor=cursor)
     assert ids_of(page) == []
     assert removed(page) == [(marked, "TEST"), (deleted, "DELETED")]
     assert page["meta"]["removedCount"] == 2
-    page = read(partner, cursor=with_tests, includeTests=True)
+    page = read(answered, cursor=with_tests, includeTests=True)
     assert [(item["id"], item["test"]) for item in page["items"]] == [(marked, True)]
     assert removed(page) == [(deleted, "DELETED")]
     mark_test(marked, is_test=False)
-    assert ids_of(read(partner, cursor=cursor)) == [marked]
+    assert ids_of(read(answered, cursor=cursor)) == [marked]
 
 
-def test_limit_counts_items_and_removed_feedback(partner: Partner, seeded: SeededAccount) -> None:
-    ids = processed(*(answer_contact_form(seeded) for _ in range(4)))
+def test_limit_counts_items_and_removed_feedback(answered: Answered) -> None:
+    ids = processed(*(answer_contact_form(answered) for _ in range(4)))
     delete_feedback(ids[0], "operator")
-    page = read(partner, limit=2)
+    page = read(answered, limit=2)
     assert page["meta"]["itemCount"] + page["meta"]["removedCount"] == 2
     assert page["meta"]["hasMore"]
 
 
 def test_erasure_anonymizes_feedback_and_removes_it_with_filter_by_customer(
-    partner: Partner, seeded: SeededAccount
+    answered: Answered,
 ) -> None:
-    tracker = seeded.tracker()
-    submitted = answer_survey(seeded, tracker, note="secret", nps="9")
+    tracker = answered.tracker()
+    submitted = answer_survey(answered, tracker, note="secret", nps="9")
     processed(submitted)
-    filters = {"customerId": seeded.customer_id}
+    filters = {"customerId": answered.customer_id}
     by_purchase = {"purchaseId": submitted.purchase_id}
-    everything = read(partner)["meta"]["cursor"]
-    assert ids_of(read(partner, **filters)) == ids_of(read(partner, **by_purchase))
-    cursor = read(partner, **filters)["meta"]["cursor"]
-    erasure = start_erasure(seeded.account_id, seeded.customer_id, "operator")
+    everything = read(answered)["meta"]["cursor"]
+    assert ids_of(read(answered, **filters)) == ids_of(read(answered, **by_purchase))
+    cursor = read(answered, **filters)["meta"]["cursor"]
+    erasure = start_erasure(answered.account_id, answered.customer_id, "operator")
     continue_erasure(erasure.pointer)
-    (item,) = read(partner, cursor=everything)["items"]
+    (item,) = read(answered, cursor=everything)["items"]
     assert (item["anonymized"], item["customerId"], item["trackerId"]) == (True, None, None)
     assert [answer["key"] for answer in item["answers"]] == ["nps"]
-    assert removed(read(partner, cursor=cursor, **filters)) == [(submitted.id, "ERASED")]
-    assert removed(read(partner, **by_purchase)) == [(submitted.id, "ERASED")]
+    assert removed(read(answered, cursor=cursor, **filters)) == [(submitted.id, "ERASED")]
+    assert removed(read(answered, **by_purchase)) == [(submitted.id, "ERASED")]
 
 
-def test_retention_anonymizes_feedback_in_feed(
-    partner: Partner, seeded: SeededAccount, time: Time
-) -> None:
-    submitted = answer_contact_form(seeded, note="secret", nps="9")
+def test_retention_anonymizes_feedback_in_feed(answered: Answered, time: Time) -> None:
+    submitted = answer_contact_form(answered, note="secret", nps="9")
     processed(submitted)
-    cursor = read(partner)["meta"]["cursor"]
-    change_account_settings(seeded.account_id, {"retentionDays": 30}, "operator")
+    cursor = read(answered)["meta"]["cursor"]
+    change_account_settings(answered.account_id, {"retentionDays": 30}, "operator")
     time.ahead += timedelta(days=31)
     while anonymize_old_feedback().records:
         pass
-    (item,) = read(partner, cursor=cursor)["items"]
+    (item,) = read(answered, cursor=cursor)["items"]
     assert (item["id"], item["anonymized"]) == (submitted.id, True)
 
 
 # --- filters
 
 
-def test_filters_select_feedback(partner: Partner, seeded: SeededAccount) -> None:
-    contact = answer_contact_form(seeded, nps="2")
-    survey = answer_survey(seeded, seeded.tracker(), nps="9")
-    unrated = answer_survey(seeded)
+def test_filters_select_feedback(answered: Answered) -> None:
+    contact = answer_contact_form(answered, nps="2")
+    survey = answer_survey(answered, answered.tracker(), nps="9")
+    unrated = answer_survey(answered)
     processed(contact, survey, unrated)
     after = format_timestamp(survey.created_at)
     for filters, expected in (
-        ({"formIds": [seeded.contact_form_id]}, [contact]),
-        ({"formIds": [new_id(), seeded.private_survey_id.upper()]}, [survey]),
-        ({"brandIds": [seeded.brand_id], "kind": "CONTACT_FORM"}, [contact]),
-        ({"storeIds": [seeded.store_id], "minRating": 9}, [survey]),
-        ({"customerId": seeded.customer_id}, [survey]),
+        ({"formIds": [answered.contact_form_id]}, [contact]),
+        ({"formIds": [new_id(), answered.private_survey_id.upper()]}, [survey]),
+        ({"brandIds": [answered.brand_id], "kind": "CONTACT_FORM"}, [contact]),
+        ({"storeIds": [answered.store_id], "minRating": 9}, [survey]),
+        ({"customerId": answered.customer_id}, [survey]),
         ({"purchaseId": survey.purchase_id}, [survey]),
         ({"kind": "SURVEY", "maxRating": 10}, [survey]),
         ({"minRating": 2, "maxRating": 8}, [contact]),
         ({"minRating": 3, "maxRating": 8}, []),
         ({"language": "en", "minRating": 0}, [contact, survey]),
         ({"language": "fr"}, []),
-        ({"createdSince": after, "formIds": [seeded.private_survey_id]}, [survey]),
+        ({"createdSince": after, "formIds": [answered.private_survey_id]}, [survey]),
         ({"createdUntil": format_timestamp(contact.created_at)}, []),
         ({"customerId": new_id()}, []),
     ):
-        page = read(partner, **filters)
+        page = read(answered, **filters)
         assert set(ids_of(page)) == {record.id for record in expected}, filters
         assert page["meta"]["hasMore"] is False
 
 
 def test_filter_that_selects_little_returns_empty_page_with_cursor(
-    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAX_READ", 4)
     monkeypatch.setattr(feed, "_READ_AT_ONCE", 2)
-    processed(*(answer_contact_form(seeded, nps="3") for _ in range(9)))
-    (last,) = processed(answer_contact_form(seeded, nps="10"))
+    processed(*(answer_contact_form(answered, nps="3") for _ in range(9)))
+    (last,) = processed(answer_contact_form(answered, nps="10"))
     body: dict[str, Any] = {"minRating": 10}
     sizes = []
     with counted_calls() as calls:
-        while (page := read(partner, **body))["meta"]["hasMore"]:
+        while (page := read(answered, **body))["meta"]["hasMore"]:
             sizes.append(len(page["items"]))
             body["cursor"] = page["meta"]["cursor"]
     assert sizes == [0, 0]
@@ -279,19 +250,19 @@ def test_filter_that_selects_little_returns_empty_page_with_cursor(
     ],
 )
 def test_invalid_request_is_rejected(
-    partner: Partner, body: dict[str, Any], errors: list[tuple[str, str]]
+    answered: Answered, body: dict[str, Any], errors: list[tuple[str, str]]
 ) -> None:
-    assert partner.post(PATH, body).errors == errors
+    assert answered.partner.post(PATH, body).errors == errors
 
 
-def test_limits_of_request_are_accepted(partner: Partner) -> None:
+def test_limits_of_request_are_accepted(answered: Answered) -> None:
     for body in (
         {"limit": 1, "minRating": 0, "maxRating": 0},
         {"limit": 100, "minRating": 10, "maxRating": 10, "storeIds": [new_id()] * 100},
         {"updatedSince": "0001-01-01T00:00:00Z"},
         {"updatedSince": "9999-12-31T23:59:59Z", "cursor": None},
     ):
-        assert read(partner, **body)["items"] == []
+        assert read(answered, **body)["items"] == []
 
 
 # --- cursors
@@ -301,18 +272,18 @@ def encode(*values: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
 
 
-def test_cursor_of_other_filters_is_rejected(partner: Partner) -> None:
+def test_cursor_of_other_filters_is_rejected(answered: Answered) -> None:
     ids = [new_id(), new_id()]
-    cursor = read(partner, formIds=ids, limit=3)["meta"]["cursor"]
-    assert read(partner, formIds=ids[::-1], limit=9, cursor=cursor)
+    cursor = read(answered, formIds=ids, limit=3)["meta"]["cursor"]
+    assert read(answered, formIds=ids[::-1], limit=9, cursor=cursor)
     for filters in ({}, {"formIds": ids[:1]}, {"formIds": ids, "includeTests": True}):
-        response = partner.post(PATH, {**filters, "cursor": cursor})
+        response = answered.partner.post(PATH, {**filters, "cursor": cursor})
         assert response.json["code"] == "invalid_cursor"
         assert response.errors == [("/cursor", "invalid_cursor")]
 
 
-def test_forged_cursor_is_rejected(partner: Partner) -> None:
-    cursor = read(partner)["meta"]["cursor"]
+def test_forged_cursor_is_rejected(answered: Answered) -> None:
+    cursor = read(answered)["meta"]["cursor"]
     number, offset, scope = json.loads(base64.urlsafe_b64decode(cursor))
     for forged in (
         "é",
@@ -331,19 +302,21 @@ def test_forged_cursor_is_rejected(partner: Partner) -> None:
         base64.urlsafe_b64encode(b"[" * 300).decode()[:496],
         base64.urlsafe_b64encode(b"5").decode(),
     ):
-        assert partner.post(PATH, {"cursor": forged}).errors == [("/cursor", "invalid_cursor")]
-    ahead = partner.post(PATH, {"cursor": encode(10**12 - 1, 5, scope)})
+        assert answered.partner.post(PATH, {"cursor": forged}).errors == [
+            ("/cursor", "invalid_cursor")
+        ]
+    ahead = answered.partner.post(PATH, {"cursor": encode(10**12 - 1, 5, scope)})
     assert (ahead.status, ahead.json["items"]) == (201, [])
 
 
-def test_cursor_of_earlier_epoch_is_rejected(partner: Partner, seeded: SeededAccount) -> None:
-    cursor = read(partner)["meta"]["cursor"]
+def test_cursor_of_earlier_epoch_is_rejected(answered: Answered) -> None:
+    cursor = read(answered)["meta"]["cursor"]
     FeedbackChangeRow(EPOCH, EPOCH, epoch="restored").save()
     clear_caches()
     try:
-        response = partner.post(PATH, {"cursor": cursor})
+        response = answered.partner.post(PATH, {"cursor": cursor})
         assert response.errors == [("/cursor", "invalid_cursor")]
-        assert read(partner, cursor=read(partner)["meta"]["cursor"])
+        assert read(answered, cursor=read(answered)["meta"]["cursor"])
     finally:
         FeedbackChangeRow(EPOCH, EPOCH).delete()
         clear_caches()
@@ -352,20 +325,18 @@ def test_cursor_of_earlier_epoch_is_rejected(partner: Partner, seeded: SeededAcc
 # --- start by time
 
 
-def test_feed_starts_with_changes_since_time(
-    partner: Partner, seeded: SeededAccount, time: Time
-) -> None:
+def test_feed_starts_with_changes_since_time(answered: Answered, time: Time) -> None:
     ids, times = [], []
     for _ in range(5):
-        ids += processed(answer_contact_form(seeded))
+        ids += processed(answer_contact_form(answered))
         times.append(clock.now())
         time.ahead += timedelta(minutes=5)
     for start in range(5):
-        page = read(partner, updatedSince=format_timestamp(times[start]))
+        page = read(answered, updatedSince=format_timestamp(times[start]))
         assert ids_of(page) == ids[start:]
     just_before = format_timestamp(times[2] + timedelta(seconds=50))
-    assert ids_of(read(partner, updatedSince=just_before)) == ids[2:]
-    assert ids_of(read(partner, updatedSince=format_timestamp(clock.now()))) == []
+    assert ids_of(read(answered, updatedSince=just_before)) == ids[2:]
+    assert ids_of(read(answered, updatedSince=format_timestamp(clock.now()))) == []
 
 
 def test_start_by_time_finds_each_number_with_few_requests(account: str) -> None:
@@ -383,13 +354,11 @@ def test_start_by_time_finds_each_number_with_few_requests(account: str) -> None
         assert sum(calls.values()) <= 3
 
 
-def test_times_of_entries_never_decrease(
-    partner: Partner, seeded: SeededAccount, time: Time
-) -> None:
-    processed(answer_contact_form(seeded))
+def test_times_of_entries_never_decrease(answered: Answered, time: Time) -> None:
+    processed(answer_contact_form(answered))
     time.ahead -= timedelta(days=1)
-    processed(answer_contact_form(seeded))
-    rows = FeedbackChangeRow.query(seeded.account_id, FeedbackChangeRow.number < "h")
+    processed(answer_contact_form(answered))
+    rows = FeedbackChangeRow.query(answered.account_id, FeedbackChangeRow.number < "h")
     times = [row.changed_at for row in rows]
     assert times == sorted(times)
 
@@ -397,14 +366,14 @@ def test_times_of_entries_never_decrease(
 # --- gaps
 
 
-def test_entry_after_gap_waits_until_gap_is_closed(partner: Partner, seeded: SeededAccount) -> None:
-    ids = [processed(answer_contact_form(seeded))[0] for _ in range(3)]
-    row = FeedbackChangeRow.get(seeded.account_id, entry_key(2))
+def test_entry_after_gap_waits_until_gap_is_closed(answered: Answered) -> None:
+    ids = [processed(answer_contact_form(answered))[0] for _ in range(3)]
+    row = FeedbackChangeRow.get(answered.account_id, entry_key(2))
     row.delete()
-    page = read(partner)
+    page = read(answered)
     assert ids_of(page) == ids[:1]
     row.save()
-    assert ids_of(read(partner, cursor=page["meta"]["cursor"])) == ids[1:]
+    assert ids_of(read(answered, cursor=page["meta"]["cursor"])) == ids[1:]
 
 
 # --- transactions whose writes become visible one by one
@@ -424,89 +393,85 @@ def not_visible(feedback_id: str, change: Callable[[], object]) -> Iterator[None
         FeedbackRow(feedback_id).delete()
 
 
-def anonymize_all(seeded: SeededAccount) -> None:
-    change_account_settings(seeded.account_id, {"retentionDays": 1}, "operator")
+def anonymize_all(answered: Answered) -> None:
+    change_account_settings(answered.account_id, {"retentionDays": 1}, "operator")
     with clock.fixed_at(clock.now() + timedelta(days=2)):
         while anonymize_old_feedback().records:
             pass
 
 
-def erase(seeded: SeededAccount) -> None:
-    erasure = start_erasure(seeded.account_id, seeded.customer_id, "operator")
+def erase(answered: Answered) -> None:
+    erasure = start_erasure(answered.account_id, answered.customer_id, "operator")
     continue_erasure(erasure.pointer)
 
 
 @pytest.mark.parametrize("change", ["processed", "marked", "deleted", "anonymized", "erased"])
-def test_entry_waits_until_changed_feedback_is_visible(
-    partner: Partner, seeded: SeededAccount, change: str
-) -> None:
-    submitted = answer_survey(seeded, seeded.tracker(), note="secret", nps="9")
+def test_entry_waits_until_changed_feedback_is_visible(answered: Answered, change: str) -> None:
+    submitted = answer_survey(answered, answered.tracker(), note="secret", nps="9")
     if change != "processed":
         processed(submitted)
-    body = {"cursor": read(partner)["meta"]["cursor"]}
+    body = {"cursor": read(answered)["meta"]["cursor"]}
     other_forms = {"formIds": [new_id()]}
     changes: dict[str, Callable[[], object]] = {
         "processed": lambda: process_feedback([submitted.id]),
         "marked": lambda: mark_test(submitted.id, is_test=True),
         "deleted": lambda: delete_feedback(submitted.id, "operator"),
-        "anonymized": lambda: anonymize_all(seeded),
-        "erased": lambda: erase(seeded),
+        "anonymized": lambda: anonymize_all(answered),
+        "erased": lambda: erase(answered),
     }
     with not_visible(submitted.id, changes[change]):
-        page = read(partner, **body)
+        page = read(answered, **body)
         assert (page["items"], page["removed"], page["meta"]["hasMore"]) == ([], [], False)
         assert page["meta"]["cursor"] == body["cursor"]
-        filtered = read(partner, **other_forms)
+        filtered = read(answered, **other_forms)
         assert filtered["meta"]["hasMore"] is False
-    page = read(partner, **body)
+    page = read(answered, **body)
     if change in ("marked", "deleted"):
         assert [feedback_id for feedback_id, _ in removed(page)] == [submitted.id]
     else:
         assert ids_of(page) == [submitted.id]
         assert page["items"][0]["anonymized"] is (change in ("anonymized", "erased"))
-    rest = read(partner, **other_forms, cursor=filtered["meta"]["cursor"])
+    rest = read(answered, **other_forms, cursor=filtered["meta"]["cursor"])
     assert removed(rest) == removed(page)
 
 
 def test_page_contains_feedback_of_entry_before_the_record_that_is_not_visible(
-    partner: Partner, seeded: SeededAccount
+    answered: Answered,
 ) -> None:
-    ids = [answer_contact_form(seeded).id for _ in range(4)]
+    ids = [answer_contact_form(answered).id for _ in range(4)]
     with not_visible(ids[0], lambda: process_feedback(ids)):
-        in_order = FeedbackChangeRow.get(seeded.account_id, entry_key(1)).ids
+        in_order = FeedbackChangeRow.get(answered.account_id, entry_key(1)).ids
         index = in_order.index(ids[0])
-        page = read(partner, limit=4)
+        page = read(answered, limit=4)
         assert ids_of(page) == in_order[:index]
         assert page["meta"]["hasMore"] is False
         body = {"cursor": page["meta"]["cursor"]}
-        assert ids_of(read(partner, **body)) == []
-    assert ids_of(read(partner, **body)) == in_order[index:]
+        assert ids_of(read(answered, **body)) == []
+    assert ids_of(read(answered, **body)) == in_order[index:]
 
 
 @pytest.mark.parametrize("at_once", [1, 100])
 def test_second_change_of_feedback_on_a_page_waits_until_it_is_visible(
-    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, at_once: int
+    answered: Answered, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(feed, "_READ_AT_ONCE", at_once)
-    filters = {"formIds": [seeded.contact_form_id]}
-    (changed,) = processed(answer_contact_form(seeded))
+    filters = {"formIds": [answered.contact_form_id]}
+    (changed,) = processed(answer_contact_form(answered))
     with not_visible(changed, lambda: mark_test(changed, is_test=True)):
-        page = read(partner, **filters)
+        page = read(answered, **filters)
         assert ids_of(page) == [changed]
         assert page["meta"]["hasMore"] is False
-    page = read(partner, **filters, cursor=page["meta"]["cursor"])
+    page = read(answered, **filters, cursor=page["meta"]["cursor"])
     assert removed(page) == [(changed, "TEST")]
 
 
-def test_feedback_that_was_deleted_or_parked_ends_no_page(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    deleted, parked, last = (answer_contact_form(seeded) for _ in range(3))
+def test_feedback_that_was_deleted_or_parked_ends_no_page(answered: Answered) -> None:
+    deleted, parked, last = (answer_contact_form(answered) for _ in range(3))
     processed(deleted, parked, last)
     delete_feedback(deleted.id, "operator")
     row = FeedbackRow.get(parked.id)
     row.update(FeedbackRow.changes(state="PARKED", entry_number=None))
-    page = read(partner)
+    page = read(answered)
     assert ids_of(page) == [last.id]
     assert removed(page) == [(deleted.id, "DELETED")]
     assert page["meta"]["hasMore"] is False
@@ -515,49 +480,43 @@ def test_feedback_that_was_deleted_or_parked_ends_no_page(
 # --- repair
 
 
-def test_repair_closes_gaps_and_corrects_head(partner: Partner, seeded: SeededAccount) -> None:
-    ids = [processed(answer_contact_form(seeded))[0] for _ in range(4)]
+def test_repair_closes_gaps_and_corrects_head(answered: Answered) -> None:
+    ids = [processed(answer_contact_form(answered))[0] for _ in range(4)]
     for number in (1, 3):
-        FeedbackChangeRow(seeded.account_id, entry_key(number)).delete()
-    FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(2)])
-    assert repair(seeded.account_id) == 2
-    assert repair(seeded.account_id) == 0
-    assert ids_of(read(partner)) == [ids[1], ids[3]]
-    ids += processed(answer_contact_form(seeded))
-    assert ids_of(read(partner)) == [ids[1], ids[3], ids[4]]
+        FeedbackChangeRow(answered.account_id, entry_key(number)).delete()
+    FeedbackChangeRow(answered.account_id, "head").update([FeedbackChangeRow.last.set(2)])
+    assert repair(answered.account_id) == 2
+    assert repair(answered.account_id) == 0
+    assert ids_of(read(answered)) == [ids[1], ids[3]]
+    ids += processed(answer_contact_form(answered))
+    assert ids_of(read(answered)) == [ids[1], ids[3], ids[4]]
 
 
-def test_repair_corrects_head_that_another_process_changes(
-    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = processed(answer_contact_form(seeded))
-    submitted = [answer_contact_form(seeded) for _ in range(3)]
+def test_repair_corrects_head_that_another_process_changes(answered: Answered) -> None:
+    ids = processed(answer_contact_form(answered))
+    submitted = [answer_contact_form(answered) for _ in range(3)]
 
     def change_feed() -> None:
         for record in submitted:
             ids.extend(processed(record))
 
-    with before_request(monkeypatch, "Query", change_feed):
-        assert repair(seeded.account_id) == 0
-    assert ids_of(read(partner)) == ids
+    with before_request("Query", change_feed):
+        assert repair(answered.account_id) == 0
+    assert ids_of(read(answered)) == ids
 
 
-def test_number_of_closed_gap_is_never_used(
-    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = [processed(answer_contact_form(seeded))[0] for _ in range(3)]
-    FeedbackChangeRow(seeded.account_id, entry_key(2)).delete()
-    FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(1)])
-    submitted = answer_contact_form(seeded)
-    with before_request(monkeypatch, "PutItem", lambda: processed(submitted)):
-        assert repair(seeded.account_id) == 1
-    assert ids_of(read(partner)) == [ids[0], ids[2], submitted.id]
+def test_number_of_closed_gap_is_never_used(answered: Answered) -> None:
+    ids = [processed(answer_contact_form(answered))[0] for _ in range(3)]
+    FeedbackChangeRow(answered.account_id, entry_key(2)).delete()
+    FeedbackChangeRow(answered.account_id, "head").update([FeedbackChangeRow.last.set(1)])
+    submitted = answer_contact_form(answered)
+    with before_request("PutItem", lambda: processed(submitted)):
+        assert repair(answered.account_id) == 1
+    assert ids_of(read(answered)) == [ids[0], ids[2], submitted.id]
 
 
-def test_repair_removes_mark_of_entry_ahead_of_its_feedback(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    marked, deleted, pending, last = (answer_contact_form(seeded).id for _ in range(4))
+def test_repair_removes_mark_of_entry_ahead_of_its_feedback(answered: Answered) -> None:
+    marked, deleted, pending, last = (answer_contact_form(answered).id for _ in range(4))
     process_feedback([marked, deleted])
     rows = [FeedbackRow.get(feedback_id) for feedback_id in (marked, deleted, pending)]
     process_feedback([pending])
@@ -566,70 +525,64 @@ def test_repair_removes_mark_of_entry_ahead_of_its_feedback(
     for row in rows:
         row.save()
     process_feedback([last])
-    assert last not in ids_of(read(partner))
-    repair(seeded.account_id)
-    page = read(partner)
+    assert last not in ids_of(read(answered))
+    repair(answered.account_id)
+    page = read(answered)
     assert set(ids_of(page)) == {marked, deleted, last}
     assert page["meta"]["hasMore"] is False
     mark_test(marked, is_test=True)
-    assert removed(read(partner, cursor=page["meta"]["cursor"])) == [(marked, "TEST")]
+    assert removed(read(answered, cursor=page["meta"]["cursor"])) == [(marked, "TEST")]
 
 
-def test_repair_keeps_mark_of_entry_whose_feedback_becomes_visible(
-    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (changed,) = processed(answer_contact_form(seeded))
+def test_repair_keeps_mark_of_entry_whose_feedback_becomes_visible(answered: Answered) -> None:
+    (changed,) = processed(answer_contact_form(answered))
     before = FeedbackRow.get(changed)
     mark_test(changed, is_test=True)
     after = FeedbackRow.get(changed)
     before.save()
-    with before_request(monkeypatch, "TransactWriteItems", after.save):
-        repair(seeded.account_id)
-    assert FeedbackChangeRow.get(seeded.account_id, entry_key(2)).numbers_rows
+    with before_request("TransactWriteItems", after.save):
+        repair(answered.account_id)
+    assert FeedbackChangeRow.get(answered.account_id, entry_key(2)).numbers_rows
 
 
-def test_republish_raises_head_above_numbers_of_restored_feedback(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    (changed,) = processed(answer_contact_form(seeded))
+def test_republish_raises_head_above_numbers_of_restored_feedback(answered: Answered) -> None:
+    (changed,) = processed(answer_contact_form(answered))
     for is_test in (True, False):
         mark_test(changed, is_test=is_test)
     for number in (2, 3):
-        FeedbackChangeRow(seeded.account_id, entry_key(number)).delete()
-    FeedbackChangeRow(seeded.account_id, "head").update([FeedbackChangeRow.last.set(1)])
-    republish_feedback(seeded.account_id)
+        FeedbackChangeRow(answered.account_id, entry_key(number)).delete()
+    FeedbackChangeRow(answered.account_id, "head").update([FeedbackChangeRow.last.set(1)])
+    republish_feedback(answered.account_id)
     with not_visible(changed, lambda: mark_test(changed, is_test=True)):
-        page = read(partner)
+        page = read(answered)
         assert ids_of(page) == [changed]
-    assert removed(read(partner, cursor=page["meta"]["cursor"])) == [(changed, "TEST")]
+    assert removed(read(answered, cursor=page["meta"]["cursor"])) == [(changed, "TEST")]
 
 
-def test_republished_feedback_ends_no_page(partner: Partner, seeded: SeededAccount) -> None:
-    (changed,) = processed(answer_contact_form(seeded))
-    pending = answer_contact_form(seeded).id
-    republish_feedback(seeded.account_id)
-    page = read(partner)
+def test_republished_feedback_ends_no_page(answered: Answered) -> None:
+    (changed,) = processed(answer_contact_form(answered))
+    pending = answer_contact_form(answered).id
+    republish_feedback(answered.account_id)
+    page = read(answered)
     assert ids_of(page) == [changed]
     assert page["meta"]["hasMore"] is False
     process_feedback([pending])
-    assert ids_of(read(partner, cursor=page["meta"]["cursor"])) == [pending]
+    assert ids_of(read(answered, cursor=page["meta"]["cursor"])) == [pending]
 
 
-def test_republish_adds_earlier_feedback_and_can_be_repeated(
-    partner: Partner, seeded: SeededAccount
-) -> None:
+def test_republish_adds_earlier_feedback_and_can_be_repeated(answered: Answered) -> None:
     from tests.admin.command import run
 
-    ids = processed(*(answer_contact_form(seeded) for _ in range(3)))
-    pending = answer_contact_form(seeded)
-    for row in FeedbackChangeRow.query(seeded.account_id):
+    ids = processed(*(answer_contact_form(answered) for _ in range(3)))
+    pending = answer_contact_form(answered)
+    for row in FeedbackChangeRow.query(answered.account_id):
         row.delete()
-    assert ids_of(read(partner)) == []
+    assert ids_of(read(answered)) == []
     for _ in range(2):
-        result = run("feedback", "republish", seeded.account_id, "--json")
+        result = run("feedback", "republish", answered.account_id, "--json")
         assert json.loads(result.stdout) == {"feedback": 4, "closedGaps": 0}
-    assert sorted(ids_of(read(partner))) == sorted(ids)
-    assert pending.id not in ids_of(read(partner))
+    assert sorted(ids_of(read(answered))) == sorted(ids)
+    assert pending.id not in ids_of(read(answered))
     unknown = run("feedback", "republish", new_id())
     assert unknown.stderr == "Error: There is no account with this id.\n"
 
@@ -637,17 +590,17 @@ def test_republish_adds_earlier_feedback_and_can_be_repeated(
 # --- size and requests
 
 
-def large_feedback(seeded: SeededAccount) -> str:
+def large_feedback(answered: Answered) -> str:
     text = "\x00" * 10_000
     fields = [{"key": f"f{n}", "type": "TEXT", "label": "F"} for n in range(24)]
-    seeded.contact_form(fields=fields)
+    answered.contact_form(fields=fields)
     from chalicelib.domain.feedback.submission import ContactFormSubmission
     from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
     from chalicelib.services.forms.cached_forms import get_contact_form
 
-    form = get_contact_form(seeded.contact_form_id).saved
+    form = get_contact_form(answered.contact_form_id).saved
     answers = [{"id": field.id, "values": [text]} for field in form.fields]
-    body = {"id": seeded.contact_form_id, "fields": answers}
+    body = {"id": answered.contact_form_id, "fields": answers}
     submission = ContactFormSubmission.model_validate(body)
     return submit_contact_form(submission, SubmissionMetadata()).id
 
@@ -656,15 +609,13 @@ def marshalled(response: Response) -> int:
     return len(json.dumps(response.body))
 
 
-def test_page_of_largest_feedback_fits_into_a_response(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    ids = [large_feedback(seeded) for _ in range(3)]
+def test_page_of_largest_feedback_fits_into_a_response(answered: Answered) -> None:
+    ids = [large_feedback(answered) for _ in range(3)]
     process_feedback(ids)
     found: list[str] = []
     body: dict[str, Any] = {}
     while True:
-        response = partner.post(PATH, body)
+        response = answered.partner.post(PATH, body)
         assert response.status == 201
         assert marshalled(response) < 6_291_556
         found += ids_of(response.json)
@@ -674,12 +625,10 @@ def test_page_of_largest_feedback_fits_into_a_response(
     assert sorted(found) == sorted(ids)
 
 
-def test_page_sends_one_request_and_one_per_100_records(
-    partner: Partner, seeded: SeededAccount
-) -> None:
+def test_page_sends_one_request_and_one_per_100_records(answered: Answered) -> None:
     for _ in range(5):
-        processed(*(answer_contact_form(seeded, nps="5") for _ in range(24)))
-    read(partner)
+        processed(*(answer_contact_form(answered, nps="5") for _ in range(24)))
+    read(answered)
     for body, reads in (
         ({"limit": 10}, 1),
         ({"limit": 100}, 1),
@@ -687,24 +636,24 @@ def test_page_sends_one_request_and_one_per_100_records(
         ({"limit": 1, "minRating": 5}, 1),
     ):
         with counted_calls() as calls:
-            read(partner, **body)
+            read(answered, **body)
         assert dict(calls) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": reads}, body
 
 
 def test_cold_page_with_many_forms_reads_forms_and_versions_in_one_request(
-    partner: Partner, seeded: SeededAccount
+    answered: Answered,
 ) -> None:
-    forms = [replace(seeded, contact_form_id=new_id()) for _ in range(18)]
+    forms = [replace(answered, contact_form_id=new_id()) for _ in range(18)]
     for form in forms:
         form.contact_form()
-    ids = processed(answer_survey(seeded), *map(answer_contact_form, forms))
-    labelled = [item | {"label": f"New {item['label']}"} for item in questions(seeded.fields)]
+    ids = processed(answer_survey(answered), *map(answer_contact_form, forms))
+    labelled = [item | {"label": f"New {item['label']}"} for item in questions(answered.fields)]
     for form in forms:
         form.contact_form(fields=labelled)
     clear_caches()
     _versions.clear()
     with counted_calls() as calls:
-        page = read(partner, limit=100)
+        page = read(answered, limit=100)
     assert sorted(ids_of(page)) == sorted(ids)
     assert {item["answers"][0]["label"] for item in page["items"]} == {"What"}
     expected = {
@@ -715,11 +664,9 @@ def test_cold_page_with_many_forms_reads_forms_and_versions_in_one_request(
     assert dict(calls) == expected
 
 
-def test_lost_response_and_conflict_add_one_entry(
-    partner: Partner, seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submitted, other = answer_contact_form(seeded), answer_contact_form(seeded)
-    with before_request(monkeypatch, "TransactWriteItems", lambda: process_feedback([other.id])):
+def test_lost_response_and_conflict_add_one_entry(answered: Answered) -> None:
+    submitted, other = answer_contact_form(answered), answer_contact_form(answered)
+    with before_request("TransactWriteItems", lambda: process_feedback([other.id])):
         process_feedback([submitted.id])
-    rows = list(FeedbackChangeRow.query(seeded.account_id, FeedbackChangeRow.number < "h"))
+    rows = list(FeedbackChangeRow.query(answered.account_id, FeedbackChangeRow.number < "h"))
     assert [row.ids for row in rows] == [[other.id], [submitted.id]]

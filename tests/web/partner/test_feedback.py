@@ -3,54 +3,40 @@
 from typing import Any
 
 import pytest
-from chalice.test import Client
 
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
-from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback.process import process_feedback
 from tests.domain.forms.factories import select
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
-from tests.web.partner_client import Partner, new_partner, with_permissions
-from tests.web.seeded_account import REVIEW_PAGE, SeededAccount, seed_account
+from tests.web.partner.answered import Answered
+from tests.web.partner_client import new_partner
+from tests.web.seeded_account import REVIEW_PAGE
 
 
-@pytest.fixture
-def seeded(client: Client) -> SeededAccount:
-    clear_caches()
-    return seed_account()
-
-
-@pytest.fixture
-def partner(client: Client, seeded: SeededAccount) -> Partner:
-    return with_permissions(Partner(client, seeded.account_id))
-
-
-def read(partner: Partner, feedback_id: str) -> dict[str, Any]:
-    response = partner.get(f"/partners/feedback?id={feedback_id}")
+def read(answered: Answered, feedback_id: str) -> dict[str, Any]:
+    response = answered.partner.get(f"/partners/feedback?id={feedback_id}")
     assert response.status == 200
     content: dict[str, Any] = response.json
     return content
 
 
-def test_feedback_contains_answers_in_display_order_and_names(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    tracker = seeded.tracker()
-    submitted = answer_survey(seeded, tracker, nps="9", note="Merci")
+def test_feedback_contains_answers_in_display_order_and_names(answered: Answered) -> None:
+    tracker = answered.tracker()
+    submitted = answer_survey(answered, tracker, nps="9", note="Merci")
     process_feedback([submitted.id])
-    shown = read(partner, submitted.id.upper())
+    shown = read(answered, submitted.id.upper())
     answers = shown.pop("answers")
     assert shown.pop("updatedAt") >= shown.pop("createdAt")
     assert shown == {
         "id": submitted.id,
         "kind": "SURVEY",
-        "form": {"id": seeded.private_survey_id, "name": "Visit"},
-        "brand": {"id": seeded.brand_id, "name": "Maison Lumen"},
-        "store": {"id": seeded.store_id, "name": "Lyon Bellecour"},
+        "form": {"id": answered.private_survey_id, "name": "Visit"},
+        "brand": {"id": answered.brand_id, "name": "Maison Lumen"},
+        "store": {"id": answered.store_id, "name": "Lyon Bellecour"},
         "purchaseId": submitted.purchase_id,
-        "customerId": seeded.customer_id,
+        "customerId": answered.customer_id,
         "trackerId": tracker,
         "contextId": tracker,
         "language": "en",
@@ -62,7 +48,7 @@ def test_feedback_contains_answers_in_display_order_and_names(
     }
     assert [answer["key"] for answer in answers] == ["what", "note", "nps"]
     assert answers[2] == {
-        "fieldId": seeded.fields["nps"],
+        "fieldId": answered.fields["nps"],
         "key": "nps",
         "type": "NPS",
         "label": "Nps",
@@ -73,25 +59,23 @@ def test_feedback_contains_answers_in_display_order_and_names(
     assert answers[1]["rating"] is None
 
 
-def test_feedback_keeps_wording_that_respondent_saw(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    submitted = answer_contact_form(seeded)
-    seeded.contact_form(fields=[select("what", "Rooms", id=seeded.fields["what"], label="Which?")])
-    (answer,) = read(partner, submitted.id)["answers"]
+def test_feedback_keeps_wording_that_respondent_saw(answered: Answered) -> None:
+    submitted = answer_contact_form(answered)
+    answered.contact_form(
+        fields=[select("what", "Rooms", id=answered.fields["what"], label="Which?")]
+    )
+    (answer,) = read(answered, submitted.id)["answers"]
     assert (answer["label"], answer["displayedValues"]) == ("What", ["Food"])
 
 
-def test_feedback_shows_test_mark_and_time_of_last_change(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    submitted = answer_contact_form(seeded)
-    created = read(partner, submitted.id)
+def test_feedback_shows_test_mark_and_time_of_last_change(answered: Answered) -> None:
+    submitted = answer_contact_form(answered)
+    created = read(answered, submitted.id)
     assert created["updatedAt"] == created["createdAt"]
     process_feedback([submitted.id])
-    processed = read(partner, submitted.id)
+    processed = read(answered, submitted.id)
     mark_test(submitted.id, is_test=True)
-    marked = read(partner, submitted.id)
+    marked = read(answered, submitted.id)
     assert (processed["test"], marked["test"]) == (False, True)
     times = [each["updatedAt"] for each in (created, processed, marked)]
     assert times == sorted(times)
@@ -99,27 +83,27 @@ def test_feedback_shows_test_mark_and_time_of_last_change(
 
 
 def test_feedback_of_other_account_unknown_and_deleted_feedback_are_not_found(
-    client: Client, partner: Partner, seeded: SeededAccount
+    answered: Answered,
 ) -> None:
-    submitted = answer_contact_form(seeded)
+    submitted = answer_contact_form(answered)
     path = f"/partners/feedback?id={submitted.id}"
-    other = new_partner(client)
+    other = new_partner(answered.partner.client)
     problems = [other.get(path), other.get(f"/partners/feedback?id={new_id()}")]
     delete_feedback(submitted.id, "operator")
-    problems.append(partner.get(path))
+    problems.append(answered.partner.get(path))
     assert {(response.status, response.json["detail"]) for response in problems} == {
         (404, "There is no feedback with this id.")
     }
 
 
-def test_feedback_takes_one_aws_request(partner: Partner, seeded: SeededAccount) -> None:
-    submitted = answer_contact_form(seeded)
-    read(partner, submitted.id)
+def test_feedback_takes_one_aws_request(answered: Answered) -> None:
+    submitted = answer_contact_form(answered)
+    read(answered, submitted.id)
     with counted_calls() as calls:
-        read(partner, submitted.id)
+        read(answered, submitted.id)
     assert dict(calls) == {"dynamodb.BatchGetItem": 1}
 
 
 @pytest.mark.parametrize(("query", "code"), [("", "required"), ("?id=x", "invalid_uuid")])
-def test_invalid_id_of_feedback_is_rejected(partner: Partner, query: str, code: str) -> None:
-    assert partner.get(f"/partners/feedback{query}").errors == [("?id", code)]
+def test_invalid_id_of_feedback_is_rejected(answered: Answered, query: str, code: str) -> None:
+    assert answered.partner.get(f"/partners/feedback{query}").errors == [("?id", code)]

@@ -1,6 +1,5 @@
 """Tests of list endpoints: validation of the page request and the `meta` object of the response."""
 
-import json
 from typing import Any
 
 import pytest
@@ -64,37 +63,6 @@ def test_valid_page_request_is_accepted(partner: Partner, body: dict[str, float]
     assert response.status == 201
     assert response.json["meta"]["itemsPerPage"] == body.get("limit", 10)
     assert response.json["meta"]["currentPage"] == body.get("page", 1)
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"{", b"{'limit': 1}", b'{"limit": NaN}', b'{"limit": -Infinity}', b"\xff", b" ",
-        b'{"limit": ' + b"9" * 5000 + b"}", b"[" * 100_000, b'{"limit": 1} x',
-        json.dumps({"limit": 1}).encode("utf-16"),
-    ],
-    ids=range(10),
-)  # fmt: skip
-def test_body_that_is_not_json_is_rejected(partner: Partner, raw: bytes) -> None:
-    assert partner.post("/partners/customer/list", raw).errors == [("", "malformed")]
-
-
-@pytest.mark.parametrize("media_type", ["text/plain", "application/jsonx", "multipart/form-data"])
-def test_media_type_other_than_json_is_rejected(partner: Partner, media_type: str) -> None:
-    response = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
-    assert response.status == 415
-    assert response.headers["content-type"] == "application/problem+json"
-
-
-@pytest.mark.parametrize(
-    "media_type",
-    ["application/json; charset=utf-8", 'Application/JSON;v="a;charset=x";CHARSET="UTF-8"'],
-)
-def test_media_type_is_accepted_in_any_case_and_with_other_parameters(
-    partner: Partner, media_type: str
-) -> None:
-    response = partner.post("/partners/customer/list", {}, {"Content-Type": media_type})
-    assert response.status == 201
 
 
 def test_page_after_last_page_is_empty_and_contains_totals(partner: Partner) -> None:

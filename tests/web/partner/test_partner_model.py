@@ -120,7 +120,7 @@ class PartnerModel(RuleBasedStateMachine):
         _time.ahead = timedelta()
         _provider.sent.clear()
         _receiver.requests.clear()
-        self.shop = open_shop()
+        self.shop = open_shop(_provider, _time)
         self.shop.survey(
             sendingChannels=["EMAIL"],
             resolicitationDelay=0,
@@ -317,7 +317,7 @@ class PartnerModel(RuleBasedStateMachine):
 
     @rule(hours=st.sampled_from([1, 26]))
     def work(self, hours: int) -> None:
-        self.shop.advance(_time, timedelta(hours=hours))
+        self.shop.advance(timedelta(hours=hours))
         for sale in self.sales:
             if sale.state == "PENDING" and sale.send_at <= clock.now():
                 accepts = sale.customer and sale.person.customers[sale.customer]

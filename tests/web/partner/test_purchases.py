@@ -21,9 +21,7 @@ from chalicelib.services.purchases import read
 from chalicelib.services.solicitation import send_survey
 from chalicelib.storage import recordings, solicitations
 from chalicelib.storage.stage_values import stage_secret
-from tests.services.faults import before_request
-from tests.services.moved_time import Time
-from tests.services.solicitation.provider import Provider
+from tests.aws.faults import before_request
 from tests.services.solicitation.soliciting import open_shop
 from tests.web.partner.reporter import Reporter
 from tests.web.partner_client import Partner
@@ -37,9 +35,7 @@ def stored(purchase: dict[str, Any]) -> Solicitation:
     return solicitation
 
 
-def test_reported_purchase_is_returned_with_customer_and_solicited(
-    own: Reporter, provider: Provider
-) -> None:
+def test_reported_purchase_is_returned_with_customer_and_solicited(own: Reporter) -> None:
     own.report(customer={"email": "warm-up@example.test"})
     definition = own.shop.definition(metadata={"room": "12"})
     stage_secret()  # a warm function has it
@@ -53,10 +49,10 @@ def test_reported_purchase_is_returned_with_customer_and_solicited(
     assert purchase["metadata"] == {"room": "12"}
     own.shop.solicit()
     assert own.outcome(purchase) == ("SENT", None)
-    assert len(provider.sent) == 1
+    assert len(own.shop.provider.sent) == 1
 
 
-def test_repeated_report_changes_nothing(own: Reporter, provider: Provider) -> None:
+def test_repeated_report_changes_nothing(own: Reporter) -> None:
     definition = own.shop.definition()
     first = own.post("purchase", **definition).json
     own.shop.solicit()
@@ -64,31 +60,31 @@ def test_repeated_report_changes_nothing(own: Reporter, provider: Provider) -> N
         assert own.post("purchase", **definition).json == first
     assert calls.total() == 3
     own.shop.solicit()
-    assert len(provider.sent) == 1
+    assert len(own.shop.provider.sent) == 1
     assert first["customer"]["purchaseCount"] == 1
 
 
-def test_report_without_solicit_sends_nothing(own: Reporter, provider: Provider) -> None:
+def test_report_without_solicit_sends_nothing(own: Reporter) -> None:
     purchase = own.report(solicit=False)
     own.shop.solicit()
     assert own.outcome(purchase) == ("SKIPPED", "NOT_REQUESTED")
-    assert not provider.sent
+    assert not own.shop.provider.sent
 
 
-def test_survey_waits_until_send_at(own: Reporter, provider: Provider, time: Time) -> None:
+def test_survey_waits_until_send_at(own: Reporter) -> None:
     send_at = clock.now() + timedelta(days=3)
     purchase = own.report(sendAt=format_timestamp(send_at))
     own.shop.solicit()
     tracker = own.tracker(purchase)
     assert (tracker["state"], tracker["reason"]) == ("PENDING", "SEND_AT")
     assert tracker["sendAt"] == format_timestamp(send_at)
-    own.shop.advance(time, timedelta(days=3, seconds=-5))
-    assert not provider.sent
-    own.shop.advance(time, timedelta(seconds=10))
+    own.shop.advance(timedelta(days=3, seconds=-5))
+    assert not own.shop.provider.sent
+    own.shop.advance(timedelta(seconds=10))
     assert own.outcome(purchase) == ("SENT", None)
 
 
-def test_update_keeps_replaces_or_clears_send_at(own: Reporter, provider: Provider) -> None:
+def test_update_keeps_replaces_or_clears_send_at(own: Reporter) -> None:
     definition = own.shop.definition()
     days = [format_timestamp(clock.now() + timedelta(days=number)) for number in range(5)]
     purchase = own.post("purchase", **definition, sendAt=days[3]).json
@@ -109,7 +105,7 @@ def test_update_keeps_replaces_or_clears_send_at(own: Reporter, provider: Provid
 
 
 def test_send_at_is_kept_while_message_is_being_sent(
-    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, time: Time
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definition = own.shop.definition()
     purchase = own.post("purchase", **definition).json
@@ -123,29 +119,29 @@ def test_send_at_is_kept_while_message_is_being_sent(
     monkeypatch.setattr(send_survey, "send_invitation", fail)
     monkeypatch.setattr(send_survey, "MAX_PAUSE_S", 900)  # no second attempt in this invocation
     own.shop.solicit()
-    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
+    monkeypatch.setattr(send_survey, "send_invitation", own.shop.provider.send)
     assert own.tracker(purchase)["sendAt"] == send_at
-    own.shop.advance(time, timedelta(hours=47))
-    assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
-    own.shop.advance(time, timedelta(hours=2))
+    own.shop.advance(timedelta(hours=47))
+    assert (own.shop.provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+    own.shop.advance(timedelta(hours=2))
     assert own.outcome(purchase) == ("SENT", None)
 
 
 @pytest.mark.parametrize("request_number", range(2))
 def test_survey_is_not_sent_before_send_at_whenever_update_arrives(
-    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, request_number: int
+    own: Reporter, request_number: int
 ) -> None:
     definition = own.shop.definition()
     purchase = own.post("purchase", **definition).json
     send_at = format_timestamp(clock.now() + timedelta(days=2))
     update = partial(own.post, "purchase", **definition, sendAt=send_at)
-    with before_request(monkeypatch, request_number, update):
+    with before_request(request_number, update):
         own.shop.solicit()
-    assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+    assert (own.shop.provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
 
 
 def test_survey_is_not_sent_if_update_becomes_visible_row_by_row(
-    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definition = own.shop.definition()
     purchase = own.post("purchase", **definition).json
@@ -154,7 +150,7 @@ def test_survey_is_not_sent_if_update_becomes_visible_row_by_row(
         monkeypatch, lambda: own.post("purchase", **definition, sendAt=send_at)
     )
     own.shop.solicit()
-    assert (provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
+    assert (own.shop.provider.sent, own.outcome(purchase)) == ([], ("PENDING", "SEND_AT"))
 
 
 def test_survey_is_not_skipped_if_update_becomes_visible_row_by_row(
@@ -183,7 +179,7 @@ def read_old_purchase_during(monkeypatch: pytest.MonkeyPatch, update: Callable[[
 
 
 def test_update_is_decided_again_if_claim_ends_during_it(
-    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, time: Time
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definition = own.shop.definition()
     days = [format_timestamp(clock.now() + timedelta(days=number)) for number in range(5)]
@@ -198,7 +194,7 @@ def test_update_is_decided_again_if_claim_ends_during_it(
 
     monkeypatch.setattr(recordings, "load_known", read_claimed)
     own.post("purchase", **definition, sendAt=days[1])
-    own.shop.advance(time, timedelta(days=1, seconds=10))
+    own.shop.advance(timedelta(days=1, seconds=10))
     assert own.outcome(purchase) == ("SENT", None)
 
 
@@ -257,7 +253,7 @@ def test_purchase_above_size_limit_is_rejected(own: Reporter) -> None:
     assert own.report(metadata={"a": "x" * 31 * 1024})
 
 
-def test_batch_reports_result_of_each_row(own: Reporter, provider: Provider) -> None:
+def test_batch_reports_result_of_each_row(own: Reporter) -> None:
     again = own.shop.definition()
     rows = [again, {"source": "Site"}, own.shop.definition(storeId=new_id()), "x", again]
     response = own.post("purchase/batch", batch=rows, solicit=True)
@@ -275,7 +271,7 @@ def test_batch_reports_result_of_each_row(own: Reporter, provider: Provider) -> 
     }
     assert (items[3]["errors"][0]["pointer"], items[3]["id"]) == ("/batch/3", None)
     own.shop.solicit()
-    assert len(provider.sent) == 1
+    assert len(own.shop.provider.sent) == 1
 
 
 @pytest.mark.parametrize(("rows", "status"), [(100, 201), (101, 400), (0, 400)])
@@ -308,12 +304,10 @@ def test_purchase_is_found_by_source_and_external_id(own: Reporter, foreign: Par
     assert foreign.post("/partners/purchase/find", key).status == 404
 
 
-def test_purchases_are_listed_in_order_of_creation(
-    own: Reporter, foreign: Partner, time: Time
-) -> None:
+def test_purchases_are_listed_in_order_of_creation(own: Reporter, foreign: Partner) -> None:
     ids = []
     for number in range(5):
-        time.ahead += timedelta(seconds=1)
+        own.shop.time.ahead += timedelta(seconds=1)
         ids.append(own.report(customer={"email": f"{number % 2}@example.test"})["id"])
     assert [i for page in own.pages("purchase", limit=2) for i in page] == ids
     assert own.pages("purchase")[0] == ids
@@ -348,19 +342,19 @@ def test_cursor_belongs_to_its_filters(own: Reporter, foreign: Partner) -> None:
 
 
 def test_large_purchases_are_listed_on_several_pages(
-    own: Reporter, monkeypatch: pytest.MonkeyPatch, time: Time
+    own: Reporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read, "_MAX_PAGE_BYTES", 5_000)
     ids = []
     for _ in range(4):
-        time.ahead += timedelta(seconds=1)
+        own.shop.time.ahead += timedelta(seconds=1)
         ids.append(own.report(metadata={"a": "x" * 1_000})["id"])
     listed = own.pages("purchase", limit=10)
     assert len(listed) > 1
     assert [i for page in listed for i in page] == ids
 
 
-def test_pending_survey_is_cancelled(own: Reporter, provider: Provider) -> None:
+def test_pending_survey_is_cancelled(own: Reporter) -> None:
     purchase = own.report()
     tracker = own.cancel(purchase)
     assert (tracker["state"], tracker["reason"]) == ("SKIPPED", "CANCELLED")
@@ -369,25 +363,21 @@ def test_pending_survey_is_cancelled(own: Reporter, provider: Provider) -> None:
     own.post("purchase", **own.shop.definition(externalId=purchase["externalId"]))
     own.shop.solicit()
     assert own.outcome(purchase) == ("SKIPPED", "CANCELLED")
-    assert not provider.sent
+    assert not own.shop.provider.sent
 
 
-def test_held_survey_is_cancelled_by_source_and_external_id(
-    own: Reporter, provider: Provider, time: Time
-) -> None:
+def test_held_survey_is_cancelled_by_source_and_external_id(own: Reporter) -> None:
     purchase = own.report(sendAt=format_timestamp(clock.now() + timedelta(days=1)))
     own.shop.solicit()
     with counted_calls() as calls:
         response = own.post("purchase/cancel", source="Site", externalId=purchase["externalId"])
     assert calls.total() == 3
     assert (response.status, response.json["reason"]) == (201, "CANCELLED")
-    own.shop.advance(time, timedelta(days=2))
-    assert not provider.sent
+    own.shop.advance(timedelta(days=2))
+    assert not own.shop.provider.sent
 
 
-def test_parked_survey_is_pending_and_can_be_cancelled(
-    own: Reporter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parked_survey_is_pending_and_can_be_cancelled(own: Reporter) -> None:
     purchase = own.report()
     for _ in range(MAX_CLAIMS):
         error = RuntimeError("defect")
@@ -396,7 +386,7 @@ def test_parked_survey_is_pending_and_can_be_cancelled(
     assert own.cancel(purchase)["reason"] == "CANCELLED"
 
 
-def test_sent_survey_is_not_changed_by_cancellation(own: Reporter, provider: Provider) -> None:
+def test_sent_survey_is_not_changed_by_cancellation(own: Reporter) -> None:
     purchase = own.report()
     own.shop.solicit()
     sent = own.tracker(purchase)
@@ -406,23 +396,19 @@ def test_sent_survey_is_not_changed_by_cancellation(own: Reporter, provider: Pro
 
 @pytest.mark.parametrize("request_number", range(5))
 def test_survey_is_cancelled_or_sent_whenever_cancellation_arrives(
-    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, request_number: int
+    own: Reporter, request_number: int
 ) -> None:
     purchase = own.report()
-    with before_request(monkeypatch, request_number, lambda: own.cancel(purchase)):
+    with before_request(request_number, lambda: own.cancel(purchase)):
         own.shop.solicit()
     state = own.tracker(purchase)["state"]
-    assert (state, len(provider.sent)) in [("SKIPPED", 0), ("SENT", 1)]
+    assert (state, len(own.shop.provider.sent)) in [("SKIPPED", 0), ("SENT", 1)]
     assert state == "SKIPPED" or request_number > 2
 
 
 @pytest.mark.parametrize("error", [MessageNotSent("Throttling"), OutcomeUnknown("ReadTimeout")])
 def test_survey_that_was_not_sent_is_not_tried_again_after_cancellation(
-    own: Reporter,
-    provider: Provider,
-    monkeypatch: pytest.MonkeyPatch,
-    time: Time,
-    error: Exception,
+    own: Reporter, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     purchase = own.report()
 
@@ -433,26 +419,26 @@ def test_survey_that_was_not_sent_is_not_tried_again_after_cancellation(
     monkeypatch.setattr(send_survey, "send_invitation", fail)
     monkeypatch.setattr(send_survey, "MAX_PAUSE_S", 900)  # no second attempt in this invocation
     own.shop.solicit()
-    monkeypatch.setattr(send_survey, "send_invitation", provider.send)
-    own.shop.advance(time, timedelta(hours=1))
+    monkeypatch.setattr(send_survey, "send_invitation", own.shop.provider.send)
+    own.shop.advance(timedelta(hours=1))
     expected = "UNKNOWN" if isinstance(error, OutcomeUnknown) else "SKIPPED"
     assert own.tracker(purchase)["state"] == expected
-    assert not provider.sent
+    assert not own.shop.provider.sent
 
 
 @pytest.mark.parametrize("request_number", range(3))
 def test_cancellation_wins_over_work_that_arrives_during_it(
-    own: Reporter, provider: Provider, monkeypatch: pytest.MonkeyPatch, request_number: int
+    own: Reporter, request_number: int
 ) -> None:
     purchase = own.report(sendAt=format_timestamp(clock.now() + timedelta(days=1)))
     update: Callable[[], object] = lambda: own.post(  # noqa: E731
         "purchase", **own.shop.definition(externalId=purchase["externalId"])
     )
-    with before_request(monkeypatch, request_number, update):
+    with before_request(request_number, update):
         own.cancel(purchase)
     own.shop.solicit()
     assert own.outcome(purchase) == ("SKIPPED", "CANCELLED")
-    assert not provider.sent
+    assert not own.shop.provider.sent
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from botocore.client import BaseClient
 from chalice.test import Client
 
 from chalicelib.domain.customers.platforms import IDENTIFIERS
 from chalicelib.domain.ids import new_id
+from tests.aws.requests import Request, responding
 from tests.web.loaded_account import LoadedAccount
 from tests.web.partner_client import new_partner
 
@@ -122,18 +122,15 @@ def test_unsupported_method_returns_problem_details(loaded: LoadedAccount) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_requests_by_id_use_consistent_reads(
-    loaded: LoadedAccount, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    real = BaseClient._make_api_call  # type: ignore[attr-defined]
+def test_requests_by_id_use_consistent_reads(loaded: LoadedAccount, kind: str) -> None:
     consistent: list[bool] = []
 
-    def request(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-        tables = [arguments, *arguments.get("RequestItems", {}).values()]
+    def respond(request: Request) -> Any:
+        tables = [request.arguments, *request.arguments.get("RequestItems", {}).values()]
         consistent.append(any(table.get("ConsistentRead") for table in tables))
-        return real(client, operation, arguments)
+        return request.send()
 
     assert loaded.partner.get(loaded.paths[kind]).status == 200
-    monkeypatch.setattr(BaseClient, "_make_api_call", request)
-    assert loaded.partner.get(loaded.paths[kind]).status == 200
+    with responding(respond):
+        assert loaded.partner.get(loaded.paths[kind]).status == 200
     assert set(consistent) == {True}

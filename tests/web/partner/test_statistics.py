@@ -7,58 +7,39 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
-from chalice.test import Client
 
+from admin.services.accounts.settings import change_account_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.errors import TooMuch
 from chalicelib.domain.feedback import statistics as domain
 from chalicelib.domain.feedback.daily import NAMES, DailyGroup
-from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.statistics import GroupBy, Interval, StatisticsRequest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import marshalled_bytes
 from chalicelib.domain.parsing import parse
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import statistics
-from chalicelib.services.feedback.process import process_feedback
 from chalicelib.storage.statistics import StatisticsRow, load_pages
 from tests.docs.blocks import block
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
-from tests.web.partner_client import Partner, Response, with_permissions
-from tests.web.seeded_account import SeededAccount, seed_account
+from tests.web.partner.answered import Answered, processed
+from tests.web.partner_client import Response
 
 PATH: Final = "/partners/statistics"
 DAYS: Final = {"since": "2026-01-01", "until": "2026-12-31"}
 
 
-@pytest.fixture
-def seeded(client: Client) -> SeededAccount:
-    clear_caches()
-    return seed_account()
-
-
-@pytest.fixture
-def partner(client: Client, seeded: SeededAccount) -> Partner:
-    return with_permissions(Partner(client, seeded.account_id))
-
-
-def items(partner: Partner, **body: Any) -> list[dict[str, Any]]:
+def items(answered: Answered, **body: Any) -> list[dict[str, Any]]:
     now = clock.now()
     days = {"since": f"{now - timedelta(days=300):%F}", "until": f"{now + timedelta(days=99):%F}"}
-    response = partner.post(PATH, {**days, **body})
+    response = answered.partner.post(PATH, {**days, **body})
     assert response.status == 201, response.body
     found: list[dict[str, Any]] = response.json["items"]
     return found
-
-
-def processed(*submitted: Feedback) -> list[str]:
-    ids = [record.id for record in submitted]
-    process_feedback(ids)
-    return ids
 
 
 def rejected(response: Response, pointer: str, code: str) -> bool:
@@ -66,20 +47,18 @@ def rejected(response: Response, pointer: str, code: str) -> bool:
     return response.status == 400 and (error["pointer"], error["code"]) == (pointer, code)
 
 
-def test_request_of_guide_is_accepted(partner: Partner) -> None:
+def test_request_of_guide_is_accepted(answered: Answered) -> None:
     request = json.loads(block("docs/integrating.md", '"interval": "WEEK"').text)
-    assert partner.post(PATH, request).status == 201
+    assert answered.partner.post(PATH, request).status == 201
 
 
 # --- numbers
 
 
-def test_statistics_count_feedback_by_rating_and_first_nps_answer(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    processed(*(answer_survey(seeded, nps=str(n)) for n in (0, 6, 7, 8, 9, 9, 9, 10, 10, 10)))
-    processed(answer_contact_form(seeded))
-    (item,) = items(partner)
+def test_statistics_count_feedback_by_rating_and_first_nps_answer(answered: Answered) -> None:
+    processed(*(answer_survey(answered, nps=str(n)) for n in (0, 6, 7, 8, 9, 9, 9, 10, 10, 10)))
+    processed(answer_contact_form(answered))
+    (item,) = items(answered)
     assert item["feedbackCount"] == 11
     assert item["ratingCounts"] == [1, 0, 0, 0, 0, 0, 1, 1, 1, 3, 3]
     assert item["averageRating"] == 7.8
@@ -89,11 +68,9 @@ def test_statistics_count_feedback_by_rating_and_first_nps_answer(
     assert nps["low"] < 0 < 40 < nps["high"] < 100
 
 
-def test_statistics_have_no_score_below_ten_answers(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    processed(*(answer_survey(seeded, nps="9") for _ in range(9)))
-    (item,) = items(partner)
+def test_statistics_have_no_score_below_ten_answers(answered: Answered) -> None:
+    processed(*(answer_survey(answered, nps="9") for _ in range(9)))
+    (item,) = items(answered)
     assert item["nps"] == {
         "promoters": 9,
         "passives": 0,
@@ -102,76 +79,72 @@ def test_statistics_have_no_score_below_ten_answers(
         "low": None,
         "high": None,
     }
-    processed(answer_survey(seeded, nps="9"))
-    assert items(partner)[0]["nps"]["score"] == 100
+    processed(answer_survey(answered, nps="9"))
+    assert items(answered)[0]["nps"]["score"] == 100
 
 
-def test_statistics_without_feedback_have_no_mean_and_no_rate(partner: Partner) -> None:
-    (item,) = items(partner)
+def test_statistics_without_feedback_have_no_mean_and_no_rate(answered: Answered) -> None:
+    (item,) = items(answered)
     assert (item["feedbackCount"], item["surveysSent"]) == (0, 0)
     assert item["averageRating"] is item["responseRate"] is None
 
 
 def test_test_marks_and_deletions_subtract_and_anonymizing_keeps_numbers(
-    partner: Partner, seeded: SeededAccount
+    answered: Answered,
 ) -> None:
     kept, marked, deleted, hidden = processed(
-        answer_survey(seeded, seeded.tracker(), nps="3"),
-        *(answer_survey(seeded, nps=nps) for nps in ("9", "8", "7")),
+        answer_survey(answered, answered.tracker(), nps="3"),
+        *(answer_survey(answered, nps=nps) for nps in ("9", "8", "7")),
     )
     mark_test(marked, is_test=True)
     mark_test(hidden, is_test=True)
     delete_feedback(deleted, "anna")
     delete_feedback(hidden, "anna")
-    assert items(partner)[0]["ratingCounts"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert items(answered)[0]["ratingCounts"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
     mark_test(marked, is_test=False)
-    continue_erasure(start_erasure(seeded.account_id, seeded.customer_id, "anna").pointer)
-    (before,) = items(partner)
+    continue_erasure(start_erasure(answered.account_id, answered.customer_id, "anna").pointer)
+    (before,) = items(answered)
     assert before["ratingCounts"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0]
     delete_feedback(kept, "anna")
-    (after,) = items(partner)
+    (after,) = items(answered)
     assert (after["feedbackCount"], after["nps"]["detractors"]) == (1, 0)
 
 
-def test_feedback_stays_on_its_day_after_change_of_time_zone(
-    partner: Partner, seeded: SeededAccount
-) -> None:
-    change_account_settings(seeded.account_id, {"timeZone": "Pacific/Kiritimati"}, "anna")
+def test_feedback_stays_on_its_day_after_change_of_time_zone(answered: Answered) -> None:
+    change_account_settings(answered.account_id, {"timeZone": "Pacific/Kiritimati"}, "anna")
     clear_caches()
     with clock.fixed_at(datetime(2026, 11, 20, 10, tzinfo=UTC)):
-        submitted = answer_contact_form(seeded)
+        submitted = answer_contact_form(answered)
     (stored_id,) = processed(submitted)
-    (day,) = (item["from"] for item in items(partner, interval="DAY") if item["feedbackCount"])
+    (day,) = (item["from"] for item in items(answered, interval="DAY") if item["feedbackCount"])
     assert day == "2026-11-21"
-    change_account_settings(seeded.account_id, {"timeZone": "Pacific/Midway"}, "anna")
+    change_account_settings(answered.account_id, {"timeZone": "Pacific/Midway"}, "anna")
     clear_caches()
     delete_feedback(stored_id, "anna")
-    assert not any(item["feedbackCount"] for item in items(partner, interval="DAY"))
+    assert not any(item["feedbackCount"] for item in items(answered, interval="DAY"))
 
 
 # --- groups and filters
 
 
-def test_statistics_are_grouped_by_form_and_kind_and_filtered(
-    partner: Partner, seeded: SeededAccount
-) -> None:
+def test_statistics_are_grouped_by_form_and_kind_and_filtered(answered: Answered) -> None:
     processed(
-        answer_contact_form(seeded),
-        answer_survey(seeded, nps="1"),
-        answer_survey(seeded, seeded.tracker(), nps="2"),
+        answer_contact_form(answered),
+        answer_survey(answered, nps="1"),
+        answer_survey(answered, answered.tracker(), nps="2"),
     )
-    by_form = items(partner, groupBy=["FORM", "KIND"])
+    by_form = items(answered, groupBy=["FORM", "KIND"])
     assert {(item["formId"], item["kind"], item["feedbackCount"]) for item in by_form} == {
-        (seeded.contact_form_id, "CONTACT_FORM", 1),
-        (seeded.survey_id, "SURVEY", 1),
-        (seeded.private_survey_id, "SURVEY", 1),
+        (answered.contact_form_id, "CONTACT_FORM", 1),
+        (answered.survey_id, "SURVEY", 1),
+        (answered.private_survey_id, "SURVEY", 1),
     }
-    assert [item["feedbackCount"] for item in items(partner, kind="SURVEY")] == [2]
-    (of_store,) = items(partner, groupBy=["STORE", "BRAND"], storeIds=[seeded.store_id])
-    assert (of_store["storeId"], of_store["feedbackCount"]) == (seeded.store_id, 1)
+    assert [item["feedbackCount"] for item in items(answered, kind="SURVEY")] == [2]
+    (of_store,) = items(answered, groupBy=["STORE", "BRAND"], storeIds=[answered.store_id])
+    assert (of_store["storeId"], of_store["feedbackCount"]) == (answered.store_id, 1)
     assert of_store["brandId"]
-    assert items(partner, groupBy=["STORE"], formIds=[new_id()]) == []
-    assert items(partner, brandIds=[of_store["brandId"]], formIds=[seeded.contact_form_id])
+    assert items(answered, groupBy=["STORE"], formIds=[new_id()]) == []
+    assert items(answered, brandIds=[of_store["brandId"]], formIds=[answered.contact_form_id])
 
 
 def counted(*days: str) -> list[tuple[DailyGroup, Counter[str]]]:
@@ -224,31 +197,31 @@ def test_days_without_numbers_are_listed_without_groups() -> None:
     ],
 )
 def test_invalid_request_for_statistics_is_rejected(
-    partner: Partner, body: dict[str, Any], pointer: str, code: str
+    answered: Answered, body: dict[str, Any], pointer: str, code: str
 ) -> None:
-    assert rejected(partner.post(PATH, {**DAYS, **body}), pointer, code)
+    assert rejected(answered.partner.post(PATH, {**DAYS, **body}), pointer, code)
 
 
-def test_period_has_up_to_400_days(partner: Partner) -> None:
-    assert len(items(partner, **{**DAYS, "until": "2027-02-04"}, interval="DAY")) == 400
+def test_period_has_up_to_400_days(answered: Answered) -> None:
+    assert len(items(answered, **{**DAYS, "until": "2027-02-04"}, interval="DAY")) == 400
 
 
-def test_statistics_need_one_request(partner: Partner, seeded: SeededAccount) -> None:
-    processed(answer_survey(seeded, nps="9"))
-    items(partner)
+def test_statistics_need_one_request(answered: Answered) -> None:
+    processed(answer_survey(answered, nps="9"))
+    items(answered)
     with counted_calls() as calls:
-        items(partner)
+        items(answered)
     assert dict(calls) == {"dynamodb.Query": 1}
 
 
 def test_more_than_20_mb_of_numbers_are_rejected(
-    partner: Partner, monkeypatch: pytest.MonkeyPatch
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = statistics.MAX_REQUESTS
     monkeypatch.setattr(statistics.statistics, "load_pages", lambda *_: iter([[]] * pages))
-    assert partner.post(PATH, DAYS).status == 201
+    assert answered.partner.post(PATH, DAYS).status == 201
     monkeypatch.setattr(statistics.statistics, "load_pages", lambda *_: iter([[]] * (pages + 1)))
-    response = partner.post(PATH, DAYS)
+    response = answered.partner.post(PATH, DAYS)
     assert response.json["code"] == "too_much"
     assert rejected(response, "", "too_much")
 

@@ -10,6 +10,7 @@ import pytest
 from chalice.test import Client
 
 from admin.services.accounts.manage import read_stats
+from admin.services.accounts.settings import change_account_settings
 from admin.services.recount.recount import recount
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -17,16 +18,13 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.sending_errors import MessageRejected, OutcomeUnknown
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import trackers
 from chalicelib.storage.stage_values import stage_secret
+from tests.aws.faults import before_request
 from tests.services.customers.importing import accept_batch
 from tests.services.erasure.erasing import erase, finish
-from tests.services.faults import before_request
-from tests.services.moved_time import Time
 from tests.services.queues import IMPORT_QUEUE
-from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import CUSTOMER, DAY_S
 from tests.web.partner.reporter import Reporter
 from tests.web.partner_client import Partner
@@ -60,12 +58,10 @@ def test_tracker_of_sent_survey_hides_id_until_it_is_answered(own: Reporter) -> 
     }
 
 
-def test_surveys_are_listed_by_creation_state_and_customer(
-    own: Reporter, foreign: Partner, time: Time
-) -> None:
+def test_surveys_are_listed_by_creation_state_and_customer(own: Reporter, foreign: Partner) -> None:
     purchases = []
     for number in range(5):
-        time.ahead += timedelta(seconds=1)
+        own.shop.time.ahead += timedelta(seconds=1)
         customer = {"email": f"{number % 2}@example.test", "emailOptin": number < 2}
         purchases.append(own.report(customer=customer))
         own.shop.solicit()
@@ -90,14 +86,12 @@ def test_surveys_are_listed_by_creation_state_and_customer(
     assert sorted(invalid.errors) == [("/limit", "out_of_range"), ("/state", "not_allowed")]
 
 
-def test_link_replaces_message_and_is_answered(
-    own: Reporter, provider: Provider, client: Client
-) -> None:
+def test_link_replaces_message_and_is_answered(own: Reporter, client: Client) -> None:
     own.shop.survey(publiclyAvailable=False)
     purchase = own.report()
     tracker = own.link(purchase)
     own.shop.solicit()
-    assert not provider.sent
+    assert not own.shop.provider.sent
     assert (tracker["state"], tracker["channel"], tracker["reason"]) == ("SENT", "LINK", None)
     assert tracker["sentAt"]
     assert (tracker["surveyId"], tracker["id"]) == (own.shop.survey_id, None)
@@ -194,11 +188,7 @@ def test_skipped_survey_can_get_link(
     ],
 )  # fmt: skip
 def test_rules_of_messages_apply_to_links(
-    own: Reporter,
-    provider: Provider,
-    prepare: Callable[[Reporter], None],
-    fields: dict[str, Any],
-    reason: str,
+    own: Reporter, prepare: Callable[[Reporter], None], fields: dict[str, Any], reason: str
 ) -> None:
     prepare(own)
     if "sendAt" in fields:
@@ -210,7 +200,7 @@ def test_rules_of_messages_apply_to_links(
     own.shop.solicit()
     assert own.no_link(purchase) == reason
     assert own.tracker(purchase)["reason"] == reason
-    assert not provider.sent
+    assert not own.shop.provider.sent
 
 
 def _close(own: Reporter) -> None:
@@ -221,14 +211,14 @@ def _close(own: Reporter) -> None:
     clear_caches()
 
 
-def test_message_and_cancellation_exclude_link(own: Reporter, provider: Provider) -> None:
+def test_message_and_cancellation_exclude_link(own: Reporter) -> None:
     own.shop.survey(resolicitationDelay=0)
     for reaction, reason in [
         (None, "SENT"),
         (MessageRejected("x"), "REJECTED"),
         (OutcomeUnknown("x"), "UNKNOWN"),
     ]:
-        provider.reactions = [reaction] if reaction else []
+        own.shop.provider.reactions = [reaction] if reaction else []
         purchase = own.report()
         own.shop.solicit()
         assert own.no_link(purchase) == reason
@@ -238,23 +228,21 @@ def test_message_and_cancellation_exclude_link(own: Reporter, provider: Provider
         assert own.no_link(purchase) == "CANCELLED"
 
 
-def test_link_is_not_possible_while_message_is_being_sent(
-    own: Reporter, provider: Provider
-) -> None:
+def test_link_is_not_possible_while_message_is_being_sent(own: Reporter) -> None:
     purchase = own.report()
     reasons = []
-    provider.reactions = [lambda _: reasons.append(own.no_link(purchase))]
+    own.shop.provider.reactions = [lambda _: reasons.append(own.no_link(purchase))]
     own.shop.solicit()
     assert reasons == ["SENDING"]
     assert own.outcome(purchase) == ("SENT", None)
 
 
-def test_link_counts_as_survey_for_next_purchases(own: Reporter, time: Time) -> None:
+def test_link_counts_as_survey_for_next_purchases(own: Reporter) -> None:
     own.link(own.report())
     later = own.report()
     own.shop.solicit()
     assert own.outcome(later) == ("SKIPPED", "ALREADY_SOLICITED")
-    own.shop.advance(time, timedelta(seconds=30 * DAY_S))
+    own.shop.advance(timedelta(seconds=30 * DAY_S))
     last = own.report()
     own.shop.solicit()
     assert own.outcome(last) == ("SENT", None)
@@ -263,11 +251,7 @@ def test_link_counts_as_survey_for_next_purchases(own: Reporter, time: Time) -> 
 @pytest.mark.parametrize("request_number", [1, 2, 3])
 @pytest.mark.parametrize("loses_response", [False, True])
 def test_survey_is_sent_or_linked_whenever_request_arrives(
-    own: Reporter,
-    provider: Provider,
-    monkeypatch: pytest.MonkeyPatch,
-    request_number: int,
-    loses_response: bool,
+    own: Reporter, request_number: int, loses_response: bool
 ) -> None:
     purchase = own.report()
     links = []
@@ -276,11 +260,11 @@ def test_survey_is_sent_or_linked_whenever_request_arrives(
         response = own.post("survey-tracker", purchaseId=purchase["id"])
         links.append(response.status == 201)
 
-    with before_request(monkeypatch, request_number, link, loses_response=loses_response):
+    with before_request(request_number, link, loses_response=loses_response):
         own.shop.solicit()
     tracker = own.tracker(purchase)
     assert tracker["state"] == "SENT"
-    assert (links, len(provider.sent)) == (
+    assert (links, len(own.shop.provider.sent)) == (
         ([True], 0) if tracker["channel"] == "LINK" else ([False], 1)
     )
     assert read_stats(own.shop.account_id)["surveys_sent"] == 1
@@ -309,19 +293,19 @@ CHANGES: dict[str, Callable[[Reporter, dict[str, Any]], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("request_number", [1, 2, 3])
 def test_change_during_link_request_is_respected(
-    own: Reporter,
-    provider: Provider,
-    monkeypatch: pytest.MonkeyPatch,
-    change: str,
-    request_number: int,
+    own: Reporter, change: str, request_number: int
 ) -> None:
     purchase = own.report()
-    with before_request(monkeypatch, request_number, lambda: CHANGES[change](own, purchase)):
+    with before_request(request_number, lambda: CHANGES[change](own, purchase)):
         response = own.post("survey-tracker", purchaseId=purchase["id"])
     tracker = own.tracker(purchase)
     match change:
         case "send":
-            assert (response.status, tracker["channel"], len(provider.sent)) == (409, "EMAIL", 1)
+            assert (response.status, tracker["channel"], len(own.shop.provider.sent)) == (
+                409,
+                "EMAIL",
+                1,
+            )
         case "link" | "update":
             assert (response.status, response.json) == (201, tracker)
         case "import":
@@ -334,12 +318,10 @@ def test_change_during_link_request_is_respected(
         case "other link":
             assert (response.status, tracker["state"]) == (409, "PENDING")
     own.shop.solicit()
-    assert len(provider.sent) == (change == "send")
+    assert len(own.shop.provider.sent) == (change == "send")
 
 
-def test_link_and_import_are_both_applied_whenever_link_is_requested(
-    own: Reporter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_link_and_import_are_both_applied_whenever_link_is_requested(own: Reporter) -> None:
     links: list[dict[str, Any]] = []
 
     def link(purchase: dict[str, Any]) -> None:
@@ -347,7 +329,7 @@ def test_link_and_import_are_both_applied_whenever_link_is_requested(
 
     for number in count():
         purchase = own.report(customer={"email": f"{number}@example.test"})
-        with before_request(monkeypatch, number, partial(link, purchase)):
+        with before_request(number, partial(link, purchase)):
             import_row(own, purchase)
         assert own.reported(purchase)["customer"]["company"] == "Lumen"
         if len(links) == number:
@@ -356,9 +338,7 @@ def test_link_and_import_are_both_applied_whenever_link_is_requested(
     assert number > 3
 
 
-def test_erasure_ends_link_whenever_link_is_requested(
-    own: Reporter, provider: Provider, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_erasure_ends_link_whenever_link_is_requested(own: Reporter) -> None:
     purchases, statuses = [], []
 
     def link(purchase_id: str) -> None:
@@ -367,7 +347,7 @@ def test_erasure_ends_link_whenever_link_is_requested(
     for number in count():
         customer = {"email": f"{number}@example.test", "emailOptin": True}
         purchase = own.report(customer=customer)
-        with before_request(monkeypatch, number, partial(link, purchase["id"])):
+        with before_request(number, partial(link, purchase["id"])):
             erase(own.shop.account_id, purchase["customer"]["id"])
         if len(statuses) == number:
             break
@@ -375,14 +355,14 @@ def test_erasure_ends_link_whenever_link_is_requested(
     own.shop.solicit()
     for purchase, status in zip(purchases, statuses, strict=True):
         customer_id = purchase["customer"]["id"]
-        finish(own.shop.account_id, customer_id, time)
+        finish(own.shop.account_id, customer_id, own.shop.time)
         tracker = own.tracker(purchase)
         assert (tracker["link"], tracker["customerId"]) == (None, None)
         assert not list(trackers.of_customer(own.shop.account_id, customer_id))
         expected = ("SENT", "LINK", None) if status == 201 else ("SKIPPED", None, "ERASED")
         assert (tracker["state"], tracker["channel"], tracker["reason"]) == expected
     assert {201, 409} == set(statuses)
-    assert not provider.sent
+    assert not own.shop.provider.sent
 
 
 @pytest.mark.parametrize("solicit", [True, False])

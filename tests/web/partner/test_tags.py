@@ -5,13 +5,14 @@ from datetime import timedelta
 
 import pytest
 
+from admin.domain.tags import tag_id
 from admin.services.customers.save import save_customer
+from admin.storage.tags import find_tags
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.accounts import tags
+from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
-from chalicelib.storage import places
 from tests.services.moved_time import Time
 from tests.web.definitions import customer_definition
 from tests.web.loaded_account import LoadedAccount
@@ -37,14 +38,14 @@ def test_names_that_differ_only_in_case_are_one_tag(partner: Partner, time: Time
     same, press = tags_of(partner, second)
     assert tag == same
     assert (tag["tag"], tag["color"], tag["createdAt"]) == ("VIP", "#C0392B", tag["updatedAt"])
-    assert tag["id"] == tags.tag_id(partner.account_id, "Vip")
+    assert tag["id"] == tag_id(partner.account_id, "Vip")
     assert (press["tag"], press["color"]) == ("Press", None)
     items = partner.post("/partners/customer/list", {}).json["items"]
     assert [item["tags"] for item in items] == [[tag], [tag, press]]
 
 
 def test_tag_ids_with_same_name_differ_between_accounts() -> None:
-    assert tags.tag_id(new_id(), "VIP") != tags.tag_id(new_id(), "VIP")
+    assert tag_id(new_id(), "VIP") != tag_id(new_id(), "VIP")
 
 
 def test_latest_color_of_tag_applies_to_all_its_customers(partner: Partner, time: Time) -> None:
@@ -82,7 +83,7 @@ def test_saving_customer_with_unchanged_tags_writes_no_tag_row(
 ) -> None:
     save(partner, {"tag": "VIP", "color": "#000"})
     for name in ("create_tag", "set_tag_color"):
-        monkeypatch.delattr(places, name)
+        monkeypatch.delattr(f"admin.services.customers.save.{name}")
     save(partner, {"tag": "vip", "color": "#000"})
     save(partner, {"tag": "VIP"})
 
@@ -90,12 +91,10 @@ def test_saving_customer_with_unchanged_tags_writes_no_tag_row(
 def test_tag_created_by_concurrent_load_is_reused(
     partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find_tags = places.find_tags
     save(partner, {"tag": "VIP", "color": "#C0392B"})
-    results: Iterator[dict[str, tags.Tag]] = iter([{}])
+    results: Iterator[dict[str, Tag]] = iter([{}])
     monkeypatch.setattr(
-        places,
-        "find_tags",
+        "admin.services.customers.save.find_tags",
         lambda *key: found if (found := next(results, None)) is not None else find_tags(*key),
     )
     customer_id = save(partner, {"tag": "vip"})

@@ -21,7 +21,6 @@ from chalicelib.storage.forms import SurveyRow
 from tests.admin.command import run
 from tests.domain.forms.factories import field
 from tests.services.queues import FEEDBACK_QUEUE
-from tests.services.solicitation.provider import Provider
 from tests.web.partner.reporter import Reporter
 
 CUSTOMER = {"email": "zoe@example.test", "emailOptin": True}
@@ -68,11 +67,11 @@ def listed(own: Reporter) -> list[Any]:
 
 
 def test_unreadable_survey_is_skipped_and_logged_when_surveys_are_sent(
-    own: Reporter, unreadable: str, provider: Provider, log: StringIO
+    own: Reporter, unreadable: str, log: StringIO
 ) -> None:
     purchase = own.report(customer=CUSTOMER)
     own.shop.solicit()
-    assert [sent.survey.id for sent in provider.sent] == [own.shop.survey_id]
+    assert [sent.survey.id for sent in own.shop.provider.sent] == [own.shop.survey_id]
     assert own.outcome(purchase) == ("SENT", None)
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     assert {line["form_id"] for line in lines if line["message"] == "form unreadable"} == {

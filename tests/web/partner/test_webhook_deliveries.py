@@ -35,8 +35,8 @@ from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks import deliveries, send
 from chalicelib.services.webhooks.circuit_breaker import OPEN_AFTER_TIMEOUTS, CircuitBreaker
 from chalicelib.storage import executions
+from tests.aws.faults import before_request
 from tests.domain.workflows.factories import URL, action_definition
-from tests.services.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
@@ -341,16 +341,12 @@ def test_replay_sends_four_requests_and_one_more_for_each_further_ten(partner: P
     assert set(results_of(response).values()) == {"REPLAYED"}
 
 
-def test_replay_of_delivery_that_another_request_replays_is_due(
-    partner: Partner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replay_of_delivery_that_another_request_replays_is_due(partner: Partner) -> None:
     first, second = (
         add_execution(partner.account_id, ExecutionState.FAILED, timedelta(hours=-1))
         for _ in range(2)
     )
-    with before_request(
-        monkeypatch, "TransactWriteItems", lambda: deliveries.replay_deliveries([first])
-    ):
+    with before_request("TransactWriteItems", lambda: deliveries.replay_executions([first])):
         response = call(partner, "replay", ids=[first, second])
     assert results_of(response) == {first: "DUE", second: "REPLAYED"}
 
@@ -437,7 +433,7 @@ def test_replay_of_state_continues_after_the_limit_with_its_cursor(
 
 def test_replay_of_operator_is_not_limited(partner: Partner, minute: Time) -> None:
     ids = add_failed(partner, 5)
-    assert deliveries.replay_deliveries(ids) == dict.fromkeys(ids, ReplayResult.REPLAYED)
+    assert deliveries.replay_executions(ids) == dict.fromkeys(ids, ReplayResult.REPLAYED)
 
 
 def queued_in_order() -> list[tuple[str, str]]:
@@ -496,7 +492,7 @@ def test_test_is_never_replayed(
     selection = {"ids": [test]} if by_ids else {"state": "FAILED", "createdSince": since}
     replayed = call(partner, "replay", **selection)
     assert results_of(replayed) == ({test: "TEST"} if by_ids else {})
-    assert deliveries.replay_deliveries([test]) == {test: ReplayResult.TEST}
+    assert deliveries.replay_executions([test]) == {test: ReplayResult.TEST}
     deliver(seeded.account_id)
     assert len(receiver.requests) == 1
 
@@ -541,14 +537,14 @@ def test_test_is_sent_once_also_if_workflow_is_disabled(
 
 def test_failed_test_does_not_count_for_the_alarm_of_operators(seeded: SeededAccount) -> None:
     workflow = add_workflow(seeded.account_id, action_definition(attempts=1))
-    assert send.DeliveryOutcome.TEST_FAILED.metrics == ()
+    assert send.ExecutionOutcome.TEST_FAILED.metrics == ()
     execution = new_test_execution(
         seeded.account_id, workflow, workflow.actions[0], new_id(), clock.now()
     )
     executions.create([execution])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(send, "post", Receiver([response_with(500)]).post)
-        assert send.send_webhook(execution.pointer) is send.DeliveryOutcome.TEST_FAILED
+        assert send.send_webhook(execution.pointer) is send.ExecutionOutcome.TEST_FAILED
 
 
 def test_repeated_test_with_the_same_key_is_sent_once(

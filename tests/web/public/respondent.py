@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from chalice.local import RouteMatcher
+
 from tests.policies import allowed
 from tests.web.partner_client import Response
 
@@ -84,21 +86,23 @@ class PublicClient:
     ) -> Response:
         from app import app
 
-        route, _, query = path.partition("?")
+        # The app creates each route that it is asked for, so only its own routes may be named.
+        matched = RouteMatcher(list(app.routes)).match_route(path)
+        address, _, query = path.partition("?")
         pairs = [pair.partition("=")[::2] for pair in query.split("&") if pair]
         in_base64 = body is not None and self.base64
         event = {
-            "resource": route,
-            "path": route,
+            "resource": matched.route,
+            "path": address,
             "httpMethod": method,
             "headers": self.headers | headers,
             "multiValueQueryStringParameters": {name: [value] for name, value in pairs} or None,
-            "pathParameters": None,
+            "pathParameters": matched.captured or None,
             "stageVariables": None,
             "requestContext": {
                 "httpMethod": method,
-                "resourcePath": route,
-                "path": f"/test{route}",
+                "resourcePath": matched.route,
+                "path": f"/test{address}",
                 "requestId": "request-1",
                 "identity": {"sourceIp": self.address},
             },

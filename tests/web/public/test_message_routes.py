@@ -74,7 +74,8 @@ def test_one_click_unsubscribe_turns_opt_in_off(
     key = current_keys(account_id, _email(account_id, customer_id), None)[Channel.EMAIL]
     assert key
     assert set(contacts.find_many([key])[key].suppressed) == {Channel.EMAIL}
-    assert contacts.ContactRow.get(key).account_id == account_id
+    row = contacts.ContactRow.get(key)
+    assert (row.account_id, row.expires_at) == (account_id, None)
 
 
 @pytest.mark.parametrize(

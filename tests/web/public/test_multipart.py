@@ -1,6 +1,5 @@
 """Tests of multipart bodies: every encoding that clients use, and malformed bodies."""
 
-import contextlib
 import json
 import time
 from collections.abc import Sequence
@@ -322,28 +321,6 @@ def test_mutated_body_gets_no_5xx_response(seeded: SeededAccount, data: st.DataO
         body[start:end] = data.draw(_WORDS | st.binary(max_size=8))
     response = CLIENT.submit(SUBMIT_CONTACT, bytes(body))
     assert response.status in (204, 400, 404)
-
-
-_NAMES = st.sampled_from(
-    ["id", "store", "brand", "fields", "fields[]", "homepage", "fields[0][id]", "fields[1][values]"]
-) | st.text(max_size=12)
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["id", "values", "x"]), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=150)
-@given(st.lists(st.tuples(_NAMES, st.text(max_size=12) | _JSON.map(json.dumps)), max_size=8))
-def test_random_parts_are_parsed_or_raise_invalid_input(
-    seeded: SeededAccount, parts: list[tuple[str, str]]
-) -> None:
-    with contextlib.suppress(InvalidInput):
-        parse_submission(parts, ContactFormSubmission)
 
 
 def test_replacement_character_in_answer_is_stored_unchanged(fresh: SeededAccount) -> None:

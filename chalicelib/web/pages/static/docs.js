@@ -1,5 +1,5 @@
-// Improves the documentation page, which also works without this script: copies examples, searches,
-// and marks the current section in the contents.
+// Improves the pages of the documentation, which also work without this script: copies examples,
+// searches all pages, marks the current section in the contents, and keeps the language of examples.
 
 /** Add a button that copies the text of an example. */
 function addCopyButton(example) {
@@ -20,31 +20,54 @@ function addCopyButton(example) {
   });
 }
 
-/** Show only the operations and the parts of guides that contain all words of the search. */
-function addSearch(box) {
-  const [input, status] = box.children;
-  const items = [...document.querySelectorAll("nav li li")].map((item) => [
-    item,
-    document.getElementById(item.firstElementChild.hash.slice(1)).textContent.toLowerCase(),
-  ]);
-  const groups = [...document.querySelectorAll("nav .wide > ul > li, nav .narrow > ul > li")];
-  box.hidden = false;
-  input.addEventListener("input", () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const [item, text] of items) item.hidden = !words.every((word) => text.includes(word));
-    for (const group of groups) {
-      group.hidden = words.length > 0 && !group.querySelector("li:not([hidden])");
-    }
-    document.querySelector("nav .narrow").open = words.length > 0;
-    const found = items.filter(([item]) => !item.hidden && item.closest(".wide")).length;
-    status.textContent = words.length ? `${found} of ${items.length / 2} entries` : "";
+/** Return the title, the address and the text of each operation, schema and part of a guide. */
+async function readSections() {
+  const pages = [...document.querySelectorAll("nav .wide > ul > li > a")].map(async ({ href }) => {
+    const text = await (await fetch(href)).text();
+    const articles = new DOMParser().parseFromString(text, "text/html").querySelectorAll("article[id]");
+    return [...articles].map((article) => ({
+      title: article.querySelector("h2, h3").textContent,
+      href: `${href.split("#")[0]}#${article.id}`,
+      text: article.textContent.toLowerCase(),
+    }));
   });
+  return (await Promise.all(pages)).flat();
+}
+
+/** Instead of the contents, list the sections of all pages that contain all words of the search. */
+function addSearch(box) {
+  const [input, status, list] = box.children;
+  const contents = document.querySelectorAll("nav .wide, nav .narrow");
+  let sections;
+  box.hidden = false;
+  input.addEventListener("input", async () => {
+    sections ??= readSections().catch(() => { sections = undefined; return []; });
+    const all = await sections;
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = words.length ? all.filter(({ text }) => words.every((word) => text.includes(word))) : [];
+    list.replaceChildren(...found.map(({ title, href }) => {
+      const item = document.createElement("li");
+      item.append(Object.assign(document.createElement("a"), { href, textContent: title }));
+      return item;
+    }));
+    for (const part of contents) part.hidden = words.length > 0;
+    status.textContent = words.length ? `${found.length} of ${all.length} sections` : "";
+  });
+}
+
+/** Keep the language of the examples while the reader opens other pages. */
+function keepLanguage(inputs) {
+  for (const input of inputs) {
+    if (sessionStorage.getItem("language") === input.id) input.checked = true;
+    input.addEventListener("change", () => sessionStorage.setItem("language", input.id));
+  }
 }
 
 /** Mark the link to the section that is at the top of the window. */
 function markCurrentSection() {
   const contents = document.querySelector("nav .wide");
-  const links = [...contents.querySelectorAll("a")];
+  const links = [...contents.querySelectorAll("li li a")];
+  if (!links.length) return;
   const targets = links.map((link) => document.getElementById(link.hash.slice(1)));
   let current = null;
   const mark = () => {
@@ -72,3 +95,4 @@ function markCurrentSection() {
 document.querySelectorAll("pre").forEach(addCopyButton);
 addSearch(document.querySelector(".search"));
 markCurrentSection();
+keepLanguage(document.querySelectorAll(".languages input"));

@@ -7,25 +7,26 @@ from typing import Any
 import boto3
 import pytest
 
+from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
+from admin.services.erasure import replay
 from admin.services.erasure.replay import replay_erasures
 from admin.storage import customer_ids
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.feed import FeedRequest
 from chalicelib.domain.ids import new_id
-from chalicelib.services.accounts.settings import change_account_settings
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback.feed import read_feed
-from chalicelib.storage import customers, feedback, imports
+from chalicelib.storage import customers, feedback
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.imports import ImportRow
 from tests.services.customers.importing import accept_batch, all_customers
-from tests.services.erasure.erasing import erase, erased, finish, wrong_clock
+from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
-from tests.services.moved_time import Time
+from tests.services.moved_time import Time, wrong_clock
 from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE
 from tests.web.definitions import customer_definition
 from tests.web.seeded_account import SeededAccount
@@ -146,7 +147,7 @@ def test_replay_erases_rows_of_restored_import_whose_clock_was_fast(
     chunk.save()
     replay_erasures(lambda _: None)
     chunk.refresh()
-    assert imports.digests_of(chunk) == set()
+    assert replay.digests_of(chunk) == set()
 
 
 def test_memory_of_replay_does_not_depend_on_number_of_customers(

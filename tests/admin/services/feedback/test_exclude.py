@@ -3,13 +3,14 @@
 import pytest
 
 from admin.services.feedback.exclude import delete_feedback, mark_test
+from admin.services.feedback.find import read_feedback
+from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.access import TrackerUsed
 from chalicelib.domain.ids import new_id
-from chalicelib.services.feedback.find import read_feedback
-from chalicelib.storage import counters, feedback
+from chalicelib.storage import feedback
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -30,7 +31,7 @@ def rated(seeded: SeededAccount, *ratings: str) -> list[Feedback]:
 
 
 def account_count(seeded: SeededAccount) -> int:
-    return counters.load_counts(seeded.account_id)[Counted.FEEDBACK]
+    return counts.load_counts(seeded.account_id)[Counted.FEEDBACK]
 
 
 def means(seeded: SeededAccount) -> tuple[int, str | None, str | None]:

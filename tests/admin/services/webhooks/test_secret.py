@@ -13,7 +13,7 @@ from admin.services.webhooks.secret import (
 )
 from chalicelib.domain import clock
 from chalicelib.storage.webhook_secrets import WebhookSecretRow
-from tests.services.faults import before_request
+from tests.aws.faults import before_request
 from tests.services.moved_time import Time
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -65,7 +65,7 @@ def test_active_secret_expires_a_day_after_its_successor_becomes_active(
 @pytest.mark.parametrize("first_count", [0, 1])
 @pytest.mark.parametrize("request_number", range(5))
 def test_only_one_secret_of_concurrent_rotations_never_expires(
-    monkeypatch: pytest.MonkeyPatch, time: Time, first_count: int, request_number: int
+    time: Time, first_count: int, request_number: int
 ) -> None:
     account_id = create_account("Account").id
     for _ in range(first_count):
@@ -76,7 +76,7 @@ def test_only_one_secret_of_concurrent_rotations_never_expires(
         time.ahead += timedelta(seconds=1)
         return rotate_webhook_secret(account_id, "operator")
 
-    with before_request(monkeypatch, request_number, rotate):
+    with before_request(request_number, rotate):
         newest = rotate()
     stored = expiries(account_id)
     assert [secret for secret, expires_at in stored.items() if expires_at is None] == [

@@ -1,6 +1,7 @@
 """Tests of every field and every translated text in the public views of forms and surveys."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -144,7 +145,9 @@ def test_survey_view_lists_each_store_of_enabled_targets_once() -> None:
 
 
 def test_survey_view_contains_values_of_its_context() -> None:
-    context = SurveyContext.at(DIRECTORY, store_id=STORE, order="A-20413", send_mode=SendMode.SMS)
+    context = replace(
+        SurveyContext.at(DIRECTORY, store_id=STORE), order="A-20413", send_mode=SendMode.SMS
+    )
     view = survey_view(
         context=context,
         targets=[{"type": "BRAND", "targetId": BRAND, "newReviewUri": "https://r.example/b"}],

@@ -1,11 +1,13 @@
 """Tests of the faults that the strict layer injects into DynamoDB requests."""
 
+import asyncio
+import json
 import random
 from typing import Any
 
 import pytest
 
-from infrastructure.local_cloud.strict.faults import FaultRates, Faults, IndexLag
+from infrastructure.local_cloud.strict.faults import FaultRates, Faults, IndexLag, with_faults
 
 TRANSACTION = {"TransactItems": [{"Put": {}}, {"Put": {}}, {"Update": {}}]}
 ALWAYS_THROTTLED = FaultRates(throttling=1)
@@ -18,6 +20,19 @@ def faults_with(rates: FaultRates) -> Faults:
     return faults
 
 
+def send(rates: FaultRates, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of the response. The emulator responds with what it executes."""
+
+    async def execute(_method: str, _path: str, _headers: Any, body: bytes, _query: Any) -> Any:
+        return 200, {}, json.dumps({"executed": json.loads(body)}).encode()
+
+    handle = with_faults(execute, faults_with(rates))
+    headers = {"x-amz-target": f"DynamoDB_20120810.{operation}"}
+    _, _, body = asyncio.run(handle("POST", "/", headers, json.dumps(request).encode(), {}))
+    content: dict[str, Any] = json.loads(body)
+    return content
+
+
 @pytest.mark.parametrize(
     ("rates", "code"),
     [(ALWAYS_THROTTLED, "ThrottlingError"), (ALWAYS_IN_CONFLICT, "TransactionConflict")],
@@ -26,54 +41,41 @@ def faults_with(rates: FaultRates) -> Faults:
 def test_transaction_is_cancelled_with_one_reason_per_item(
     rates: FaultRates, code: str, operation: str
 ) -> None:
-    error = faults_with(rates).error(operation, TRANSACTION)
-    assert error
-    assert error.code == "TransactionCanceledException"
-    reasons: Any = error.fields["CancellationReasons"]
-    assert sorted(reason["Code"] for reason in reasons) == sorted(["None", "None", code])
-    assert code in error.message
+    error = send(rates, operation, TRANSACTION)
+    assert error["__type"] == "TransactionCanceledException"
+    codes = [reason["Code"] for reason in error["CancellationReasons"]]
+    assert sorted(codes) == sorted(["None", "None", code])
+    assert code in error["message"]
 
 
-@pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "DeleteItem"])
-def test_write_in_conflict_fails_with_transaction_conflict(operation: str) -> None:
-    error = faults_with(ALWAYS_IN_CONFLICT).error(operation, {})
-    assert error
-    assert error.code == "TransactionConflictException"
-
-
-@pytest.mark.parametrize("operation", ["GetItem", "Query", "BatchGetItem"])
-def test_read_never_fails_with_conflict(operation: str) -> None:
-    assert faults_with(ALWAYS_IN_CONFLICT).error(operation, {}) is None
-
-
-@pytest.mark.parametrize("operation", ["GetItem", "Query", "Scan", "PutItem"])
-def test_throttled_operation_fails_with_throughput_error(operation: str) -> None:
-    error = faults_with(ALWAYS_THROTTLED).error(operation, {})
-    assert error
-    assert error.code == "ProvisionedThroughputExceededException"
+@pytest.mark.parametrize(
+    ("rates", "operations", "error"),
+    [
+        (ALWAYS_IN_CONFLICT, "PutItem UpdateItem DeleteItem", "TransactionConflictException"),
+        (ALWAYS_IN_CONFLICT, "GetItem Query BatchGetItem", None),
+        (ALWAYS_THROTTLED, "GetItem Query Scan PutItem", "ProvisionedThroughputExceededException"),
+        (FaultRates(throttling=1, conflicts=1), "CreateTable DescribeTable", None),
+        (FaultRates(slow=1, slow_s=0), "GetItem PutItem", None),
+    ],
+)
+def test_fault_concerns_only_some_operations(
+    rates: FaultRates, operations: str, error: str | None
+) -> None:
+    for operation in operations.split():
+        assert send(rates, operation, {}).get("__type") == error
 
 
 def test_throttled_batch_of_one_item_fails_as_a_whole() -> None:
-    faults = faults_with(ALWAYS_THROTTLED)
-    request = {"RequestItems": {"t": [{"PutRequest": {}}]}}
-    assert faults.error("BatchWriteItem", request)
-    assert faults.split("BatchWriteItem", request) is None
+    error = send(ALWAYS_THROTTLED, "BatchWriteItem", {"RequestItems": {"t": [{}]}})
+    assert error["__type"] == "ProvisionedThroughputExceededException"
 
 
 def test_throttled_batch_of_several_items_writes_only_first_item() -> None:
-    faults = faults_with(ALWAYS_THROTTLED)
     request = {"RequestItems": {"t": [1, 2, 3]}, "ReturnConsumedCapacity": "NONE"}
-    assert faults.error("BatchWriteItem", request) is None
-    assert faults.split("BatchWriteItem", request) == (
-        {"RequestItems": {"t": [1]}, "ReturnConsumedCapacity": "NONE"},
-        {"t": [2, 3]},
-    )
-
-
-def test_table_management_gets_no_injected_fault() -> None:
-    faults = faults_with(FaultRates(throttling=1, conflicts=1))
-    assert faults.error("CreateTable", {}) is None
-    assert faults.error("DescribeTable", {}) is None
+    assert send(ALWAYS_THROTTLED, "BatchWriteItem", request) == {
+        "executed": {"RequestItems": {"t": [1]}, "ReturnConsumedCapacity": "NONE"},
+        "UnprocessedItems": {"t": [2, 3]},
+    }
 
 
 def test_share_of_failed_operations_is_close_to_fault_rate() -> None:

@@ -1,5 +1,8 @@
 """Tests of the size limits of Lambda functions and of the gateway."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from infrastructure.local_cloud.strict.limits import (
@@ -7,6 +10,7 @@ from infrastructure.local_cloud.strict.limits import (
     LAMBDA_BYTES,
     is_too_large_for_function,
     limited_result,
+    with_limited_payload,
 )
 
 
@@ -38,3 +42,13 @@ def test_gateway_request_over_10_mb_or_with_event_over_6_mb_is_rejected() -> Non
 
 def test_each_quote_in_request_body_counts_as_two_bytes() -> None:
     assert is_too_large_for_function({"body": '"' * (LAMBDA_BYTES // 2)}, b"")
+
+
+@pytest.mark.parametrize(("size_bytes", "status"), [(LAMBDA_BYTES, 202), (LAMBDA_BYTES + 1, 413)])
+def test_invocation_payload_over_limit_is_rejected(size_bytes: int, status: int) -> None:
+    async def invoke(*_: Any) -> Any:
+        return 202, {}, b""
+
+    path = "/2015-03-31/functions/feedback-local-sweep/invocations"
+    response = with_limited_payload(invoke)("POST", path, {}, b"x" * size_bytes, {})
+    assert asyncio.run(response)[0] == status

@@ -1,0 +1,1 @@
+"""Display records on the terminal."""

@@ -1,1 +1,0 @@
-"""Posters with the QR code of a form's page."""

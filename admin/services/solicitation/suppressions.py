@@ -1,0 +1,78 @@
+"""Suppress addresses and lift suppressions, with a record for the audit."""
+
+from admin.domain.lifting import obstacle_to_lifting
+from admin.storage.suppressions import lift
+from chalicelib.domain import clock
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.errors import Conflict
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
+from chalicelib.domain.solicitation.opt_out import OptOut
+from chalicelib.services.solicitation.suppressions import required_hash
+from chalicelib.storage import contacts, suppressions
+
+
+def add_suppression(account_id: str, wish: OptOut, operator: str) -> SuppressionReason | None:
+    """Suppress an address as `opt_out` does, and store the change for the audit.
+
+    Return the reason of an earlier suppression, which stays. Then nothing is written. Otherwise
+    return None. Three AWS requests, and one to read the secret of the stage.
+
+    Args:
+        operator: the identity of the operator, for the audit.
+    """
+    earlier = find_contact(account_id, wish.channel, wish.address)
+    if wish.channel in earlier.suppressed:
+        return earlier.suppressed[wish.channel]
+    contact_hash = required_hash(account_id, wish.channel, wish.address)
+    reason = SuppressionReason.OPTED_OUT
+    change = AccountChange(
+        clock.now(),
+        _audited(wish.channel, contacts.contact_key(contact_hash)),
+        operator,
+        None,
+        reason.value,
+    )
+    suppressions.suppress(account_id, contact_hash, wish.channel, reason, change.changed_at, change)
+    return None
+
+
+def find_contact(account_id: str, channel: Channel, address: str) -> Contact:
+    """Return the contact of an e-mail address or a phone number, with its suppression.
+
+    One AWS request, and one more for a phone number. Another one reads the secret of the stage.
+    """
+    return _load(required_hash(account_id, channel, address))
+
+
+def lift_suppression(account_id: str, channel: Channel, address: str, operator: str) -> Contact:
+    """Lift the suppression of an address. Return the contact as it was before.
+
+    The opt-ins of customers do not change: a customer must give the consent again. Three AWS
+    requests, and one more to read the secret of the stage.
+
+    Args:
+        operator: the identity of the operator, for the audit.
+
+    Raises:
+        Conflict: the address is not suppressed, or the suppression cannot be lifted.
+    """
+    contact_hash = required_hash(account_id, channel, address)
+    contact = _load(contact_hash)
+    if obstacle_to_lifting(contact):
+        raise Conflict(obstacle_to_lifting(contact))
+    reason = contact.suppressed[channel].value
+    subject = _audited(channel, contact.key)
+    change = AccountChange(clock.now(), subject, operator, reason, "lifted")
+    lift(account_id, contact_hash, channel, change)
+    return contact
+
+
+def _load(contact_hash: str) -> Contact:
+    key = contacts.contact_key(contact_hash)
+    return contacts.find_many([key])[key]
+
+
+def _audited(channel: Channel, contact_key: str) -> str:
+    """Return the subject of a change of a suppression."""
+    return f"suppression {channel.value} {contact_key}"

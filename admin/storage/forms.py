@@ -1,0 +1,88 @@
+"""Save forms, and load and correct their submission counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.errors import Conflict
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import account_changes, counters, lists
+from chalicelib.storage.counters import CounterRow
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.transactions import transaction, try_write
+from chalicelib.storage.forms import DOCUMENT, SUMMARY, VERSION, FormTable, StoredForm
+
+
+def load_counts(table: FormTable, form_ids: Sequence[str]) -> dict[str, int]:
+    """Return the submission counts of forms by id. One consistent request per 100 forms."""
+    keys = [(table.row, form_id, SUMMARY) for form_id in form_ids]
+    return {row.form_id: row.submission_count or 0 for row in read_together(*keys) if row}
+
+
+def correct_count(table: FormTable, form_id: str, read: int, count: int) -> bool:
+    """Replace the submission count of a form. Return False if the count has changed.
+
+    Args:
+        read: the count when it was loaded.
+    """
+    row, actions = table.row(form_id, SUMMARY), table.row.changes(submission_count=count)
+    return try_write(lambda: row.update(actions, table.row.has(submission_count=read)))
+
+
+def save(
+    table: FormTable,
+    account_id: str,
+    form_id: str,
+    document: bytes,
+    versions: Mapping[str, bytes],
+    read: StoredForm | None = None,
+    changes: Iterable[AccountChange] = (),
+) -> None:
+    """Replace the form with this id, or add a form at the end of the account's list.
+
+    Args:
+        versions: the versions of the form to store with it, as JSON.
+        read: the form, as `find` returned it; None for a new form.
+        changes: the changes to add to the account's history, in the same transaction.
+
+    Raises:
+        Conflict: another account uses the id.
+        Contention: the form has changed since it was read, or the account's counter is
+            contended.
+    """
+    counter, summary = read_together(
+        (CounterRow, account_id, table.listed.value), (table.row, form_id, SUMMARY)
+    )
+    if summary and summary.account_id != account_id:
+        raise Conflict("This id is already used by another account's form.")
+    row, is_new = partial(table.row, account_id=account_id), table.row.has(form_id=None)
+    with transaction() as write:
+        if not summary:
+            total = counters.total_of(counter)
+            counters.increment_total(write, account_id, table.listed, read=total)
+            listing = lists.at_position(account_id, total + 1)
+            write.save(row(form_id, SUMMARY, submission_count=0, **listing), is_new)
+        write.save(
+            row(form_id, DOCUMENT, document=document, version=new_id()),
+            _is_unchanged(table, read) if read else is_new,
+        )
+        for version, wording in versions.items():
+            write.save(row(account_key(form_id, version), VERSION, document=wording))
+        account_changes.add(write, account_id, changes)
+
+
+def replace_document(table: FormTable, read: StoredForm, document: bytes) -> bool:
+    """Replace the document of a form. Return False if the form has changed. One request.
+
+    Args:
+        read: the form, as `find` returned it.
+    """
+    row = table.row(read.form_id, DOCUMENT)
+    actions = table.row.changes(document=document, version=new_id())
+    return try_write(lambda: row.update(actions, condition=_is_unchanged(table, read)))
+
+
+def _is_unchanged(table: FormTable, read: StoredForm) -> Condition:
+    return table.row.has(form_id=read.form_id, version=read.version)

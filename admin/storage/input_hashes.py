@@ -1,0 +1,15 @@
+"""Load the hashes of the definitions of purchases."""
+
+from collections.abc import Collection
+
+from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.purchases import PurchaseRow
+
+
+def find_input_hashes(account_id: str, purchase_ids: Collection[str]) -> dict[str, str | None]:
+    """Return the hashes of the definitions of up to 100 purchases by purchase id.
+
+    Missing purchases are omitted; None if the customer was erased. One consistent request.
+    """
+    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
+    return {row.id: row.input_hash for row in rows if row}

@@ -1,0 +1,35 @@
+"""Load and save single brands and stores."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.accounts.places import Place
+from chalicelib.storage import account_changes
+from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.places import PlaceRow, build_place
+
+
+def find(account_id: str, place_id: str) -> Place | None:
+    """Load a brand or a store, or return None if it does not exist. One consistent request."""
+    row = read_together((PlaceRow, account_id, place_id))[0]
+    return build_place(row) if row else None
+
+
+def save(
+    account_id: str, place: Place, earlier: Place | None, changes: Iterable[AccountChange]
+) -> None:
+    """Create or replace a brand or a store, and add changes to the account's history.
+
+    Args:
+        earlier: the place as it was read; None for a new place.
+
+    Raises:
+        Contention: the place has been created, or its kind has changed, since it was read.
+    """
+    values: dict[str, Any] = {name: value or None for name, value in place if name != "id"}
+    with transaction() as write:
+        unchanged = PlaceRow.has(kind=place.kind if earlier else None)
+        write.save(PlaceRow(account_id, place.id, **values), unchanged)
+        account_changes.add(write, account_id, changes)

@@ -1,0 +1,60 @@
+"""Rotate and read webhook secrets."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from admin.storage import accounts
+from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage import account_changes
+from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.webhook_secrets import WebhookSecretRow
+
+_KEPT_AFTER_REPLACEMENT: Final = timedelta(days=1)
+
+
+def save(account_id: str, active_from: datetime, secret: str, change: AccountChange) -> int:
+    """Save a new secret, which replaces the account's active and scheduled secrets.
+
+    Store the change for the audit in the same transaction.
+
+    The active secret expires a day after the new secret becomes active. Secrets that are not active
+    yet are deleted.
+
+    Return the number of deleted secrets.
+
+    Raises:
+        Contention: another rotation has saved a secret, or the account does not exist.
+    """
+    start, current_time = format_timestamp(active_from), format_timestamp(change.changed_at)
+    newest = accounts.find_newest_webhook_secret(account_id)
+    rows = WebhookSecretRow.query(account_id, consistent_read=True)
+    stored = {row.active_from: row for row in rows}
+    others = [row for row in stored.values() if row.active_from != start]
+    scheduled = [row for row in others if row.active_from > current_time]
+    active = [row for row in others if row.active_from <= current_time][-1:]
+    expires_at = int((active_from + _KEPT_AFTER_REPLACEMENT).timestamp())
+    with transaction() as write:
+        accounts.replace_newest_webhook_secret(write, account_id, newest, start)
+        if newest and newest != start and newest not in stored:
+            # The rows of a transaction become visible one by one, so the newest row may be missing.
+            is_absent = WebhookSecretRow.secret.does_not_exist()
+            write.condition_check(WebhookSecretRow, account_id, newest, is_absent)
+        write.save(WebhookSecretRow(account_id, start, secret=secret))
+        for row in scheduled:
+            write.delete(row)
+        for row in active:
+            write.update(row, [WebhookSecretRow.expires_at.set(expires_at)])
+        account_changes.add(write, account_id, [change])
+    return len(scheduled)
+
+
+def find_active(account_id: str, at: datetime) -> str | None:
+    """Load the secret that signs the account's webhooks at this time, or None. One request."""
+    rows = WebhookSecretRow.query(
+        account_id,
+        WebhookSecretRow.active_from <= format_timestamp(at),
+        scan_index_forward=False,
+        limit=1,
+    )
+    return next((row.secret for row in rows), None)

@@ -1,4 +1,0 @@
-"""Handle schedule events.
-
-`app.py` registers the handlers as Lambda functions.
-"""
