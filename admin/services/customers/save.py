@@ -29,8 +29,8 @@ def save_customer(
 ) -> Customer:
     """Create the customer, or merge the definition into the customer with the same id.
 
-    See `merge_customer`. The opt-in of a suppressed address is off, whatever the definition
-    contains. Tags belong to the account: new tags of the definition are created, and
+    See `merge_customer`. The opt-in of a suppressed address is off, even if the definition
+    contains `true`. Tags belong to the account: new tags of the definition are created, and
     the colours in the definition apply to all customers with these tags. Loading a customer does
     not change its position in the list, its feedback and purchase counts or its creation time.
 

@@ -18,7 +18,7 @@ def create_customer(
 ) -> Customer:
     """Create a customer, even if another customer has the same email and phone.
 
-    The opt-in of a suppressed address is off, whatever the body contains.
+    The opt-in of a suppressed address is off, even if the body contains `true`.
 
     A repeated request with the same idempotency key and input returns the customer as the first
     request created it: the response contains only data of the request, and later changes do not

@@ -69,7 +69,7 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     At most three AWS requests without contention; one more per minute and account if existing
     customers have tags, one if rows contain opt-ins for phone numbers, and one per 100 addresses if
     a person of the account was erased after the import was accepted. The opt-in of a
-    suppressed address is off, whatever the row contains.
+    suppressed address is off, even if the row contains `true`.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing is written.
