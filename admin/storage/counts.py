@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
@@ -18,6 +19,7 @@ from chalicelib.storage.counters import (
     Counted,
     CounterRow,
     Listed,
+    addition,
     shard_key,
     shard_row,
     total_of,
@@ -109,17 +111,42 @@ def count_outcomes(account_id: str) -> Counter[Counted]:
     return Counter(OUTCOMES[state] for state in states if state in OUTCOMES)
 
 
-def correct_count(account_id: str, kind: Counted, by: int) -> None:
-    """Add ``by`` to the number of the account's records of this kind. One request."""
-    shard_row(account_id, kind, 0).update([CounterRow.total.add(by)])
+@dataclass(frozen=True)
+class Count:
+    """The number of an account's records of one kind.
+
+    Attributes:
+        revisions: the revisions of the rows that contain parts of the number. Each change of the
+            number increases one of them.
+    """
+
+    number: int
+    revisions: tuple[int | None, ...]
 
 
-def load_counts(account_id: str) -> dict[Listed | Counted, int]:
+def correct_count(account_id: str, kind: Counted, read: Count, by: int) -> bool:
+    """Add ``by`` to the number of the account's records of this kind. One request.
+
+    Return False if the row that the correction changes has changed.
+
+    Args:
+        read: the number when it was loaded.
+    """
+    row, is_unchanged = shard_row(account_id, kind, 0), CounterRow.has(revision=read.revisions[0])
+    return try_write(lambda: row.update(addition(by), is_unchanged))
+
+
+def load_counts(account_id: str) -> dict[Listed | Counted, Count]:
     """Return the number of the account's records of each kind. One consistent request."""
     keys: list[tuple[str, Listed | Counted]] = [(account_id, kind) for kind in Listed]
     keys += [(shard_key(account_id, n), kind) for kind in Counted for n in range(SHARDS)]
     rows = read_together(*((CounterRow, key, kind.value) for key, kind in keys))
-    counts: dict[Listed | Counted, int] = defaultdict(int)
+    by_kind: dict[Listed | Counted, list[CounterRow | None]] = defaultdict(list)
     for (_, kind), row in zip(keys, rows, strict=True):
-        counts[kind] += total_of(row)
-    return counts
+        by_kind[kind].append(row)
+    return {
+        kind: Count(
+            sum(map(total_of, parts)), tuple(part.revision if part else None for part in parts)
+        )
+        for kind, parts in by_kind.items()
+    }

@@ -1,6 +1,7 @@
 """Save forms, and load and correct their submission counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from pynamodb.expressions.condition import Condition
@@ -15,20 +16,31 @@ from chalicelib.storage.dynamodb.transactions import transaction, try_write
 from chalicelib.storage.forms import DOCUMENT, SUMMARY, VERSION, FormTable, StoredForm
 
 
-def load_counts(table: FormTable, form_ids: Sequence[str]) -> dict[str, int]:
+@dataclass(frozen=True)
+class SubmissionCount:
+    """The stored number of a form's submissions. Each change increases the revision."""
+
+    number: int
+    revision: int | None
+
+
+def load_counts(table: FormTable, form_ids: Sequence[str]) -> dict[str, SubmissionCount]:
     """Return the submission counts of forms by id. One consistent request per 100 forms."""
-    keys = [(table.row, form_id, SUMMARY) for form_id in form_ids]
-    return {row.form_id: row.submission_count or 0 for row in read_together(*keys) if row}
+    rows = read_together(*((table.row, form_id, SUMMARY) for form_id in form_ids))
+    return {
+        row.form_id: SubmissionCount(row.submission_count or 0, row.revision) for row in rows if row
+    }
 
 
-def correct_count(table: FormTable, form_id: str, read: int, count: int) -> bool:
+def correct_count(table: FormTable, form_id: str, read: SubmissionCount, number: int) -> bool:
     """Replace the submission count of a form. Return False if the count has changed.
 
     Args:
         read: the count when it was loaded.
     """
-    row, actions = table.row(form_id, SUMMARY), table.row.changes(submission_count=count)
-    return try_write(lambda: row.update(actions, table.row.has(submission_count=read)))
+    row, actions = table.row(form_id, SUMMARY), table.row.changes(submission_count=number)
+    is_unchanged = table.row.has(submission_count=read.number, revision=read.revision)
+    return try_write(lambda: row.update(actions, is_unchanged))
 
 
 def save(

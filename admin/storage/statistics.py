@@ -22,11 +22,21 @@ def counted_surveys(account_id: str) -> Iterator[tuple[str, str]]:
             yield row.solicitation_id, row.counted_as
 
 
-def correct(account_id: str, key: str, before: Numbers, after: Numbers) -> bool:
+def load(account_id: str) -> dict[str, tuple[Numbers, int | None]]:
+    """Return the numbers and the revision of each group, by its key. One request per MB."""
+    rows = StatisticsRow.query(account_id, consistent_read=True)
+    return {row.group: (row.numbers, row.revision) for row in rows}
+
+
+def correct(
+    account_id: str, key: str, before: Numbers, after: Numbers, revision: int | None
+) -> bool:
     """Replace the numbers of a group. Return False if they have changed. One request.
 
     Args:
         before: the numbers as they were loaded.
+        revision: the revision as it was loaded.
     """
     changed = {name: after[name] for name in NAMES if before[name] != after[name]}
-    return replace_numbers(StatisticsRow(account_id, key), before, changed)
+    is_unchanged = StatisticsRow.has(revision=revision)
+    return replace_numbers(StatisticsRow(account_id, key), before, changed, is_unchanged)

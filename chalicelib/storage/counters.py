@@ -22,6 +22,7 @@ from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
@@ -54,7 +55,8 @@ class CounterRow(Table):
     """The table row that contains the number of an account's records of one kind.
 
     For a kind in `Counted`, ``account_id`` also contains a shard number, and each row contains a
-    part of the number.
+    part of the number. ``revision`` increases with each change of the part, because changes can
+    cancel each other out.
     """
 
     is_contended = True
@@ -65,6 +67,7 @@ class CounterRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     kind = UnicodeAttribute(range_key=True)
     total = IntegerAttribute(null=True)
+    revision = IntegerAttribute(null=True)
     reserved_until = IntegerAttribute(null=True)
     erasures = IntegerAttribute(null=True)
     erased_at = TimestampAttribute(null=True)
@@ -153,7 +156,12 @@ def count(
         record_id: the id of a counted record. The id selects one of the counter's rows.
     """
     shard = crc32(record_id.encode()) % SHARDS
-    write.update(shard_row(account_id, kind, shard), actions=[CounterRow.total.add(by)])
+    write.update(shard_row(account_id, kind, shard), actions=addition(by))
+
+
+def addition(by: int) -> list[Action]:
+    """Return the actions that add ``by`` to a row of a counter of a kind in `Counted`."""
+    return [CounterRow.total.add(by), CounterRow.revision.add(1)]
 
 
 def shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:

@@ -2,7 +2,8 @@
 
 A form has two rows with the same partition key, so one query loads both. The document row is large
 and changes only when an operator loads a definition. The summary row is small and contains the
-number of submissions. Only summary rows are in the index.
+number of submissions, and a revision that increases with each change of this number. Only summary
+rows are in the index.
 
 Each version of the form's wording has a row with a partition key of its own.
 """
@@ -36,6 +37,7 @@ class FormRow(Table):
     position = IntegerAttribute(null=True)
     list_block = UnicodeAttribute(null=True)
     submission_count = IntegerAttribute(null=True)
+    revision = IntegerAttribute(null=True)
     document = CompressedJsonAttribute(null=True)
     version = UnicodeAttribute(null=True)
     by_block = index(
@@ -99,7 +101,7 @@ class FormTable:
         """
         write.update(
             self.row(form_id, SUMMARY),
-            actions=[self.row.submission_count.add(by)],
+            actions=[self.row.submission_count.add(by), self.row.revision.add(1)],
             condition=self.row.form_id.exists(),
         )
 

@@ -21,7 +21,10 @@ _SHARDS: Final = 8
 
 
 class StatisticsRow(Table):
-    """The table row of a group. It has an integer attribute for each number that was counted."""
+    """The table row of a group. It has an integer attribute for each number that was counted.
+
+    ``revision`` increases with each change of the numbers.
+    """
 
     is_contended = True
 
@@ -31,6 +34,7 @@ class StatisticsRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     group = UnicodeAttribute(range_key=True)
     vars().update({name: IntegerAttribute(null=True) for name in NAMES})
+    revision = IntegerAttribute(null=True)
 
     @property
     def numbers(self) -> Numbers:
@@ -49,6 +53,7 @@ def add(write: TransactWrite, account_id: str, numbers: Mapping[str, Numbers], b
     for group, changes in numbers.items():
         actions = [getattr(StatisticsRow, name).add(by * n) for name, n in changes.items() if n]
         if actions:
+            actions.append(StatisticsRow.revision.add(1))
             write.update(StatisticsRow(account_id, group), actions=actions)
 
 

@@ -96,7 +96,7 @@ def read_stats(account_id: str) -> dict[str, int]:
     """
     require_account(account_id)
     numbers = counts.load_counts(account_id)
-    return {name: numbers[kind] for name, kind in _STATS.items()}
+    return {name: numbers[kind].number for name, kind in _STATS.items()}
 
 
 def last_changes(account_id: str, limit: int) -> list[AccountChange]:

@@ -10,6 +10,7 @@ from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
 from admin.services.recount.statistics import StatisticsCheck
 from admin.storage import counts, forms
+from admin.storage.forms import SubmissionCount
 from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.customer import Customer
@@ -63,7 +64,7 @@ class _Check:
 
     def __init__(self, account_id: str, fix: bool, advance: Callable[[int], None]) -> None:
         self._account_id, self._fix, self._advance = account_id, fix, advance
-        self._forms: dict[tuple[FormKind, str], int] = {
+        self._forms: dict[tuple[FormKind, str], SubmissionCount] = {
             (kind, form_id): count
             for kind, table in TABLES.items()
             for rows in form_positions(account_id, table).walk()
@@ -83,12 +84,12 @@ class _Check:
             self._advance(len(group))
         for (kind, form_id), count in self._forms.items():
             expected = counted[kind, form_id]
-            if count == expected:
+            if count.number == expected:
                 continue
-            # If the count has changed since, feedback was processed during the check.
+            # If the count has changed since, feedback changed during the check.
             is_repaired = self._fix and forms.correct_count(TABLES[kind], form_id, count, expected)
             subject = f"{kind.value.lower().replace('_', '-')} {form_id}"
-            yield Difference(subject, "submissions", count, expected, is_repaired)
+            yield Difference(subject, "submissions", count.number, expected, is_repaired)
         yield from self._total(Counted.FEEDBACK, counted.total())
         yield from self._statistics.differences()
 
@@ -102,15 +103,17 @@ class _Check:
     def _total(self, kind: Counted, counted: int) -> Iterator[Difference]:
         """Yield the difference if a counter does not equal the number of records."""
         before = self._totals[kind]
-        if before == counted:
+        if before.number == counted:
             return
         if self._fix:
             # A record can be visible before the counter that the same transaction changes.
             time.sleep(INDEX_LAG_S)
-        is_repaired = self._fix and counts.load_counts(self._account_id)[kind] == before
-        if is_repaired:
-            counts.correct_count(self._account_id, kind, counted - before)
-        yield Difference("account", kind.value, before, counted, is_repaired)
+        is_repaired = (
+            self._fix
+            and counts.load_counts(self._account_id)[kind] == before
+            and counts.correct_count(self._account_id, kind, before, counted - before.number)
+        )
+        yield Difference("account", kind.value, before.number, counted, is_repaired)
 
     def customers(self) -> Iterator[Difference]:
         """Yield the wrong counts of customers.

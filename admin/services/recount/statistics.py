@@ -10,7 +10,7 @@ from admin.storage import statistics as records
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.feedback.daily import NAMES, SENT, Numbers
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.storage.statistics import load_pages, sent_key
+from chalicelib.storage.statistics import sent_key
 
 MAX_CONCURRENCY: Final = 8
 
@@ -23,7 +23,7 @@ class StatisticsCheck:
 
     def __init__(self, account_id: str, *, fix: bool) -> None:
         self._account_id, self._fix = account_id, fix
-        self._stored = {key: numbers for page in load_pages(account_id) for key, numbers in page}
+        self._stored = records.load(account_id)
         self._expected: dict[str, Numbers] = defaultdict(Numbers)
 
     def add_surveys(self) -> None:
@@ -40,9 +40,10 @@ class StatisticsCheck:
     def differences(self) -> Iterator[Difference]:
         """Yield one difference for each wrong row. Call this function last."""
         wrong = [
-            (key, self._stored.get(key, Numbers()), self._expected[key])
+            (key, before, self._expected[key], revision)
             for key in sorted(self._stored.keys() | self._expected)
-            if self._stored.get(key, Numbers()) != self._expected[key]
+            for before, revision in [self._stored.get(key, (Numbers(), None))]
+            if before != self._expected[key]
         ]
         correct = partial(records.correct, self._account_id)
         repaired = (
@@ -50,6 +51,6 @@ class StatisticsCheck:
             if self._fix
             else [False] * len(wrong)
         )
-        for (key, before, after), is_repaired in zip(wrong, repaired, strict=True):
+        for (key, before, after, _), is_repaired in zip(wrong, repaired, strict=True):
             name = next(name for name in NAMES if before[name] != after[name])
             yield Difference(f"statistics {key}", name, before[name], after[name], is_repaired)

@@ -53,7 +53,7 @@ def csv_file(folder: Path, shop: Shop, *rows: str) -> Path:
 
 
 def purchase_count(shop: Shop) -> int:
-    return counts.load_counts(shop.account_id)[Counted.PURCHASES]
+    return counts.load_counts(shop.account_id)[Counted.PURCHASES].number
 
 
 def listed(shop: Shop, *options: str) -> list[dict[str, Any]]:

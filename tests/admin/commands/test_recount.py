@@ -2,24 +2,26 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 
 from admin.services.customers.save import save_customer
+from admin.services.feedback.exclude import delete_feedback
 from admin.services.recount import recount as recount_module
 from admin.services.recount.recount import recount
 from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.purchases.record import record_purchase
-from chalicelib.storage import lists
+from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Counted, CounterRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -145,10 +147,13 @@ def change_submission_count(seeded: SeededAccount) -> None:
 
 
 def change_account_counts(seeded: SeededAccount) -> None:
-    counts.correct_count(seeded.account_id, Counted.PURCHASES, 7)
-    counts.correct_count(seeded.account_id, Counted.FEEDBACK, -2)
-    counts.correct_count(seeded.account_id, Counted.SENT, 1)
-    counts.correct_count(seeded.account_id, Counted.SKIPPED, -1)
+    changes = {Counted.PURCHASES: 7, Counted.FEEDBACK: -2, Counted.SENT: 1, Counted.SKIPPED: -1}
+    for kind, by in changes.items():
+        add(seeded, kind, by)
+
+
+def add(seeded: SeededAccount, kind: Counted, by: int) -> None:
+    counters.shard_row(seeded.account_id, kind, 0).update(counters.addition(by))
 
 
 def key(seeded: SeededAccount) -> str:
@@ -292,7 +297,7 @@ def test_count_that_becomes_visible_after_its_record_is_not_repaired(
     )
     (difference,) = recount(seeded.account_id, fix=True)
     assert (difference.name, difference.is_repaired) == ("feedback", False)
-    assert load_counts(seeded.account_id)[Counted.FEEDBACK] == 4
+    assert load_counts(seeded.account_id)[Counted.FEEDBACK].number == 4
 
 
 def test_count_that_changes_during_check_is_not_repaired(
@@ -302,7 +307,7 @@ def test_count_that_changes_during_check_is_not_repaired(
     change_account_counts(seeded)
 
     def submit(_: float) -> None:
-        counts.correct_count(seeded.account_id, Counted.PURCHASES, 1)
+        add(seeded, Counted.PURCHASES, 1)
         process_feedback([answer_contact_form(seeded).id])
 
     monkeypatch.setattr("admin.services.recount.recount.time.sleep", submit)
@@ -314,6 +319,34 @@ def test_count_that_changes_during_check_is_not_repaired(
         ("solicitations-sent", True),
         ("solicitations-skipped", True),
     }
+
+
+def test_changes_that_cancel_out_during_check_are_not_repaired(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One feedback record is deleted before the check reads the records, and an equal one is
+    # processed afterwards, so that all numbers are as before.
+    deleted, added = answer_contact_form(seeded).id, answer_contact_form(seeded).id
+    process_feedback([deleted])
+    counted_feedback = counts.counted_feedback
+    monkeypatch.setattr(
+        "admin.services.recount.recount.time.sleep", lambda _: delete_feedback(deleted, "operator")
+    )
+
+    def read(account_id: str) -> Iterator[StoredFeedback]:
+        yield from counted_feedback(account_id)
+        process_feedback([added])
+
+    monkeypatch.setattr(counts, "counted_feedback", read)
+    differences = list(recount(seeded.account_id, fix=True))
+    assert {(d.record.split()[0], d.name) for d in differences} == {
+        ("contact-form", "submissions"),
+        ("account", "feedback"),
+        ("statistics", "feedback"),
+    }
+    assert not any(d.is_repaired for d in differences)
+    monkeypatch.undo()
+    assert found(seeded.account_id) == set()
 
 
 def test_recount_ignores_records_of_other_account_with_same_customer_id(

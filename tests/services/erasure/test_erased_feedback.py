@@ -78,7 +78,7 @@ def test_erasure_keeps_ratings_and_counts(seeded: SeededAccount, time: Time) -> 
     assert [(answer.key, answer.values) for answer in kept.answers] == [("nps", ["2"])]
     assert (kept.rating, kept.customer_id, kept.context_id) == (2, None, kept.brand_id)
     assert seeded.counts == (1, 0, 0)
-    assert counts.load_counts(seeded.account_id)[Counted.FEEDBACK] == 1
+    assert counts.load_counts(seeded.account_id)[Counted.FEEDBACK].number == 1
     ended = finish(seeded.account_id, customer.id, time)
     assert erased(ended) == {"customers": 1, "feedback": 1}
 

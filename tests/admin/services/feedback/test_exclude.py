@@ -31,7 +31,7 @@ def rated(seeded: SeededAccount, *ratings: str) -> list[Feedback]:
 
 
 def account_count(seeded: SeededAccount) -> int:
-    return counts.load_counts(seeded.account_id)[Counted.FEEDBACK]
+    return counts.load_counts(seeded.account_id)[Counted.FEEDBACK].number
 
 
 def means(seeded: SeededAccount) -> tuple[int, str | None, str | None]:
