@@ -42,4 +42,5 @@ def scan_contacts() -> Iterator[tuple[str, str, datetime]]:
         consistent_read=True,
     )
     for row in rows:
-        yield row.feedback_id, row.contact_hash, row.created_at
+        if row.contact_hash:
+            yield row.feedback_id, row.contact_hash, row.created_at

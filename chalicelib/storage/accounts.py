@@ -11,6 +11,7 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
+    optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import (
@@ -38,12 +39,12 @@ class AccountRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     name = UnicodeAttribute()
     created_at = TimestampAttribute()
-    closed_at = TimestampAttribute(null=True)
-    settings = JsonAttribute(null=True)
-    retention_due_at = IntegerAttribute(null=True)
-    anonymized_until = TimestampAttribute(null=True)
-    retention_waits_since = IntegerAttribute(null=True)
-    webhook_secret_from = UnicodeAttribute(null=True)
+    closed_at = optional(TimestampAttribute)
+    settings = optional(JsonAttribute)
+    retention_due_at = optional(IntegerAttribute)
+    anonymized_until = optional(TimestampAttribute)
+    retention_waits_since = optional(IntegerAttribute)
+    webhook_secret_from = optional(UnicodeAttribute)
     retention = index("account_id", "retention_due_at", sort_type=IntegerAttribute)
 
 

@@ -28,6 +28,7 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
+    optional,
 )
 from chalicelib.storage.dynamodb.table import fields_of, read_together
 from chalicelib.storage.dynamodb.transactions import CONDITION_FAILED, Contention, transaction
@@ -77,20 +78,20 @@ class ContactRow(WorkRow):
     part = PART
     account_id = UnicodeAttribute()
     revision = IntegerAttribute()
-    solicited = JsonAttribute(null=True)
-    suppressed_email = UnicodeAttribute(null=True)
-    suppressed_sms = UnicodeAttribute(null=True)
-    suppressed_at = TimestampAttribute(null=True)
-    complained_at = TimestampAttribute(null=True)
-    erased_at = TimestampAttribute(null=True)
-    lifted_at = TimestampAttribute(null=True)
-    lifted_by = UnicodeAttribute(null=True)
-    expires_at = IntegerAttribute(null=True)
-    contact_hash = UnicodeAttribute(null=True)
-    email_optin = BooleanAttribute(null=True)
-    sms_optin = BooleanAttribute(null=True)
-    email_bounced = BooleanAttribute(null=True)
-    after = UnicodeAttribute(null=True)
+    solicited = optional(JsonAttribute)
+    suppressed_email = optional(UnicodeAttribute)
+    suppressed_sms = optional(UnicodeAttribute)
+    suppressed_at = optional(TimestampAttribute)
+    complained_at = optional(TimestampAttribute)
+    erased_at = optional(TimestampAttribute)
+    lifted_at = optional(TimestampAttribute)
+    lifted_by = optional(UnicodeAttribute)
+    expires_at = optional(IntegerAttribute)
+    contact_hash = optional(UnicodeAttribute)
+    email_optin = optional(BooleanAttribute)
+    sms_optin = optional(BooleanAttribute)
+    email_bounced = optional(BooleanAttribute)
+    after = optional(UnicodeAttribute)
 
     def pointer(self, _now: datetime) -> ContactPointer:
         return ContactPointer(self.account_id, self.key)

@@ -25,7 +25,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.table import Table, account_key
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
@@ -66,11 +66,11 @@ class CounterRow(Table):
 
     account_id = UnicodeAttribute(hash_key=True)
     kind = UnicodeAttribute(range_key=True)
-    total = IntegerAttribute(null=True)
-    revision = IntegerAttribute(null=True)
-    reserved_until = IntegerAttribute(null=True)
-    erasures = IntegerAttribute(null=True)
-    erased_at = TimestampAttribute(null=True)
+    total = optional(IntegerAttribute)
+    revision = optional(IntegerAttribute)
+    reserved_until = optional(IntegerAttribute)
+    erasures = optional(IntegerAttribute)
+    erased_at = optional(TimestampAttribute)
 
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:

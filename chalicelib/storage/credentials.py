@@ -3,7 +3,7 @@
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 
 from chalicelib.domain.accounts.account import Credential, Permission
-from chalicelib.storage.dynamodb.attributes import TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import Table, fields_of
 
@@ -19,7 +19,7 @@ class CredentialRow(Table):
     secret_hash = UnicodeAttribute()
     label = UnicodeAttribute()
     created_at = TimestampAttribute()
-    revoked_at = TimestampAttribute(null=True)
+    revoked_at = optional(TimestampAttribute)
     permissions = UnicodeSetAttribute()
     by_account = index("account_id", projection=ALL)
 

@@ -23,6 +23,7 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
+    optional,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import fields_of, read_together, read_with_response, time_of
@@ -53,15 +54,15 @@ class ErasureRow(WorkRow):
     part = PART
     account_id = UnicodeAttribute()
     erased_at = TimestampAttribute()
-    customer_id = UnicodeAttribute(null=True)
-    pair = UnicodeAttribute(null=True)
-    pair_contact = UnicodeAttribute(null=True)
-    next_holder = UnicodeAttribute(null=True)
-    recreated = UnicodeSetAttribute(null=True)
-    email_contact = UnicodeAttribute(null=True)
-    sms_contact = UnicodeAttribute(null=True)
+    customer_id = optional(UnicodeAttribute)
+    pair = optional(UnicodeAttribute)
+    pair_contact = optional(UnicodeAttribute)
+    next_holder = optional(UnicodeAttribute)
+    recreated = optional(UnicodeSetAttribute)
+    email_contact = optional(UnicodeAttribute)
+    sms_contact = optional(UnicodeAttribute)
     operator = UnicodeAttribute()
-    others = JsonAttribute(null=True)
+    others = optional(JsonAttribute)
     other_count = IntegerAttribute()
     by_account = index("account_id", "erased_at", ALL)
     vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})

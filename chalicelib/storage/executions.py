@@ -35,6 +35,7 @@ from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
     TimestampAttribute,
+    optional,
 )
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, read_together
@@ -85,36 +86,36 @@ class ExecutionRow(WorkRow):
 
     execution_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
-    expires_at = IntegerAttribute(null=True)
+    expires_at = optional(IntegerAttribute)
 
-    account_id = UnicodeAttribute(null=True)
-    account_shard = UnicodeAttribute(null=True)
-    created_at = TimestampAttribute(null=True)
-    workflow_id = UnicodeAttribute(null=True)
-    action_id = UnicodeAttribute(null=True)
-    feedback_id = UnicodeAttribute(null=True)
-    body = CompressedJsonAttribute(null=True)
-    attempt = IntegerAttribute(null=True)
+    account_id = optional(UnicodeAttribute)
+    account_shard = optional(UnicodeAttribute)
+    created_at = optional(TimestampAttribute)
+    workflow_id = optional(UnicodeAttribute)
+    action_id = optional(UnicodeAttribute)
+    feedback_id = optional(UnicodeAttribute)
+    body = optional(CompressedJsonAttribute)
+    attempt = optional(IntegerAttribute)
     claimed = IntegerAttribute(null=True)
     settled = IntegerAttribute(null=True)
-    attempts_before = IntegerAttribute(null=True)
-    ambiguous = BooleanAttribute(null=True)
-    claim_token = UnicodeAttribute(null=True)
-    leased_until = IntegerAttribute(null=True)
-    not_before = IntegerAttribute(null=True)
+    attempts_before = optional(IntegerAttribute)
+    ambiguous = optional(BooleanAttribute)
+    claim_token = optional(UnicodeAttribute)
+    leased_until = optional(IntegerAttribute)
+    not_before = optional(IntegerAttribute)
     by_account_shard = index(
         "account_shard",
         "created_at",
         including("account_id workflow_id action_id feedback_id state attempt ambiguous reason"),
     )
 
-    at = TimestampAttribute(null=True)
-    status = IntegerAttribute(null=True)
-    error = UnicodeAttribute(null=True)
-    duration_ms = IntegerAttribute(null=True)
-    excerpt = UnicodeAttribute(null=True)
-    repeat = BooleanAttribute(null=True)
-    host = UnicodeAttribute(null=True)
+    at = optional(TimestampAttribute)
+    status = optional(IntegerAttribute)
+    error = optional(UnicodeAttribute)
+    duration_ms = optional(IntegerAttribute)
+    excerpt = optional(UnicodeAttribute)
+    repeat = optional(BooleanAttribute)
+    host = optional(UnicodeAttribute)
 
     @classmethod
     def is_free(cls, now: datetime) -> Condition:

@@ -21,6 +21,7 @@ from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
     TimestampAttribute,
+    optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import (
@@ -52,16 +53,16 @@ class FeedbackRow(WorkRow):
     account_id = UnicodeAttribute()
     form_id = UnicodeAttribute()
     document = CompressedJsonAttribute()
-    input_hash = UnicodeAttribute(null=True)
+    input_hash = optional(UnicodeAttribute)
     created_at = TimestampAttribute()
-    customer_id = UnicodeAttribute(null=True)
-    is_test = BooleanAttribute(null=True)
-    contact_hash = UnicodeAttribute(null=True)
-    anonymized_at = TimestampAttribute(null=True)
-    marked_at = TimestampAttribute(null=True)
-    counted_as = UnicodeAttribute(null=True)
-    answered_as = UnicodeAttribute(null=True)
-    entry_number = IntegerAttribute(null=True)
+    customer_id = optional(UnicodeAttribute)
+    is_test = optional(BooleanAttribute)
+    contact_hash = optional(UnicodeAttribute)
+    anonymized_at = optional(TimestampAttribute)
+    marked_at = optional(TimestampAttribute)
+    counted_as = optional(UnicodeAttribute)
+    answered_as = optional(UnicodeAttribute)
+    entry_number = optional(IntegerAttribute)
     by_account = index("account_id", "created_at")
     by_customer = index("customer_id", "created_at")
     by_contact = index("contact_hash", "created_at")

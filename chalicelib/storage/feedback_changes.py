@@ -21,7 +21,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, optional
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 from chalicelib.storage.trackers import TrackerRow
 
@@ -51,11 +51,11 @@ class FeedbackChangeRow(Table):
 
     account_id = UnicodeAttribute(hash_key=True)
     number = UnicodeAttribute(range_key=True)
-    last = IntegerAttribute(null=True)
+    last = optional(IntegerAttribute)
     changed_at = UnicodeAttribute(null=True)
     ids = JsonAttribute(null=True)
-    numbers_rows = BooleanAttribute(null=True)
-    epoch = UnicodeAttribute(null=True)
+    numbers_rows = optional(BooleanAttribute)
+    epoch = optional(UnicodeAttribute)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,11 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Listed
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import (
+    CompressedJsonAttribute,
+    IntegerAttribute,
+    optional,
+)
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
 
@@ -34,12 +38,12 @@ class FormRow(Table):
     form_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
     account_id = UnicodeAttribute()
-    position = IntegerAttribute(null=True)
-    list_block = UnicodeAttribute(null=True)
-    submission_count = IntegerAttribute(null=True)
-    revision = IntegerAttribute(null=True)
+    position = optional(IntegerAttribute)
+    list_block = optional(UnicodeAttribute)
+    submission_count = optional(IntegerAttribute)
+    revision = optional(IntegerAttribute)
     document = CompressedJsonAttribute(null=True)
-    version = UnicodeAttribute(null=True)
+    version = optional(UnicodeAttribute)
     by_block = index(
         "list_block", "position", including("submission_count"), sort_type=IntegerAttribute
     )

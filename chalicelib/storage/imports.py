@@ -42,6 +42,7 @@ from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
     TimestampAttribute,
+    optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, put_all, read_together
@@ -84,17 +85,17 @@ class ImportRow(WorkRow):
     row_count = IntegerAttribute()
     expires_at = IntegerAttribute()
 
-    chunk_count = IntegerAttribute(null=True)
-    input_hash = UnicodeAttribute(null=True)
+    chunk_count = optional(IntegerAttribute)
+    input_hash = optional(UnicodeAttribute)
 
-    number = IntegerAttribute(null=True)
+    number = optional(IntegerAttribute)
     rows = CompressedJsonAttribute(null=True)
-    created = IntegerAttribute(null=True)
-    filled = IntegerAttribute(null=True)
-    unchanged = IntegerAttribute(null=True)
-    failed = IntegerAttribute(null=True)
-    errors = JsonAttribute(null=True)
-    revision = IntegerAttribute(null=True)
+    created = optional(IntegerAttribute)
+    filled = optional(IntegerAttribute)
+    unchanged = optional(IntegerAttribute)
+    failed = optional(IntegerAttribute)
+    errors = optional(JsonAttribute)
+    revision = optional(IntegerAttribute)
     unfinished = index("work_shard", "account_id")
 
     def pointer(self, now: datetime) -> ChunkPointer:

@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.places import Directory, Place
 from chalicelib.domain.accounts.tags import Tag
-from chalicelib.storage.dynamodb.attributes import TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
 from chalicelib.storage.dynamodb.table import Table
 
 TAG: Final = "TAG"
@@ -24,14 +24,14 @@ class PlaceRow(Table):
     place_id = UnicodeAttribute(range_key=True)
     kind = UnicodeAttribute()
     name = UnicodeAttribute()
-    key = UnicodeAttribute(null=True)
-    color = UnicodeAttribute(null=True)
-    brand_id = UnicodeAttribute(null=True)
-    time_zone = UnicodeAttribute(null=True)
-    address = UnicodeAttribute(null=True)
-    legal_text = UnicodeAttribute(null=True)
-    created_at = TimestampAttribute(null=True)
-    updated_at = TimestampAttribute(null=True)
+    key = optional(UnicodeAttribute)
+    color = optional(UnicodeAttribute)
+    brand_id = optional(UnicodeAttribute)
+    time_zone = optional(UnicodeAttribute)
+    address = optional(UnicodeAttribute)
+    legal_text = optional(UnicodeAttribute)
+    created_at = optional(TimestampAttribute)
+    updated_at = optional(TimestampAttribute)
 
 
 def load_directory(account_id: str) -> Directory:

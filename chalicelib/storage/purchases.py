@@ -15,7 +15,7 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, try_write
@@ -34,18 +34,18 @@ class PurchaseRow(Table):
     created_at = TimestampAttribute()
     updated_at = TimestampAttribute()
     store_id = UnicodeAttribute()
-    customer_id = UnicodeAttribute(null=True)
+    customer_id = optional(UnicodeAttribute)
     date = TimestampAttribute()
     start_date = TimestampAttribute()
     end_date = TimestampAttribute()
     external_id = UnicodeAttribute()
     source = UnicodeAttribute()
-    metadata = JsonAttribute(null=True)
-    attributes = JsonAttribute(null=True)
+    metadata = optional(JsonAttribute)
+    attributes = optional(JsonAttribute)
     by_customer = index("customer_id", "created_at")
-    input_hash = UnicodeAttribute(null=True)
+    input_hash = optional(UnicodeAttribute)
     sent_at = TimestampAttribute()
-    send_at = TimestampAttribute(null=True)
+    send_at = optional(TimestampAttribute)
 
 
 @dataclass(frozen=True)

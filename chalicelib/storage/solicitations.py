@@ -37,7 +37,7 @@ from chalicelib.domain.work import PENDING, due_after_deferral, first_due
 from chalicelib.storage import counters, messages, statistics
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, read_indexed, read_together
 from chalicelib.storage.dynamodb.transactions import (
@@ -74,25 +74,25 @@ class SolicitationRow(WorkRow):
     created_at = TimestampAttribute()
     source = UnicodeAttribute()
     external_id = UnicodeAttribute()
-    customer_id = UnicodeAttribute(null=True)
-    is_requested = BooleanAttribute(null=True)
-    revision = IntegerAttribute(null=True)
-    claim_token = UnicodeAttribute(null=True)
-    leased_until = IntegerAttribute(null=True)
-    processed_at = TimestampAttribute(null=True)
-    held_until = TimestampAttribute(null=True)
-    survey_id = UnicodeAttribute(null=True)
-    channel = UnicodeAttribute(null=True)
-    tracker_id = UnicodeAttribute(null=True)
-    text_day = UnicodeAttribute(null=True)
-    deferred_since = TimestampAttribute(null=True)
-    message_id = UnicodeAttribute(null=True)
-    sent_at = TimestampAttribute(null=True)
-    reminded_at = TimestampAttribute(null=True)
-    reminder_message_id = UnicodeAttribute(null=True)
-    answered_on = TimestampAttribute(null=True)
-    cancelled_at = TimestampAttribute(null=True)
-    counted_as = UnicodeAttribute(null=True)
+    customer_id = optional(UnicodeAttribute)
+    is_requested = optional(BooleanAttribute)
+    revision = optional(IntegerAttribute)
+    claim_token = optional(UnicodeAttribute)
+    leased_until = optional(IntegerAttribute)
+    processed_at = optional(TimestampAttribute)
+    held_until = optional(TimestampAttribute)
+    survey_id = optional(UnicodeAttribute)
+    channel = optional(UnicodeAttribute)
+    tracker_id = optional(UnicodeAttribute)
+    text_day = optional(UnicodeAttribute)
+    deferred_since = optional(TimestampAttribute)
+    message_id = optional(UnicodeAttribute)
+    sent_at = optional(TimestampAttribute)
+    reminded_at = optional(TimestampAttribute)
+    reminder_message_id = optional(UnicodeAttribute)
+    answered_on = optional(TimestampAttribute)
+    cancelled_at = optional(TimestampAttribute)
+    counted_as = optional(UnicodeAttribute)
     by_account = index(
         "account_id",
         "created_at",
@@ -571,7 +571,7 @@ def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:
     """Build a solicitation from its table row or its index entry."""
-    values = fields_of(row, Solicitation) | {
+    values: dict[str, Any] = fields_of(row, Solicitation) | {
         "id": row.solicitation_id,
         "is_requested": bool(row.is_requested),
         "state": SolicitationState(row.state),

@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.storage.dynamodb.attributes import TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_indexed, read_together
 
@@ -22,13 +22,13 @@ class TrackerRow(Table):
     account_id = UnicodeAttribute()
     survey_id = UnicodeAttribute()
     purchase_id = UnicodeAttribute()
-    customer_id = UnicodeAttribute(null=True)
+    customer_id = optional(UnicodeAttribute)
     store_id = UnicodeAttribute()
     send_mode = UnicodeAttribute()
     created_at = TimestampAttribute()
-    used_at = TimestampAttribute(null=True)
-    feedback_id = UnicodeAttribute(null=True)
-    counted_as = UnicodeAttribute(null=True)
+    used_at = optional(TimestampAttribute)
+    feedback_id = optional(UnicodeAttribute)
+    counted_as = optional(UnicodeAttribute)
     by_customer = index("customer_id")
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.account import SigningSecrets
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, optional
 from chalicelib.storage.dynamodb.table import Table
 
 
@@ -24,7 +24,7 @@ class WebhookSecretRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     active_from = UnicodeAttribute(range_key=True)
     secret = UnicodeAttribute()
-    expires_at = IntegerAttribute(null=True)
+    expires_at = optional(IntegerAttribute)
 
 
 def list_for_account(account_id: str) -> SigningSecrets | None:

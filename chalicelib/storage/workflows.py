@@ -7,7 +7,7 @@ the key for secrets: the headers of webhooks can contain credentials.
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.workflows.workflow import Workflow
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute
+from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, optional
 from chalicelib.storage.dynamodb.table import Table
 
 
@@ -20,7 +20,7 @@ class WorkflowRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     workflow_id = UnicodeAttribute(range_key=True)
     document = CompressedJsonAttribute()
-    version = UnicodeAttribute(null=True)
+    version = optional(UnicodeAttribute)
 
 
 def list_for_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:

@@ -2,8 +2,9 @@
 
 import json
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from pydantic_core import from_json
 from pynamodb.attributes import Attribute
@@ -13,6 +14,18 @@ from chalicelib.domain.schema import format_timestamp
 
 EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 LATEST: Final = datetime.max.replace(tzinfo=UTC)
+
+Value = TypeVar("Value")
+
+
+def optional(kind: Callable[..., Attribute[Value]]) -> Attribute[Value | None]:
+    """Declare an attribute whose value can be None: in the table, the row does not have it.
+
+    For mypy, PynamoDB's attributes never have the value None. This is right for an attribute that
+    only rows of another kind in the same table do not have: declare it with ``null=True``.
+    """
+    declared: Attribute[Value | None] = cast(Any, kind(null=True))
+    return declared
 
 
 class IntegerAttribute(Attribute[int]):

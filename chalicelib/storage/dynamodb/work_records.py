@@ -30,7 +30,7 @@ from chalicelib.domain.work import (
     open_shards,
     shard_of,
 )
-from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
@@ -67,16 +67,16 @@ class WorkRow(Table):
     account_id: Any
 
     state = UnicodeAttribute(null=True)
-    ended_at = TimestampAttribute(null=True)
-    claims = IntegerAttribute(null=True)
-    deferrals = IntegerAttribute(null=True)
-    requeues = IntegerAttribute(null=True)
-    started_at = IntegerAttribute(null=True)
-    ready_at = IntegerAttribute(null=True)
-    waits_since = IntegerAttribute(null=True)
-    reason = UnicodeAttribute(null=True)
-    work_shard = UnicodeAttribute(null=True)
-    due_at = IntegerAttribute(null=True)
+    ended_at = optional(TimestampAttribute)
+    claims = optional(IntegerAttribute)
+    deferrals = optional(IntegerAttribute)
+    requeues = optional(IntegerAttribute)
+    started_at = optional(IntegerAttribute)
+    ready_at = optional(IntegerAttribute)
+    waits_since = optional(IntegerAttribute)
+    reason = optional(UnicodeAttribute)
+    work_shard = optional(UnicodeAttribute)
+    due_at = optional(IntegerAttribute)
     due = due_index()
 
     @classmethod
@@ -246,10 +246,10 @@ class WorkRecords(Generic[Pointer]):
         actions = [self.row.deferrals.add(1), *deferred]
         if not _update(row, actions, free):
             return None
-        if row.deferrals > 1:
-            _update(row, self.row.changes(due_at=due_after_deferral(now, row.deferrals)), free)
-        waits_since: int | None = row.waits_since
-        return waits_since
+        deferrals = row.deferrals or 0
+        if deferrals > 1:
+            _update(row, self.row.changes(due_at=due_after_deferral(now, deferrals)), free)
+        return row.waits_since
 
     def record_start(self, owner_id: str, part: str, now: datetime) -> bool:
         """Record that a worker starts to process a redelivered record.
