@@ -19,7 +19,7 @@ DAYS = 30
 
 
 def main(arguments: list[str]) -> int:
-    """Print the lines in the order of their timestamps and return the exit status."""
+    """Print the log lines with the request id, oldest first, and return the exit status."""
     parser = argparse.ArgumentParser(prog="make logs", description=__doc__)
     parser.add_argument("request_id", help="requestId of a problem response")
     parser.add_argument("--stage", choices=[stage.name for stage in STAGES], default=LOCAL)

@@ -45,7 +45,7 @@ TEMPORARY_SUFFIX: Final = r"-[0-9]{8}T[0-9]{6}Z"
 
 
 class AcceptsWrites(Exception):
-    """The functions of the stage can write. The message lists the functions."""
+    """Functions of the stage can write, or a deployment can start them. The message says which."""
 
 
 class RestoreFailed(Conflict):

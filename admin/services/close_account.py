@@ -97,10 +97,10 @@ def subject_of(account_id: str) -> str:
 
 
 def _customer_ids(account_id: str) -> Iterator[str]:
-    """Yield the ids from the last page of customers to the first, then those without a position.
+    """Yield the ids of listed customers from the last page to the first, then those not listed yet.
 
-    The erasure of a customer moves the last one into its position, so the earlier pages do not
-    change.
+    The erasure of a customer moves the last customer of the list into its position, so the earlier
+    pages do not change.
     """
     pages = list_customers(account_id, PageRequest(limit=_PAGE_SIZE)).meta.total_pages
     for number in range(pages, 0, -1):

@@ -110,7 +110,7 @@ def restart_retention() -> None:
 
 
 def _due_first() -> dict[str, int]:
-    """Return the attributes of an account whose retention is due before that of others."""
+    """Return the attributes that make the retention of an account due before that of others."""
     return {"retention_due_at": 0, "retention_waits_since": int(clock.now().timestamp())}
 
 

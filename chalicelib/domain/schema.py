@@ -197,8 +197,8 @@ def parse_timestamp(text: str) -> datetime | None:
 def with_offset(value: Any, zone: tzinfo) -> Any:
     """Return an ISO 8601 date-time with the offset of this time zone, if it has no offset.
 
-    Other values are returned unchanged. If the local time occurs twice, at the end of daylight
-    saving time, it is the first one.
+    A date becomes its midnight. Other values are returned unchanged. If the local time occurs
+    twice, at the end of daylight saving time, it is the first one.
     """
     try:
         timestamp = _date_time(value)

@@ -150,9 +150,9 @@ class Swept(NamedTuple):
     """The result of a sweep.
 
     Attributes:
-        records: the number of requeued records.
-        oldest_s: the age of the oldest of them in seconds, from the time at which it was ready; 0
-            without records.
+        records: the number of requeued or anonymized records; for list positions, of accounts.
+        oldest_s: the longest time for which one of them has waited in seconds, from the time at
+            which it was ready; for the retention, one of the accounts. 0 if none waits.
         error: the first exception of an account in the retention. The other accounts were handled.
     """
 

@@ -149,8 +149,9 @@ def save_chunks(
 ) -> tuple[list[ChunkPointer], datetime]:
     """Save the chunks of an import that is not accepted yet, 25 per request.
 
-    Return their pointers, and the time at which they were saved. An erasure decides by this time
-    whether the import is older. Therefore it is in the second that DynamoDB states.
+    Return their pointers, and the time at which they were saved, in the second of DynamoDB's last
+    response. An erasure compares this time with its own, so the time must not depend on the clock
+    of one process.
 
     Raises:
         Unavailable: DynamoDB throttles. The chunks already saved will not be processed.

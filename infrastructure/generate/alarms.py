@@ -14,7 +14,7 @@ def alarms_of_stage() -> Json:
 
 
 def for_stage(name: str = "") -> Json:
-    """Return the name of a resource, which begins with the name of its stage."""
+    """Return the name of a resource: ``feedback-STAGE``, or ``feedback-STAGE-NAME``."""
     return {"Fn::Sub": "feedback-${Stage}" + (f"-{name}" if name else "")}
 
 

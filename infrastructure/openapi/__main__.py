@@ -24,8 +24,8 @@ def main(arguments: list[str]) -> int:
     )
     for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE"):
         os.environ.pop(name, None)
-    # Ignore moto's warning about each alarm in the template: the examples need only tables and
-    # queues.
+    # Ignore moto's warnings about the resources that it cannot create, such as alarms: the examples
+    # need only tables and queues.
     logging.getLogger("moto").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", "Tried to parse", UserWarning)
     from app import app

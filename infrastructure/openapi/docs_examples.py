@@ -66,7 +66,7 @@ class Request:
 
     Attributes:
         path: the path with the query. It can contain variables such as ``$IMPORT_ID``.
-        headers: the headers. Their values can be variables, or `NEW_KEY`.
+        headers: the headers. Their values can be variables, or `NEW_KEY`: a new UUID in each run.
         json_body: the JSON body, or None.
         parts: the parts of a multipart body.
     """

@@ -318,7 +318,7 @@ class PartnerWorld(World):
             self._command("recount", lambda: list(recount(account.id, fix=True)))
 
     def repair_restored(self) -> None:
-        """Repair counts and the feed after a restore, as the operating guide says."""
+        """Repair counts and the feed after a restore, as the runbook says."""
 
         def repair() -> None:
             for account in self.accounts:

@@ -1,4 +1,4 @@
-"""Restore the tables of a campaign to an earlier time, with the steps of the operating guide."""
+"""Restore the tables of a campaign to an earlier time, with the steps of the runbook."""
 
 import json
 from dataclasses import dataclass, replace

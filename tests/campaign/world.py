@@ -597,10 +597,10 @@ class World:
 
     @contextmanager
     def _changes(self, customer_id: str) -> Iterator[None]:
-        """Change a customer that is not moved to other addresses meanwhile.
+        """Keep a customer from being moved to other addresses during the ``with`` block.
 
         Raises:
-            NotFound: the customer was moved already.
+            NotFound: the move of the customer has started already.
         """
         if customer_id in self.moving:
             raise NotFound("customer")

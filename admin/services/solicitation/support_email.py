@@ -42,8 +42,8 @@ def create_support_email(
 ) -> tuple[MailDomain, list[str]]:
     """Register the domain of a support address, and use the address in these surveys.
 
-    Also update the surveys that already use the address. Return the domain, and the names of all
-    changed surveys.
+    Also store the state of the domain in the surveys that already use the address. Return the
+    domain, and the names of all these surveys.
 
     Raises:
         NotFound: the account does not exist, or it has no survey with one of the ids.

@@ -84,7 +84,11 @@ def _codes(field: FieldTraits) -> list[str]:
 
 
 def _conditions(conditions: Conditions, numbers: Mapping[str, int]) -> list[Any]:
-    """Return the conditions in the order in which the script evaluates them."""
+    """Return the conditions in the order in which the script evaluates them.
+
+    Args:
+        numbers: the number by which the script identifies each field, by field id.
+    """
     return [
         [
             numbers[field.id],

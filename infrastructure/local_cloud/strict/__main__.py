@@ -138,7 +138,7 @@ def cache_syntax_checks() -> None:
 def replaced_items(table: Any, items: dict[Any, Any]) -> Iterator[None]:
     """Replace items of a table inside the ``with`` block.
 
-    The emulator runs one operation at a time.
+    The emulator runs one operation at a time, so only an operation of the block reads these items.
     """
 
     def replace(replacements: dict[Any, Any]) -> dict[Any, Any]:

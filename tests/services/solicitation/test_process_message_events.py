@@ -31,7 +31,7 @@ EMAIL = CUSTOMER["email"]
 
 @pytest.fixture
 def sent(shop: Shop) -> tuple[Shop, str, str]:
-    """Send a survey. Return the shop, the customer and the id of the message."""
+    """Send a survey. Return the shop, the id of the customer and the id of the message."""
     purchase = shop.record()
     shop.solicit()
     message_id = stored(purchase).message_id

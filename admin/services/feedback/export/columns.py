@@ -1,4 +1,8 @@
-"""The columns of an export: properties of the feedback, then one column per field."""
+"""The columns of an export.
+
+First come properties of the feedback, then one column per field, and then the answers and wordings
+that fit in no column.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

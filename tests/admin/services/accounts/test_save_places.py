@@ -1,4 +1,4 @@
-"""Test that brands and stores are stored with all fields of their definitions."""
+"""Test how the definitions of stores are saved."""
 
 from admin.services.accounts.save_places import save_brand, save_store
 from chalicelib.services.accounts.directory import current_directory
