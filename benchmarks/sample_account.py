@@ -16,6 +16,7 @@ from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.forms.cached_forms import get_contact_form
@@ -53,7 +54,7 @@ def load() -> SampleAccount:
     save_places(account.id)
     customers = [save_customer(account.id, each) for each in demo("customer")[:CUSTOMERS]]
     (shown,) = (each for each in demo("purchase") if id_of(MAIN_ACCOUNT, each) == SHOWN_PURCHASE)
-    purchase = record_purchase(account.id, shown)
+    purchase = record_purchase(account.id, parse(shown, PurchaseDefinition))
     _save_copies(save_contact_form, contact_form())
     _save_copies(save_survey, _by_id("survey", SURVEY_ID))
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}

@@ -42,11 +42,11 @@ from admin.terminal import notices, progress, show_json, show_record
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.accounts.places import PlaceKind
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.paging import in_groups
-from chalicelib.domain.purchases.definition import PurchaseDefinition, parse_purchase_definition
+from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases.definition import PurchaseDefinition, check_rules
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.suggestions import pointer_steps
 from chalicelib.services.accounts.directory import account_directory, current_directory
@@ -182,7 +182,7 @@ def _outcomes_of(account_id: str, window: Sequence[PurchaseLine]) -> dict[int, s
     valid: dict[int, PurchaseDefinition] = {}
     for line in window:
         with suppress(InvalidInput):
-            valid[line.number] = parse_definition(line.definition, PurchaseDefinition)
+            valid[line.number] = _parsed(line)
     stored = is_stored(account_id, list(valid.values()))
     outcomes: dict[int, str] = {}
     seen: dict[tuple[str, str], PurchaseDefinition] = {}
@@ -248,10 +248,10 @@ def _check(account_id: str, _solicit: bool, _started_at: datetime, line: Purchas
     def has_customer(customer_id: str) -> bool:
         return find_customer(account_id, customer_id) is not None
 
-    directory = account_directory(account_id)
-    return _error_of(
-        line, lambda: parse_purchase_definition(line.definition, directory, has_customer)
-    )
+    def check() -> None:
+        check_rules(_parsed(line), account_directory(account_id), has_customer)
+
+    return _error_of(line, check)
 
 
 def _record(account_id: str, solicit: bool, started_at: datetime, line: PurchaseLine) -> str:
@@ -261,9 +261,13 @@ def _record(account_id: str, solicit: bool, started_at: datetime, line: Purchase
     """
 
     def record() -> None:
-        record_purchase(account_id, line.definition, solicit=solicit, sent_at=started_at)
+        record_purchase(account_id, _parsed(line), solicit=solicit, sent_at=started_at)
 
     return _error_of(line, record)
+
+
+def _parsed(line: PurchaseLine) -> PurchaseDefinition:
+    return parse(line.definition, PurchaseDefinition)
 
 
 def _error_of(line: PurchaseLine, process: Callable[[], object]) -> str:

@@ -26,6 +26,7 @@ from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.accounts.directory import current_directory
@@ -111,7 +112,7 @@ def save_demo(definitions: Sequence[RawDefinition]) -> None:
         raise DeploymentError(f"The demo data is invalid: {problems[0]}")
     for content in purchases:
         fields = {name: content[name] for name in content.keys() - {"kind", "account"}}
-        record_purchase(content["account"], fields)
+        record_purchase(content["account"], parse(fields, PurchaseDefinition))
 
 
 def _record_sent(surveys: Sequence[SentSurvey]) -> None:

@@ -43,8 +43,6 @@ from chalicelib.services.feedback.submit import (
     submit_survey,
 )
 from chalicelib.services.forms.cached_forms import Respondent
-from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.purchases.report import report_purchase
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.solicitation.link_survey import link_survey
 from chalicelib.services.solicitation.suppressions import unsubscribe
@@ -59,6 +57,7 @@ from tests.campaign.simulation import NO_FAULTS, Invocation, Mail, Simulation
 from tests.domain.forms import factories
 from tests.domain.forms.factories import field as form_field
 from tests.domain.workflows.factories import workflow_definition
+from tests.services.purchases import record_purchase, report_purchase
 from tests.web.definitions import brand_definition, store_definition
 
 _MAX_SKEW_S: Final = 720

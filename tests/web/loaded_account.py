@@ -6,8 +6,8 @@ from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
 from chalicelib.domain.ids import new_id
-from chalicelib.services.purchases.record import record_purchase
 from tests.domain.forms import factories as form_factories
+from tests.services.purchases import record_purchase
 from tests.web.definitions import (
     brand_definition,
     customer_definition,

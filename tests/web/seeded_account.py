@@ -13,9 +13,9 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.forms.read import read_contact_form, read_survey
-from chalicelib.services.purchases.record import record_purchase
 from tests.domain.forms import factories as form_factories
 from tests.domain.forms.factories import field, select
+from tests.services.purchases import record_purchase
 from tests.web.definitions import (
     brand_definition,
     customer_definition,

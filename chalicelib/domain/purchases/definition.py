@@ -11,7 +11,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.definitions import parse_and_validate
+from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import (
     InputError,
     invalid_combination,
@@ -105,38 +105,43 @@ def with_offsets(definition: Any, zone: tzinfo) -> Any:
     }
 
 
-def parse_purchase_definition(
-    definition: Any, directory: Directory, has_customer: Callable[[str], bool]
-) -> PurchaseDefinition:
-    """Parse and validate the definition of a purchase.
+def check_rules(
+    purchase: PurchaseDefinition,
+    directory: Directory,
+    has_customer: Callable[[str], bool] = lambda _: True,
+) -> None:
+    """Check the rules that the definition of a purchase must follow.
 
     Args:
         directory: the account's brands and stores.
         has_customer: returns whether the account has a customer with this id.
 
     Raises:
-        InvalidInput: the definition does not match the model or violates a rule.
+        InvalidInput: the definition violates a rule. Lists every error.
     """
+    if errors := list(_rule_errors(purchase, directory, has_customer)):
+        raise InvalidInput(errors)
 
-    def rule_errors(purchase: PurchaseDefinition) -> Iterator[InputError]:
-        if purchase.customer_id and purchase.customer:
-            yield invalid_combination("Set either customerId or customer, not both.")
-        start, end = purchase.start_date, purchase.end_date
-        if start and end and end < start:
-            yield out_of_range("Must not be before startDate.", "endDate")
-        if purchase.send_at and purchase.send_at > clock.now() + MAX_DELAY:
-            yield out_of_range(f"Must be at most {MAX_DELAY.days} days ahead.", "sendAt")
-        if directory.store(purchase.store_id) is None:
-            yield unknown_reference("store", "storeId")
-        if purchase.customer_id and not has_customer(purchase.customer_id):
-            yield unknown_reference("customer", "customerId")
 
-    return parse_and_validate(definition, PurchaseDefinition, rule_errors)
+def _rule_errors(
+    purchase: PurchaseDefinition, directory: Directory, has_customer: Callable[[str], bool]
+) -> Iterator[InputError]:
+    if purchase.customer_id and purchase.customer:
+        yield invalid_combination("Set either customerId or customer, not both.")
+    start, end = purchase.start_date, purchase.end_date
+    if start and end and end < start:
+        yield out_of_range("Must not be before startDate.", "endDate")
+    if purchase.send_at and purchase.send_at > clock.now() + MAX_DELAY:
+        yield out_of_range(f"Must be at most {MAX_DELAY.days} days ahead.", "sendAt")
+    if directory.store(purchase.store_id) is None:
+        yield unknown_reference("store", "storeId")
+    if purchase.customer_id and not has_customer(purchase.customer_id):
+        yield unknown_reference("customer", "customerId")
 
 
 def build_purchase(
     definition: PurchaseDefinition,
-    account_id: str,
+    record_id: str,
     customer_id: str | None,
     earlier: Purchase | None,
     now: datetime,
@@ -144,9 +149,9 @@ def build_purchase(
     """Build the purchase to save. Start and end date default to the purchase date.
 
     Args:
+        record_id: the id of the purchase.
         earlier: the stored version of the purchase.
     """
-    record_id = definition.purchase_id(account_id)
     send_at = definition.send_at
     if earlier and not definition.has_send_at:
         send_at = earlier.send_at

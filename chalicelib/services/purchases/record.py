@@ -1,4 +1,4 @@
-"""Record a purchase from a definition. Recording the same purchase again updates it.
+"""Record a purchase from its definition. Recording the same purchase again updates it.
 
 One transaction saves the purchase, its solicitation, the customer if it is new, and the customer's
 purchase count. The count is therefore exact, however often the same purchase is received.
@@ -18,13 +18,14 @@ from chalicelib.domain.errors import Conflict, InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import unknown_reference
+from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.definition import (
     PurchaseDefinition,
     build_purchase,
-    parse_purchase_definition,
+    check_rules,
     with_offsets,
 )
-from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase, purchase_id
+from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
@@ -60,6 +61,7 @@ class _Request:
     """A parsed purchase, and the data that is derived from it without reading records.
 
     Attributes:
+        pair: the pair of the customer's data; None if there is none.
         new_customer: the customer to create if no customer has the pair.
         optins: the channels whose opt-in the purchase turns on.
         contacts: the keys of the contacts of the addresses, by channel.
@@ -69,14 +71,10 @@ class _Request:
     definition: PurchaseDefinition
     purchase_id: str
     input_hash: str
+    pair: CustomerPair | None
     new_customer: Customer | None
     optins: tuple[Channel, ...]
     contacts: dict[Channel, str]
-
-    @property
-    def pair(self) -> CustomerPair | None:
-        customer = self.new_customer
-        return pair_of(customer.email, customer.phone_number) if customer else None
 
     @property
     def customer_id(self) -> str | None:
@@ -90,7 +88,11 @@ class _Recorded(NamedTuple):
 
 
 def record_purchase(
-    account_id: str, definition: Any, *, solicit: bool = False, sent_at: datetime | None = None
+    account_id: str,
+    definition: PurchaseDefinition,
+    *,
+    solicit: bool = False,
+    sent_at: datetime | None = None,
 ) -> Purchase:
     """Create the purchase, or update the purchase with the same source and external id.
 
@@ -111,18 +113,17 @@ def record_purchase(
             customer was erased since then, the purchase is recorded without the customer.
 
     Raises:
-        InvalidInput: the definition is invalid.
+        InvalidInput: the definition violates a rule; see `check_rules`.
         RecordTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    # The customer is read later, together with the other records.
-    parse = partial(parse_purchase_definition, definition, has_customer=lambda _: True)
-    try:
-        parsed = parse(account_directory(account_id))
-    except InvalidInput:
+    directory = account_directory(account_id)
+    if directory.store(definition.store_id) is None:
         # The store may be newer than the cached directory.
-        parsed = parse(current_directory(account_id))
-    request = _prepare(account_id, parsed)
+        directory = current_directory(account_id)
+    # The customer is read later, together with the other records.
+    check_rules(definition, directory)
+    request = _prepare(account_id, definition)
 
     def attempt() -> _Recorded:
         nonlocal sent_at
@@ -140,8 +141,8 @@ def record_purchase(
 
 
 def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
-    record_id = purchase_id(account_id, definition.source, definition.external_id)
-    body, customer = definition.customer, None
+    record_id = definition.purchase_id(account_id)
+    body, pair, customer = definition.customer, None, None
     known: dict[Channel, str] = {}
     if body:
         known = current_keys(account_id, body.email, body.phone_number)
@@ -157,6 +158,7 @@ def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
         definition,
         record_id,
         input_hash_of(definition),
+        pair,
         customer,
         tuple(channel for channel in known if body and getattr(body, OPTINS[channel])),
         known,
@@ -164,8 +166,12 @@ def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
 
 
 def input_hash_of(definition: PurchaseDefinition) -> str:
-    """Return the hash with which an unchanged purchase is recognized."""
-    content = definition.model_dump(mode="json", exclude_none=True)
+    """Return the hash with which an unchanged purchase is recognized.
+
+    Whether to send a survey, which requests contain too, has no effect.
+    """
+    fields = set(PurchaseDefinition.model_fields)
+    content = definition.model_dump(mode="json", exclude_none=True, include=fields)
     if definition.has_send_at and definition.send_at is None:
         content["sendAt"] = None
     return hash_of_input(content)
@@ -267,7 +273,7 @@ def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) 
 def _build(request: _Request, known: Known, now: datetime) -> Purchase:
     purchase = build_purchase(
         request.definition,
-        request.account_id,
+        request.purchase_id,
         known.customer_id or request.customer_id,
         known.version.purchase if known.version else None,
         now,
@@ -282,11 +288,9 @@ def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
     try:
         require_not_closed(pointer.account_id)
         zone = ZoneInfo(account_settings(pointer.account_id).time_zone)
+        definition = parse(with_offsets(pointer.purchase, zone), PurchaseDefinition)
         purchase = record_purchase(
-            pointer.account_id,
-            with_offsets(pointer.purchase, zone),
-            solicit=True,
-            sent_at=message.sent_at,
+            pointer.account_id, definition, solicit=True, sent_at=message.sent_at
         )
     except (Conflict, InvalidInput, RecordTooLarge) as error:
         external_id = pointer.purchase.get("externalId")

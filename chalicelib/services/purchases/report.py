@@ -6,7 +6,14 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.customers.import_batch import RowInputError
 from chalicelib.domain.errors import InvalidInput, RecordTooLarge, Unavailable
 from chalicelib.domain.input_errors import InputError, json_pointer
-from chalicelib.domain.purchases.partner_requests import RecordedBatch, RecordedRow, RowStatus
+from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases.definition import PurchaseDefinition
+from chalicelib.domain.purchases.partner_requests import (
+    PurchaseReport,
+    RecordedBatch,
+    RecordedRow,
+    RowStatus,
+)
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.purchases.read import with_details
 from chalicelib.services.purchases.record import record_purchase
@@ -16,7 +23,7 @@ MAX_ROW_ERRORS: Final = 100
 
 
 def report_purchase(
-    account_id: str, definition: dict[str, Any], *, solicit: bool, with_customer: bool = True
+    account_id: str, report: PurchaseReport, *, with_customer: bool = True
 ) -> Purchase:
     """Record a purchase and return it. See `record_purchase`.
 
@@ -27,11 +34,11 @@ def report_purchase(
         with_customer: whether to return the customer with the purchase.
 
     Raises:
-        InvalidInput: the definition is invalid.
+        InvalidInput: the purchase violates a rule.
         RecordTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    purchase = record_purchase(account_id, definition, solicit=solicit)
+    purchase = record_purchase(account_id, report, solicit=report.solicit)
     return with_details(account_id, purchase, with_customer=with_customer)
 
 
@@ -61,7 +68,7 @@ def _key_of(row: Any) -> Any:
 
 def _record_row(account_id: str, index: int, row: Any, *, solicit: bool) -> RecordedRow:
     try:
-        purchase = record_purchase(account_id, row, solicit=solicit)
+        purchase = record_purchase(account_id, parse(row, PurchaseDefinition), solicit=solicit)
     except InvalidInput as error:
         return _invalid(index, error.errors[:MAX_ROW_ERRORS])
     except RecordTooLarge as error:

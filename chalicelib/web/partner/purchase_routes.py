@@ -46,14 +46,9 @@ def report_purchase(request: PartnerRequest) -> Resource:
     from chalicelib.domain.purchases.partner_requests import PurchaseReport
     from chalicelib.services.purchases import report
 
-    solicit = request.body(PurchaseReport).solicit
-    definition = {name: v for name, v in request.json().items() if name != "solicit"}
-    return report.report_purchase(
-        request.account_id,
-        definition,
-        solicit=solicit,
-        with_customer=request.has(Permission.READ),
-    )
+    body = request.body(PurchaseReport)
+    with_customer = request.has(Permission.READ)
+    return report.report_purchase(request.account_id, body, with_customer=with_customer)
 
 
 @partner_route(routes, "POST", "/partners/purchase/batch")

@@ -21,14 +21,13 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.sending_errors import OutcomeUnknown
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.purchases.report import report_purchase
 from chalicelib.services.solicitation import links
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.stage_values import forget_stage_secret
 from tests.admin.command import run
 from tests.aws.faults import before_request
 from tests.services.moved_time import wrong_clock
+from tests.services.purchases import record_purchase, report_purchase
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop
 

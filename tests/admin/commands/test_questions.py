@@ -12,8 +12,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.purchases.record import record_purchase
 from tests.admin.command import run
+from tests.services.purchases import record_purchase
 from tests.services.solicitation.soliciting import Shop
 
 

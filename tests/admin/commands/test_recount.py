@@ -20,7 +20,6 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Counted, CounterRow
 from chalicelib.storage.customers import CustomerRow
@@ -28,6 +27,7 @@ from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.forms import ContactFormRow
 from tests.admin.command import new_account, run
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.services.purchases import record_purchase
 from tests.web.definitions import customer_definition, purchase_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 

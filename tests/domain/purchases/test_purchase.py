@@ -10,11 +10,12 @@ from pydantic import TypeAdapter
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.definition import (
     TIMES,
     PurchaseDefinition,
     build_purchase,
-    parse_purchase_definition,
+    check_rules,
     with_offsets,
 )
 from chalicelib.domain.purchases.purchase import Purchase
@@ -29,8 +30,11 @@ PURCHASE_FIELDS = set(
 
 
 def saved_purchase(**overrides: Any) -> Purchase:
-    definition = parse_purchase_definition(MINIMAL | overrides, DIRECTORY, {CUSTOMER}.__contains__)
-    return build_purchase(definition, "a", definition.customer_id, None, NOW)
+    definition = parse(MINIMAL | overrides, PurchaseDefinition)
+    check_rules(definition, DIRECTORY, {CUSTOMER}.__contains__)
+    return build_purchase(
+        definition, definition.purchase_id("a"), definition.customer_id, None, NOW
+    )
 
 
 def errors(**overrides: Any) -> list[tuple[str, str]]:
@@ -119,7 +123,7 @@ def test_update_keeps_creation_time_and_time_of_survey(
     update: dict[str, Any], expected: datetime | None
 ) -> None:
     earlier = saved_purchase().model_copy(update={"send_at": LATER})
-    definition = parse_purchase_definition(MINIMAL | update, DIRECTORY, lambda _: True)
-    purchase = build_purchase(definition, "a", None, earlier, LATER)
+    definition = parse(MINIMAL | update, PurchaseDefinition)
+    purchase = build_purchase(definition, earlier.id, None, earlier, LATER)
     assert (purchase.created_at, purchase.updated_at) == (NOW, LATER)
     assert purchase.send_at == expected

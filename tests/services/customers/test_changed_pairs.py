@@ -15,7 +15,6 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.customers.change import change_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import customers, feedback
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import (
@@ -25,6 +24,7 @@ from tests.services.customers.importing import (
     run_import,
 )
 from tests.services.feedback.submitting import answer_contact_form, respondents
+from tests.services.purchases import record_purchase
 from tests.services.solicitation.soliciting import Shop
 from tests.web.seeded_account import SeededAccount
 

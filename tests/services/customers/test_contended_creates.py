@@ -24,7 +24,6 @@ from chalicelib.services.customers.assign_positions import assign_positions
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.request_positions import request_overdue_positions
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import counters, customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, PairHolder
@@ -39,6 +38,7 @@ from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.feedback.submitting import answer_contact_form
 from tests.services.kinds import account_with_same_shards
 from tests.services.moved_time import Time
+from tests.services.purchases import record_purchase
 from tests.services.queues import FEEDBACK_QUEUE, IMPORT_QUEUE, LISTING_QUEUE
 from tests.web.definitions import (
     brand_definition,

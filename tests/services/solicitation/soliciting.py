@@ -16,13 +16,13 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import solicitations
 from chalicelib.storage.suppressions import suppress
 from tests.domain.forms.factories import field
 from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
+from tests.services.purchases import record_purchase
 from tests.services.queues import SOLICITATION_QUEUE
 from tests.services.solicitation.provider import Provider
 from tests.web.definitions import brand_definition, store_definition

@@ -17,7 +17,6 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation.suppressions import unsubscribe
 from chalicelib.storage import customer_creation
 from chalicelib.storage.customers import CustomerPairRow
@@ -25,6 +24,7 @@ from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR, erase
 from tests.services.moved_time import Time
+from tests.services.purchases import record_purchase
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, open_shop, outcome
 

@@ -12,13 +12,13 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.purchases.purchase import purchase_id
-from chalicelib.services.purchases.record import record_purchase
-from chalicelib.services.purchases.report import report_purchase, report_purchases
+from chalicelib.services.purchases.report import report_purchases
 from chalicelib.storage import purchases
 from chalicelib.storage.purchases import PurchaseRow
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import all_customers
 from tests.services.moved_time import wrong_clock
+from tests.services.purchases import record_purchase, report_purchase
 from tests.services.queues import PURCHASE_QUEUE
 from tests.services.solicitation.soliciting import Shop, stored
 from tests.services.solicitation.test_record_purchase import message

@@ -16,16 +16,20 @@ from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.parsing import parse
+from chalicelib.domain.purchases.definition import PurchaseDefinition
+from chalicelib.domain.purchases.partner_requests import PurchaseReport
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.purchases.record import record_purchase
+from chalicelib.services.purchases.record import input_hash_of
 from chalicelib.storage import counters, purchases
 from chalicelib.storage.counters import Counted, Listed
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import all_customers
+from tests.services.purchases import record_purchase
 from tests.services.queues import LISTING_QUEUE, PURCHASE_QUEUE, SOLICITATION_QUEUE
 from tests.services.solicitation.soliciting import Shop, outcome, stored
 from tests.web.definitions import customer_definition
@@ -281,3 +285,9 @@ def test_message_without_offset_is_in_time_zone_of_account(shop: Shop) -> None:
     assert purchase
     assert format_timestamp(purchase.date) == "2026-11-20T09:00:00.000Z"
     assert format_timestamp(purchase.end_date) == "2026-11-21T10:00:00.000Z"
+
+
+def test_request_and_message_of_same_purchase_have_same_hash(shop: Shop) -> None:
+    definition = shop.definition(sendAt=None)
+    report = parse({**definition, "solicit": False}, PurchaseReport)
+    assert input_hash_of(report) == input_hash_of(parse(definition, PurchaseDefinition))

@@ -26,7 +26,6 @@ from chalicelib.domain.solicitation.solicitation import (
     reminder_id,
 )
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.purchases.record import record_purchase
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.case import load_case
 from chalicelib.services.solicitation.survey_trackers import cancel_survey, read_survey_tracker
@@ -37,6 +36,7 @@ from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.solicitations import SolicitationRow
 from tests.aws.faults import Killed, before_request
 from tests.services.erasure.erasing import erase, erased, finish
+from tests.services.purchases import record_purchase
 from tests.services.solicitation.soliciting import CUSTOMER, DAY_S, Shop, stored
 
 AFTER = timedelta(days=3, seconds=10)

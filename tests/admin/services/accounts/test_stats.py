@@ -8,9 +8,9 @@ from admin.services.accounts.manage import read_stats
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import NotFound
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.purchases.record import record_purchase
 from tests.admin.command import run
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.services.purchases import record_purchase
 from tests.web.definitions import purchase_definition
 from tests.web.seeded_account import SeededAccount
 
