@@ -15,6 +15,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
+from chalicelib.domain import clock
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import PENDING, WorkState
@@ -64,6 +65,7 @@ class ErasureRow(WorkRow):
     operator = UnicodeAttribute()
     others = optional(JsonAttribute)
     other_count = IntegerAttribute()
+    last_found_at = TimestampAttribute(null=True)
     by_account = index("account_id", "erased_at", ALL)
     vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
 
@@ -176,7 +178,7 @@ def count_customer(
 def count(
     write: TransactWrite, erasure: Erasure, numbers: Mapping[Erased, int], *also: Action
 ) -> None:
-    """Increase the numbers of erased records in this transaction.
+    """Increase the numbers of erased records in this transaction, and store its time.
 
     The transaction fails if the erasure is not pending or was restarted.
 
@@ -189,6 +191,7 @@ def count(
             for kind, number in numbers.items()
             if number
         ),
+        *ErasureRow.changes(last_found_at=clock.now()),
         *also,
     ]
     write.update(ErasureRow(erasure.id), actions=actions, condition=_is_unchanged(erasure))

@@ -64,6 +64,7 @@ class Erasure:
         other_count: the number of other customers with one of the addresses; up to 1,000 of each
             address are counted.
         erased_at: the time of the operator's request.
+        last_found_at: the time at which a pass last erased records; None if none were found.
         counts: the number of erased records by kind.
         operator: the identity of the operator who requested the erasure.
     """
@@ -79,6 +80,7 @@ class Erasure:
     recreated: frozenset[str] = frozenset()
     contacts: Mapping[Channel, str] = field(default_factory=dict)
     state: WorkState = WorkState.PENDING
+    last_found_at: datetime | None = None
     ended_at: datetime | None = None
     counts: Mapping[Erased, int] = field(default_factory=dict)
     others: tuple[str, ...] = ()

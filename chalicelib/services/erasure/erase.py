@@ -6,7 +6,7 @@ erasure continues where it stopped, and no record is counted twice.
 
 A pass runs all steps. Workers can store new records during a pass, and the indexes are eventually
 consistent. Therefore passes are repeated until a pass that starts at least 15 minutes after the
-request finds no records.
+request, and after the last erased record, finds no records.
 """
 
 from collections.abc import Callable
@@ -157,8 +157,10 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
         return erasure
     started, recheck = clock.now(), timedelta(seconds=settings().erasure_recheck_s)
     _run_pass(erasure, erasure.customer_id)
-    # An erasure does not finish if this pass has erased records.
-    if started < erasure.erased_at + recheck or not erasures.finish(erasure, clock.now()):
+    # The customer can get records until its deletion, and the indexes may have hidden them from
+    # this pass. An erasure does not finish if this pass has erased records.
+    since = max(erasure.erased_at, erasure.last_found_at or erasure.erased_at)
+    if started < since + recheck or not erasures.finish(erasure, clock.now()):
         erasures.schedule(erasure, clock.now() + recheck)
     return erasures.find(pointer.erasure_id)
 

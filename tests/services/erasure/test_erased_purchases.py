@@ -276,6 +276,23 @@ def test_purchase_recorded_before_deletion_does_not_belong_to_customer_created_a
     assert (after.customer_id, after.metadata) == (None, {})
 
 
+def test_erasure_does_not_end_while_index_can_hide_purchase_of_deleted_customer(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer_id = customer_of(shop.record(customer=PERSON))
+    erasure = start_erasure(shop.account_id, customer_id, OPERATOR)
+    # The first pass runs long after the request, just after a purchase of the customer. SQS
+    # delivers the message twice, and the index contains the purchase after both passes.
+    shop.time.ahead += timedelta(minutes=20)
+    recorded = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
+    with monkeypatch.context() as patch:
+        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        continue_erasure(erasure.pointer)
+        continue_erasure(erasure.pointer)
+    finish(shop.account_id, customer_id, shop.time)
+    assert read_purchase(shop.account_id, recorded.id).customer_id is None
+
+
 def test_person_created_again_can_be_erased_before_first_erasure_ends(shop: Shop) -> None:
     customer_id, _ = erase_and_create_again(shop, shop.time)
     erase(shop.account_id, customer_id)
