@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def test_eight_campaigns_break_no_invariant() -> None:
-    # Two seeds restore a backup, and two damage records. Seed 12 fails if the head of a feed is
+    # Two seeds restore a backup, and two damage records. Seed 7 fails if the head of a feed is
     # changed without its condition. The order of sets depends on the hash seed.
     result = subprocess.run(
         [sys.executable, "-m", "tests.campaign", "8", "6"],

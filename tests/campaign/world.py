@@ -572,12 +572,12 @@ class World:
 
         return self._start("unsubscribe", follow, attempts=3)
 
-    def revoke(self, account: Account) -> None:
+    def revoke(self, account: Account, person: Person | None = None) -> Invocation | None:
         """Replace a customer by one without opt-ins."""
-        person = self.random.choice(account.people)
+        person = person or self.random.choice(account.people)
         customer_id = self.customer_of(person)
         if customer_id is None or customer_id in self.moving:
-            return
+            return None
         word = self._word(person)
         definition = {
             "id": customer_id,
@@ -592,7 +592,7 @@ class World:
             with suppress(NotFound), self._changes(customer_id):
                 save_customer(account.id, definition)
 
-        self._start("revoke", save, word)
+        return self._start("revoke", save, word)
 
     @contextmanager
     def _changes(self, customer_id: str) -> Iterator[None]:
@@ -671,6 +671,10 @@ class World:
                         self._add_person(account)
                 self._ban(person, "EMAIL")
                 self._ban(person, "SMS")
+                if self.random.random() < 0.3:
+                    # The command is stopped, and the service starts long after the request.
+                    self.simulation.stop("erasures", self.random.uniform(600, 3_600))
+                    return
                 continue_erasure(erasure.pointer)
 
         self._start("erase", run, attempts=2)
@@ -718,6 +722,8 @@ class World:
             self._judge_erasures()
         if self.simulation.rates == NO_FAULTS:
             return None
+        if invocation.name == "erasures" and "feedback-test-purchases" in arguments.values():
+            return self._interrupt_erasure(arguments)
         if invocation.name == "answer survey" and "feedback-test-trackers" in str(arguments):
             # Another answer is stored after the service has read that the tracker is unused.
             others = (each for each in self.simulation.invocations if each is not invocation)
@@ -734,13 +740,25 @@ class World:
                     return self._interrupt_decision(person)
         return None
 
+    def _interrupt_erasure(self, arguments: Any) -> Invocation | None:
+        """Record a purchase of an erased person after the service has looked for purchases."""
+        values = [value["S"] for value in arguments["ExpressionAttributeValues"].values()]
+        for person in [e.person for e in self.record.erasures if e.customer_id in values]:
+            definition = self._purchase(person)
+            return self._record_version(
+                person.account, "import purchase", record_purchase, definition
+            )
+        return None
+
     def _interrupt_decision(self, person: Person) -> Invocation | None:
         """Change facts after the service has read them to decide about a survey to a person."""
         chance = self.random.random()
         if chance < 0.25:
             # Another survey is sent to the person.
             return self._send_survey_first(person)
-        return self.unsubscribe(person.account, person) if chance < 0.33 else None
+        if chance < 0.33:
+            return self.unsubscribe(person.account, person)
+        return self.revoke(person.account, person) if chance < 0.4 else None
 
     def _send_survey_first(self, person: Person) -> Invocation:
         """Record another purchase of the person, and send its survey at once."""
