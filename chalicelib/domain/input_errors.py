@@ -1,8 +1,8 @@
 """Input errors, each with location, code and message, and functions that create them."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
@@ -52,11 +52,18 @@ class InputError:
             parameter, or the name of a header.
         code: machine-readable error code: ``required``, ``too_long``, ``unknown_key`` …
         detail: human-readable sentence: what is wrong or what is allowed.
+        path: the names and indexes in the pointer, if the error was created with `at`.
     """
 
     pointer: str
     code: str
     detail: str
+    path: tuple[str | int, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def at(cls, path: tuple[str | int, ...], code: str, detail: str) -> Self:
+        """Create the error of the value at a path of names and indexes in the body."""
+        return cls(json_pointer(*path), code, detail, path)
 
 
 def json_pointer(*path: str | int) -> str:
@@ -66,22 +73,22 @@ def json_pointer(*path: str | int) -> str:
 
 def invalid_combination(detail: str, *path: str | int) -> InputError:
     """Create the error for a value that contradicts another one, or needs another one."""
-    return InputError(json_pointer(*path), "invalid_combination", detail)
+    return InputError.at(path, "invalid_combination", detail)
 
 
 def out_of_range(detail: str, *path: str | int) -> InputError:
     """Create the error for a value outside its limits."""
-    return InputError(json_pointer(*path), "out_of_range", detail)
+    return InputError.at(path, "out_of_range", detail)
 
 
 def duplicate(*path: str | int) -> InputError:
     """Create the error for a duplicate of a value that must be unique."""
-    return InputError(json_pointer(*path), "duplicate", "Duplicate value.")
+    return InputError.at(path, "duplicate", "Duplicate value.")
 
 
 def unknown_reference(resource: str, *path: str | int) -> InputError:
     """Create the error for a reference to a resource that does not exist."""
-    return InputError(json_pointer(*path), "unknown_reference", f"There is no such {resource}.")
+    return InputError.at(path, "unknown_reference", f"There is no such {resource}.")
 
 
 def duplicate_positions(values: Iterable[Hashable]) -> list[int]:
@@ -107,8 +114,8 @@ def errors_of(
     The order stays the same. Each pointer starts with ``prefix``.
     """
     return [
-        InputError(
-            json_pointer(*prefix, *_path(details["loc"])),
+        InputError.at(
+            (*prefix, *_path(details["loc"])),
             *_code_and_detail(details["type"], details["msg"], details.get("ctx", {})),
         )
         for details in error.errors(include_url=False, include_input=False)[:at_most]

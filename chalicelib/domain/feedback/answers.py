@@ -15,7 +15,7 @@ from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.option_texts import named_options
 from chalicelib.domain.forms.visibility import Conditions, conditions_of, visible_fields
-from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
+from chalicelib.domain.input_errors import MAX_ERRORS, InputError
 from chalicelib.domain.language import Language, uses_decimal_comma
 from chalicelib.domain.schema import Identifier, Input, Resource
 
@@ -187,10 +187,10 @@ class Questionnaire:
         for position, answer in enumerate(submitted):
             if answer.id not in self.fields:
                 detail = f"The form has no field with the id {answer.id}."
-                yield InputError(json_pointer("fields", position), "unknown_reference", detail)
+                yield InputError.at(("fields", position), "unknown_reference", detail)
             elif answer.id in seen:
                 detail = f"Duplicate answer to the field {answer.id}."
-                yield InputError(json_pointer("fields", position), "duplicate", detail)
+                yield InputError.at(("fields", position), "duplicate", detail)
             seen.add(answer.id)
 
     def _values_of(self, field_id: str, texts: Sequence[str]) -> list[_Value]:
@@ -229,21 +229,20 @@ def _answer_errors(
     count = len(values)
     if count > 1 and not field.type.rules.accepts_several_values:
         # It is unknown which of the values the respondent means, so none of them is validated.
-        yield InputError(json_pointer(*path), "too_many", "Must have at most one value.")
+        yield InputError.at(path, "too_many", "Must have at most one value.")
         return
     if field.allow_max_replies and count > field.max_replies:
         noun = "value" if field.max_replies == 1 else "values"
         detail = f"Must have at most {field.max_replies} {noun}."
-        yield InputError(json_pointer(*path), "too_many", detail)
+        yield InputError.at(path, "too_many", detail)
     if field.allow_min_replies and count < field.min_replies:
         detail = f"Must have at least {field.min_replies} values."
-        yield InputError(json_pointer(*path), "too_few", detail)
+        yield InputError.at(path, "too_few", detail)
     seen: set[str] = set()
     for text, position in values:
         error = _DUPLICATE_VALUE if text in seen else _value_error(field, text)
         if error:
-            pointer = json_pointer(*path, "values", position)
-            yield InputError(pointer, error.code, error.detail)
+            yield InputError.at((*path, "values", position), error.code, error.detail)
         seen.add(text)
 
 
@@ -255,7 +254,7 @@ def _value_error(field: SavedField, value: str) -> AnswerError | None:
 
 def _required_error(field: SavedField, position: int | None) -> InputError:
     path = ("fields",) if position is None else ("fields", position)
-    return InputError(json_pointer(*path), "required", f"The field {field.id} must be answered.")
+    return InputError.at(path, "required", f"The field {field.id} must be answered.")
 
 
 def _first_rating(answers: Sequence[Answer]) -> int | None:
@@ -264,4 +263,4 @@ def _first_rating(answers: Sequence[Answer]) -> int | None:
 
 
 def _submission_order(input_error: InputError) -> list[int]:
-    return [int(step) for step in input_error.pointer.split("/") if step.isdigit()]
+    return [step for step in input_error.path if isinstance(step, int)]

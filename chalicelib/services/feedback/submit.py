@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NoReturn
 
 from chalicelib.domain import clock
-from chalicelib.domain.errors import FeedbackError, Unavailable
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackPointer, FormKind
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import (
@@ -26,7 +25,6 @@ from chalicelib.services.forms.cached_forms import (
     Respondent,
     get_contact_form,
     get_survey,
-    reject_private_survey,
 )
 from chalicelib.storage import feedback, trackers
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -45,25 +43,6 @@ class SubmissionMetadata:
     respondent: Respondent = field(default_factory=Respondent)
     idempotency_key: str | None = None
     is_honeypot_filled: bool = False
-
-
-def reject_submission(
-    form_id: str, address: str, error: FeedbackError, *, is_survey_without_tracker: bool
-) -> NoReturn:
-    """Reject a submit request with an invalid body or an invalid idempotency key.
-
-    Args:
-        form_id: the id of the form; ``""`` if it is missing or invalid.
-
-    Raises:
-        TrackerRequired: the survey is private, and the request has no tracker.
-        TooManyRequests: the source address exceeded its limit of submissions.
-        FeedbackError: the given error.
-    """
-    with count_rejected(form_id, address):
-        if is_survey_without_tracker:
-            reject_private_survey(form_id)
-        raise error
 
 
 def submit_contact_form(

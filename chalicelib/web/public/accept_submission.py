@@ -1,29 +1,24 @@
-"""Read the submission in a request, and accept it: ``POST /public/…/submit``."""
+"""Accept the submission in a request: ``POST /public/…/submit``."""
 
 from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.feedback.feedback import Feedback
-from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import read_key
 from chalicelib.log import logger
+from chalicelib.services.feedback.limit_submissions import count_rejected
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
-    reject_submission,
     submit_contact_form,
     submit_survey,
 )
+from chalicelib.services.forms.cached_forms import reject_private_survey
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
-from chalicelib.web.public.multipart import Part
-from chalicelib.web.public.submission_body import (
-    Submission,
-    has_tracker,
-    parse_submission,
-    read_form_id,
-)
+from chalicelib.web.public.submission_body import PostedForm
 
 
-def accept_submission(request: PublicRequest, *, is_survey: bool) -> Feedback:
+def accept_submission(request: PublicRequest, posted: PostedForm) -> Feedback:
     """Accept the submission in a request.
 
     Raises:
@@ -32,32 +27,22 @@ def accept_submission(request: PublicRequest, *, is_survey: bool) -> Feedback:
         InvalidInput: the body or the idempotency key is invalid. Lists every error.
         FeedbackError: see `submit_contact_form` and `submit_survey`.
     """
-    if is_survey:
-        feedback = submit_survey(*_read(request, SurveySubmission))
+    respondent = request.respondent
+    logger.append_keys(source=respondent.address, form_id=posted.form_id)
+    with count_rejected(posted.form_id, respondent.address):
+        try:
+            with ErrorCollector() as errors:
+                header = request.http.headers.get(IDEMPOTENCY_HEADER)
+                key = errors.of(lambda: read_key(header), otherwise=None)
+                body = posted.parse()
+        except FeedbackError:
+            if posted.is_survey and not posted.has_tracker:
+                reject_private_survey(posted.form_id)
+            raise
+    metadata = SubmissionMetadata(respondent, key or body.idempotency_key, body.is_honeypot_filled)
+    if isinstance(body.submission, SurveySubmission):
+        feedback = submit_survey(body.submission, metadata)
     else:
-        feedback = submit_contact_form(*_read(request, ContactFormSubmission))
+        feedback = submit_contact_form(body.submission, metadata)
     logger.append_keys(feedback_id=feedback.id)
     return feedback
-
-
-def _read(request: PublicRequest, model: type[Submission]) -> tuple[Submission, SubmissionMetadata]:
-    respondent = request.respondent
-    logger.append_keys(source=respondent.address)
-    parts: list[Part] = []
-    try:
-        with ErrorCollector() as errors:
-            header = request.http.headers.get(IDEMPOTENCY_HEADER)
-            key = errors.of(lambda: read_key(header), otherwise=None)
-            parts = request.parts
-            logger.append_keys(form_id=read_form_id(parts))
-            body = parse_submission(parts, model)
-    except FeedbackError as error:
-        is_without_tracker = model is SurveySubmission and not has_tracker(parts)
-        reject_submission(
-            read_form_id(parts),
-            respondent.address,
-            error,
-            is_survey_without_tracker=is_without_tracker,
-        )
-    key = key or body.idempotency_key
-    return body.submission, SubmissionMetadata(respondent, key, body.is_honeypot_filled)

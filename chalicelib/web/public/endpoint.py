@@ -19,7 +19,6 @@ from chalicelib.web.request_log import log_unless_domain_error, request_id_of, s
 
 if TYPE_CHECKING:
     from chalicelib.services.forms.cached_forms import Respondent
-    from chalicelib.web.public.multipart import Part
 
 
 @dataclass(frozen=True)
@@ -32,24 +31,12 @@ class PublicRequest:
 
     http: Request
 
-    @cached_property
-    def parts(self) -> "list[Part]":
-        """The parts of the multipart body.
-
-        Raises:
-            UnsupportedMediaType, InputTooLarge, InvalidInput: see `read_parts`.
-        """
-        from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
-        from chalicelib.web.public.multipart import read_parts
-
-        return read_parts(self.http, max_bytes=MAX_SUBMISSION_BYTES)
-
     @property
     def accepts_html(self) -> bool:
         """Whether the client is a browser that displays the response, not a script."""
         return prefers_html(self.http.headers.get("accept", ""))
 
-    @property
+    @cached_property
     def respondent(self) -> "Respondent":
         """The respondent's languages and IP address.
 

@@ -75,11 +75,12 @@ class _BlankPage(NamedTuple):
     Attributes:
         form: the form. While the page is cached, the reference to its view prevents Python from
             giving the same `id` to another object.
+        around_key: the HTML before and after the idempotency key.
     """
 
     form: DisplayedForm[Any]
-    idempotency_key: str
-    page: Response
+    around_key: tuple[str, str]
+    headers: Mapping[str, Any]
 
 
 @cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
@@ -87,7 +88,8 @@ def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
     """Return the page on which nothing is answered yet. Many requests share this page."""
     key = new_id()
     page = show_form(wanted, form, FormState(idempotency_key=key), headers=_HISTORY_COPY)
-    return _BlankPage(form, key, page)
+    before, after = str(page.body).split(key)
+    return _BlankPage(form, (before, after), page.headers)
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
@@ -116,8 +118,8 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     answers = prefilled(form.cached.questionnaire, given)
     if answers or wanted.ids.tracker_id:
         return show_form(wanted, form, FormState(answers))
-    _, key, page = _blank_page(wanted, form)
-    return Response(str(page.body).replace(key, new_id()), dict(page.headers))
+    _, around_key, headers = _blank_page(wanted, form)
+    return Response(new_id().join(around_key), dict(headers))
 
 
 def show_form(

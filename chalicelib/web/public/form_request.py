@@ -1,21 +1,18 @@
 """The form that a page displays: its kind and ids, from the query or from a submission."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
-from chalicelib.domain.ids import parse_id
-from chalicelib.domain.schema import WHITE_SPACE
 from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
 from chalicelib.services.forms.pages import display_contact_form, display_survey
 from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
 from chalicelib.web.public.endpoint import PublicRequest
-from chalicelib.web.public.multipart import Part
+from chalicelib.web.public.submission_body import PostedForm
 from chalicelib.web.query import query_errors
 
 
@@ -46,17 +43,11 @@ class FormRequest:
         return cls(is_survey, ids, query.text(request.http, "store") is not None)
 
     @classmethod
-    def of_submission(
-        cls, request: PublicRequest, parts: Sequence[Part], *, is_survey: bool
-    ) -> "FormRequest":
-        """Read the request from the parts of a submission. Ignore ids that are not UUIDs."""
-        texts = dict(reversed(parts))
-        form_id, tracker, store, brand = (
-            parse_id(texts.get(name, "").strip(WHITE_SPACE))
-            for name in ("id", "tracker", "store", "brand")
-        )
-        ids = FormIds(form_id or "", tracker if is_survey else None, store, brand)
-        return cls(is_survey, ids, query.text(request.http, "store") is not None)
+    def of_submission(cls, request: PublicRequest, posted: PostedForm) -> "FormRequest":
+        """Read the request from a submission. Ignore ids that are not UUIDs."""
+        tracker, store, brand = map(posted.identifier, ("tracker", "store", "brand"))
+        ids = FormIds(posted.form_id, tracker, store, brand)
+        return cls(posted.is_survey, ids, query.text(request.http, "store") is not None)
 
     def display(
         self, respondent: Respondent

@@ -6,7 +6,7 @@ from typing import Any, Final
 from chalice.app import Request
 
 from chalicelib.domain.errors import InputTooLarge, InvalidInput
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError
 from chalicelib.web.json_body import MEDIA_TYPE as JSON
 from chalicelib.web.json_body import malformed
 from chalicelib.web.media_type import reject_content_encoding, require_media_type
@@ -141,7 +141,6 @@ class _Collected:
             self.errors.append(InputError("", "malformed", "A part has no name."))
             return
         name = options[b"name"].decode("utf-8", "replace")
-        pointer = json_pointer(name)
         if b"filename" in options or b"filename*" in disposition.lower():
             if not self._data:  # browsers send this for a file input without a file
                 return
@@ -149,13 +148,14 @@ class _Collected:
             is_json = self._parse_options(content_type)[0] == JSON.encode()
             if not (is_json and name in JSON_PARTS):
                 detail = "Files are not allowed."
-                self.errors.append(InputError(pointer, "wrong_type", detail))
+                self.errors.append(InputError.at((name,), "wrong_type", detail))
                 return
         encoding = self._headers.get(b"content-transfer-encoding", b"").strip().lower()
         if encoding not in _IDENTITY_ENCODINGS:
-            self.errors.append(InputError(pointer, "malformed", "Unsupported transfer encoding."))
+            detail = "Unsupported transfer encoding."
+            self.errors.append(InputError.at((name,), "malformed", detail))
             return
         try:
             self.parts.append((name, b"".join(self._data).decode("utf-8")))
         except UnicodeDecodeError:
-            self.errors.append(InputError(pointer, "not_unicode", "Invalid UTF-8."))
+            self.errors.append(InputError.at((name,), "not_unicode", "Invalid UTF-8."))

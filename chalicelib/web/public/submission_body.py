@@ -7,19 +7,26 @@ object per item; or one part per value, named ``fields[0][id]``, ``fields[0][val
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from functools import cached_property
+from typing import Any, Final, Self
 
-from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalice.app import Request
+
+from chalicelib.domain.errors import FeedbackError, InvalidInput
+from chalicelib.domain.feedback.submission import (
+    MAX_SUBMISSION_BYTES,
+    ContactFormSubmission,
+    SurveySubmission,
+)
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.idempotency import read_key
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import DuplicateProperty, json_object, parse
 from chalicelib.domain.schema import WHITE_SPACE
-from chalicelib.web.public.multipart import JSON_PARTS, Part
+from chalicelib.web.public.multipart import JSON_PARTS, Part, read_parts
 
 HONEYPOT: Final = "homepage"
 """The name of the honeypot part. Forms hide this field from respondents, so only bots fill it."""
@@ -28,74 +35,122 @@ _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9
 _UNSET: Final = ("", "null")
 """Texts that clients send for an unset value: `FormData` converts ``null`` to text."""
 
-Submission = TypeVar("Submission", ContactFormSubmission, SurveySubmission)
+Model = type[ContactFormSubmission] | type[SurveySubmission]
 
 
 @dataclass(frozen=True)
-class SubmissionBody(Generic[Submission]):
+class SubmissionBody:
     """A submission, its idempotency key, and whether the honeypot is filled.
 
     Attributes:
         idempotency_key: the key in the form part `idempotencyKey`; None if there is none.
     """
 
-    submission: Submission
+    submission: ContactFormSubmission | SurveySubmission
     is_honeypot_filled: bool
     idempotency_key: str | None = None
 
 
-def read_form_id(parts: Sequence[Part]) -> str:
-    """Return the form id in a submission, or ``""`` if the id is missing or invalid."""
-    return parse_id(next((value for name, value in parts if name == "id"), "").strip()) or ""
+@dataclass(frozen=True)
+class PostedForm:
+    """The parts of a submission, valid or not.
 
-
-def has_tracker(parts: Sequence[Part]) -> bool:
-    """Return whether a submission has a tracker, valid or not."""
-    return any(name == "tracker" and value.strip() not in _UNSET for name, value in parts)
-
-
-def parse_submission(parts: Sequence[Part], model: type[Submission]) -> SubmissionBody[Submission]:
-    """Parse the parts into a submission.
-
-    Raises:
-        InvalidInput: a part is unknown, a duplicate or invalid. Lists every error.
+    Attributes:
+        model: the model of a valid submission.
+        parts: all parts, in order; none if the body cannot be read.
+        texts: the text of each known part that is set, by name, without those of ``fields``.
+        items: the array ``fields`` as JSON values; empty if the parts encode no array.
+        errors: the errors of the parts, before the submission is parsed.
+        unreadable: the error of a body that cannot be read.
     """
-    plain, field_parts, errors = _sort_parts(parts, model)
-    repeated = {error.pointer for error in errors if error.code == "duplicate"}
-    content: dict[str, Any] = {
-        name: value for name, value in plain.items() if value.strip() not in _UNSET
-    }
-    honeypot = content.pop(HONEYPOT, None)
-    key = content.pop(IDEMPOTENCY_PART, None)
+
+    model: Model
+    parts: Sequence[Part] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    items: Sequence[Any] = ()
+    errors: Sequence[InputError] = ()
+    unreadable: FeedbackError | None = None
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], model: Model) -> Self:
+        """Interpret the parts of a body."""
+        texts, field_parts, errors = _sort_parts(parts, model)
+        items: list[Any] = []
+        try:
+            read_key(texts.get(IDEMPOTENCY_PART), json_pointer(IDEMPOTENCY_PART))
+        except InvalidInput as error:
+            errors.extend(error.errors)
+        try:
+            items = field_parts.as_array()
+        except InvalidInput as error:
+            errors.extend(error.errors)
+        return cls(model, parts, texts, items, errors)
+
+    @cached_property
+    def form_id(self) -> str:
+        """The id of the form, or ``""`` if the id is missing or invalid."""
+        return self.identifier("id") or ""
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether the submission is one to a survey."""
+        return self.model is SurveySubmission
+
+    @property
+    def has_tracker(self) -> bool:
+        """Whether the submission has a tracker, valid or not."""
+        return any(name == "tracker" and text.strip() not in _UNSET for name, text in self.parts)
+
+    @property
+    def answers(self) -> list[tuple[str, list[str]]]:
+        """The field id and the trimmed values of each answer, valid or not, in their order."""
+        return [_posted_answer(item) for item in self.items]
+
+    def identifier(self, name: str) -> str | None:
+        """Return the id in this part, or None if it is missing or invalid."""
+        return parse_id(self.texts.get(name, "").strip(WHITE_SPACE))
+
+    def parse(self) -> SubmissionBody:
+        """Parse the parts into a submission.
+
+        Raises:
+            InvalidInput: a part is unknown, a duplicate or invalid. Lists every error.
+            FeedbackError: the body cannot be read.
+        """
+        if self.unreadable:
+            raise self.unreadable
+        content: dict[str, Any] = {**self.texts, "fields": self.items}
+        honeypot, key = content.pop(HONEYPOT, None), content.pop(IDEMPOTENCY_PART, None)
+        submission: ContactFormSubmission | SurveySubmission
+        try:
+            submission = parse(content, self.model)
+        except InvalidInput as error:
+            # A duplicate part is already reported. If the first duplicate is empty, do not also
+            # report the part as missing.
+            repeated = {each.pointer for each in self.errors if each.code == "duplicate"}
+            others = [each for each in error.errors if each.pointer not in repeated]
+            raise InvalidInput([*self.errors, *others]) from None
+        if self.errors:
+            raise InvalidInput([*self.errors])
+        return SubmissionBody(submission, honeypot is not None, key)
+
+
+def read_submission(request: Request, *, is_survey: bool) -> PostedForm:
+    """Read the submission in a request. `PostedForm.parse` raises the errors."""
+    model = SurveySubmission if is_survey else ContactFormSubmission
     try:
-        read_key(key, json_pointer(IDEMPOTENCY_PART))
-    except InvalidInput as error:
-        errors.extend(error.errors)
-    try:
-        content["fields"] = field_parts.as_array()
-    except InvalidInput as error:
-        errors.extend(error.errors)
-    try:
-        submission = parse(content, model)
-    except InvalidInput as error:
-        # A duplicate part is already reported. If the first duplicate is empty, do not also report
-        # the part as missing.
-        errors.extend(
-            input_error for input_error in error.errors if input_error.pointer not in repeated
-        )
-        raise InvalidInput(errors) from None
-    if errors:
-        raise InvalidInput(errors)
-    return SubmissionBody(submission, honeypot is not None, key)
+        return PostedForm.of(read_parts(request, max_bytes=MAX_SUBMISSION_BYTES), model)
+    except FeedbackError as error:
+        return PostedForm(model, unreadable=error)
 
 
 def _sort_parts(
-    parts: Sequence[Part], model: type[ContactFormSubmission] | type[SurveySubmission]
+    parts: Sequence[Part], model: Model
 ) -> tuple[dict[str, str], "_FieldParts", list[InputError]]:
-    """Return the parts with one value by name, the parts of ``fields``, and the errors."""
+    """Return the set texts by name of the part, the parts of ``fields``, and the errors."""
     known = {description.alias or name for name, description in model.model_fields.items()}
     known |= {HONEYPOT, IDEMPOTENCY_PART}
-    plain: dict[str, str] = {}
+    texts: dict[str, str] = {}
     field_parts = _FieldParts()
     errors: list[InputError] = []
     for name, value in parts:
@@ -104,25 +159,13 @@ def _sort_parts(
         elif leaf := _LEAF.fullmatch(name):
             errors.extend(field_parts.add_leaf(leaf, value))
         elif name not in known:
-            errors.append(InputError(json_pointer(name), "unknown_key", "Unknown part."))
-        elif name in plain:
-            errors.append(InputError(json_pointer(name), "duplicate", "Duplicate part."))
+            errors.append(InputError.at((name,), "unknown_key", "Unknown part."))
+        elif name in texts:
+            errors.append(InputError.at((name,), "duplicate", "Duplicate part."))
         else:
-            plain[name] = value
-    return plain, field_parts, errors
-
-
-def posted_answers(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
-    """Return the field id and the trimmed values of each answer, in the order of the parts.
-
-    If the parts encode no valid array, return no answers. The caller reports the error.
-    """
-    # The model affects only the plain parts and the errors, which are ignored here.
-    _, field_parts, _ = _sort_parts(parts, SurveySubmission)
-    try:
-        return [_posted_answer(item) for item in field_parts.as_array()]
-    except InvalidInput:
-        return []
+            texts[name] = value
+    set_texts = {name: text for name, text in texts.items() if text.strip() not in _UNSET}
+    return set_texts, field_parts, errors
 
 
 def _posted_answer(item: Any) -> tuple[str, list[str]]:
@@ -170,13 +213,12 @@ class _FieldParts:
 
     def add_leaf(self, leaf: re.Match[str], value: str) -> list[InputError]:
         item, key, number = leaf.groups()
-        pointer = json_pointer(leaf.string)
         if key == "id" and number is not None:
-            return [InputError(pointer, "unknown_key", "Unknown part.")]
+            return [InputError.at((leaf.string,), "unknown_key", "Unknown part.")]
         leaves = self.leaves.setdefault(int(item), _Leaves())
         if key == "id":
             if leaves.id is not None:
-                return [InputError(pointer, "duplicate", "Duplicate part.")]
+                return [InputError.at((leaf.string,), "duplicate", "Duplicate part.")]
             leaves.id = value
         else:
             leaves.values.append((int(number) if number else None, value))

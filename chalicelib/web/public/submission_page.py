@@ -3,7 +3,6 @@
 The response is a page: the thank-you page, or the form with the submitted answers and the errors.
 """
 
-import re
 from typing import Final
 
 from chalice import Response
@@ -24,43 +23,31 @@ from chalicelib.web.public.accept_submission import accept_submission
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_page import FormState, show_form, show_thanks
 from chalicelib.web.public.form_request import FormRequest
-from chalicelib.web.public.multipart import Part
-from chalicelib.web.public.submission_body import posted_answers
+from chalicelib.web.public.submission_body import PostedForm
 
 _CHECK: Final = (STEP, "check")
 """The form part that requests the form again, without storing the answers."""
-_FIELD: Final = re.compile(r"/fields/([0-9]+)(?:/.*)?")
 
 
-def submit_page(request: PublicRequest, *, is_survey: bool) -> Response:
+def submit_page(request: PublicRequest, posted: PostedForm) -> Response:
     """Accept a submission, or only evaluate its conditions, and return a page.
 
     Raises:
         FeedbackError: the form cannot be displayed again.
     """
-    parts = _readable_parts(request)
-    wanted = FormRequest.of_submission(request, parts, is_survey=is_survey)
-    if _CHECK in parts:
-        return _show_again(request, wanted, None)
+    if _CHECK in posted.parts:
+        return _show_again(request, posted, None)
     try:
-        feedback = accept_submission(request, is_survey=is_survey)
+        feedback = accept_submission(request, posted)
     except (InvalidInput, TooManyRequests, Unavailable, IdempotencyKeyReused) as error:
-        if not wanted.ids.form_id:
+        if not posted.form_id:
             raise
-        return _show_again(request, wanted, error)
+        return _show_again(request, posted, error)
     return show_thanks(get_submitted_form(feedback, request.respondent), feedback)
 
 
-def _readable_parts(request: PublicRequest) -> list[Part]:
-    """Return the parts, or none if the body is invalid. `accept_submission` reports the error."""
-    try:
-        return request.parts
-    except FeedbackError:
-        return []
-
-
 def _show_again(
-    request: PublicRequest, wanted: FormRequest, error: FeedbackError | None
+    request: PublicRequest, posted: PostedForm, error: FeedbackError | None
 ) -> Response:
     """Return the form with the respondent's answers and, if there is one, the error.
 
@@ -68,14 +55,14 @@ def _show_again(
     respondent can decide to send these answers too. Invalid answers to hidden or removed fields are
     dropped, because the respondent cannot correct them.
     """
+    wanted = FormRequest.of_submission(request, posted)
     form = wanted.display(request.respondent)
     words = page_words(form.view.language)
-    posted = posted_answers(request.parts)
-    key = dict(request.parts).get(IDEMPOTENCY_PART, "")
-    errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted])
+    posted_answers = posted.answers
+    errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted_answers])
     answers = {
         field_id: form.cached.questionnaire.canonical(field_id, values)
-        for field_id, values in reversed(posted)
+        for field_id, values in reversed(posted_answers)
         if field_id in form.cached.questionnaire.fields
     }
     dropped = errors.keys() - form.cached.questionnaire.visible_fields(answers)
@@ -84,7 +71,9 @@ def _show_again(
         answers={field_id: texts for field_id, texts in answers.items() if field_id not in dropped},
         errors=errors,
         message=_message(error, words) if has_other_errors else message,
-        idempotency_key="" if isinstance(error, IdempotencyKeyReused) else key,
+        idempotency_key=""
+        if isinstance(error, IdempotencyKeyReused)
+        else posted.texts.get(IDEMPOTENCY_PART, ""),
     )
     return show_form(wanted, form, state, status_of(error) if error else 200, retry_headers(error))
 
@@ -97,12 +86,12 @@ def _errors_by_field(
         return {}, error is not None
     codes: dict[str, str] = {}
     others = False
-    for item in error.errors:
-        match = _FIELD.fullmatch(item.pointer)
-        if match and int(match[1]) < len(field_ids):
-            codes.setdefault(field_ids[int(match[1])], item.code)
-        else:
-            others = True
+    for each in error.errors:
+        match each.path:
+            case ["fields", int(position), *_] if position < len(field_ids):
+                codes.setdefault(field_ids[position], each.code)
+            case _:
+                others = True
     return codes, others
 
 

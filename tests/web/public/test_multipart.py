@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.web.public.multipart import MAX_PARTS, parse_parts
-from chalicelib.web.public.submission_body import parse_submission
+from chalicelib.web.public.submission_body import PostedForm
 from tests.web.partner_client import Response
 from tests.web.public.respondent import BOUNDARY, PublicClient, multipart
 from tests.web.public.stored import stored_feedback
@@ -108,7 +108,7 @@ def test_values_are_sorted_by_bracketed_number() -> None:
         ("fields[0][values][0]", "a"),
         ("fields[0][id]", "7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e12"),
     ]
-    body = parse_submission(parts, ContactFormSubmission)
+    body = PostedForm.of(parts, ContactFormSubmission).parse()
     assert body.submission.fields[0].values == ["a", "b", "c"]
 
 
