@@ -69,11 +69,14 @@ def failing(
         after: the number of requests that succeed before.
     """
     sent: list[dict[str, Any]] = []
+    reasons = getattr(failure, "response", {}).get("CancellationReasons")
 
     def respond(request: Request) -> Any:
         if operation in (None, request.operation):
             sent.append(request.arguments)
             if after < len(sent) <= after + times:
+                writes = request.arguments.get("TransactItems")
+                assert reasons is None or len(reasons) == len(writes or ()), writes
                 raise failure
         return request.send()
 
@@ -122,6 +125,24 @@ def before_request(
         yield recorded
 
 
+@contextmanager
+def repeating(operation: str) -> Iterator[Requests]:
+    """Send the first request of this operation twice, as botocore does if a response is lost.
+
+    The block gets the second response, and the operations of the requests that were sent twice.
+    """
+    repeated = Requests([])
+
+    def respond(request: Request) -> Any:
+        if request.operation == operation and not repeated.operations:
+            repeated.operations.append(operation)
+            request.send()
+        return request.send()
+
+    with responding(respond):
+        yield repeated
+
+
 def fail(request: Request, fault: InjectedFault) -> Any:
     """Let the request fail. Send the request if the fault does not concern its operation."""
     operation = request.operation
@@ -137,7 +158,8 @@ def fail(request: Request, fault: InjectedFault) -> Any:
         case InjectedFault.ACCESS_DENIED:
             raise error(operation, "AccessDeniedException")
         case InjectedFault.CONFLICT if operation == "TransactWriteItems":
-            raise cancelled("None", "TransactionConflict")
+            others = ["None"] * (len(request.arguments["TransactItems"]) - 1)
+            raise cancelled(*others, "TransactionConflict")
         case InjectedFault.CONFLICT if operation in ("DeleteItem", "PutItem", "UpdateItem"):
             raise error(operation, "TransactionConflictException")
         case InjectedFault.PARTIAL_SUCCESS if operation in _PARTIAL_OPERATIONS:

@@ -281,7 +281,7 @@ def test_transaction_conflict_of_one_record_does_not_stop_sweep(
     IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
     conflict = error("UpdateItem", "TransactionConflictException")
-    cancellation = cancelled("TransactionConflict")
+    cancellation = cancelled("None", "None", "None", "TransactionConflict")
     with (
         failing(cancellation, 1_000, "TransactWriteItems"),
         failing(conflict, 1, "UpdateItem") as updates,

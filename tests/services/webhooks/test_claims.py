@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from botocore.endpoint import Endpoint
-from botocore.exceptions import ReadTimeoutError
 
 import app
 from admin.services.webhooks.find import list_executions
@@ -23,7 +21,7 @@ from chalicelib.services.webhooks.deliveries import read_execution, replay_execu
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
 from chalicelib.storage.executions import LEASE, ExecutionRow
-from tests.aws.faults import InjectedFault, Killed, failing, inject_fault
+from tests.aws.faults import InjectedFault, Killed, failing, inject_fault, repeating
 from tests.aws.tables import cancelled
 from tests.domain.workflows.factories import action_definition, feedback, workflow
 from tests.lambda_context import LambdaContext
@@ -90,30 +88,15 @@ def test_execution_is_not_claimed_for_another_account(seeded: ReceivingAccount) 
     assert seeded.receiver.requests == []
 
 
-def drop_first_response(patch: pytest.MonkeyPatch, operation: str) -> None:
-    """Let AWS process the first request of this operation, but drop its response."""
-    real, dropped = Endpoint._get_response, []
-
-    def get_response(endpoint: Endpoint, request: Any, model: Any, context: Any) -> Any:
-        response = real(endpoint, request, model, context)  # type: ignore[attr-defined]
-        if model.name != operation or dropped:
-            return response
-        dropped.append(model.name)
-        return None, ReadTimeoutError(endpoint_url="x")
-
-    patch.setattr(Endpoint, "_get_response", get_response)
-    patch.setattr("botocore.endpoint.time.sleep", lambda _: None)
-
-
 @pytest.mark.parametrize("attempts", [1, 8])
 def test_webhook_is_sent_once_if_response_to_claim_is_lost(
-    seeded: ReceivingAccount, monkeypatch: pytest.MonkeyPatch, attempts: int
+    seeded: ReceivingAccount, attempts: int
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=attempts))
     messages = trigger_webhooks(seeded)
-    with monkeypatch.context() as patch:
-        drop_first_response(patch, "UpdateItem")
+    with repeating("UpdateItem") as repeated:
         WEBHOOK_QUEUE.deliver(messages)
+    assert repeated.operations == ["UpdateItem"]
     assert len(seeded.receiver.requests) == 1
     execution, attempts_made = read_execution(json.loads(messages[0])["executionId"])
     assert (execution.state, execution.ambiguous) == ("SUCCEEDED", False)
@@ -150,7 +133,7 @@ def test_delivered_webhook_is_recorded_as_succeeded_after_throttling(
 ) -> None:
     add_workflow(seeded.account_id)
     messages = trigger_webhooks(seeded)
-    with failing(cancelled("ThrottlingError"), 30, "TransactWriteItems") as sent:
+    with failing(cancelled("None", "ThrottlingError"), 30, "TransactWriteItems") as sent:
         WEBHOOK_QUEUE.deliver(messages)
     assert len(sent) == 31
     assert read_only_execution(seeded)[0] == "SUCCEEDED"
