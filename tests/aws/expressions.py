@@ -23,14 +23,28 @@ _FUNCTIONS: Final = {
     "begins_with": 2,
     "if_not_exists": 2,
 }
-"""The functions, each with the number of its arguments."""
+"""The functions, each with the number of its arguments. The first one is an attribute."""
 _PREDICATES: Final = ("attribute_exists", "attribute_not_exists", "begins_with")
 _ACTIONS: Final = ("SET", "REMOVE", "ADD")
+_ATTRIBUTE: Final = r"#?\w+"
+_VALUE: Final = r":\w+"
+_OPERAND: Final = rf"{_ATTRIBUTE}|{_VALUE}"
 _SETS: Final = ("SS", "NS", "BS")
+_MAX_EXPRESSION_BYTES: Final = 4096
+_MAX_LISTED: Final = 100
+_MAX_DIGITS: Final = 38
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TYPES: Final = frozenset({"S", "N", "B", "M", "L", "NULL", "BOOL", *_SETS})
 
 
 class InvalidRequest(Exception):
     """DynamoDB rejects the request with a `ValidationException`."""
+
+
+def require(is_valid: object, message: str) -> None:
+    """Raise `InvalidRequest` with the message if the request is not valid."""
+    if not is_valid:
+        raise InvalidRequest(message)
 
 
 class _Parser:
@@ -78,12 +92,14 @@ class _Parser:
             tree = self.condition()
             self.take(")")
             return tree
-        left = self._operand()
+        left = self._operand(*_PREDICATES)
         if left[0] in _PREDICATES:
             return left
         comparison = self.take(*_COMPARISONS, "BETWEEN", "IN")
         if comparison == "IN":
-            return ("IN", left, *self._arguments())
+            listed = self._operands()
+            require(len(listed) <= _MAX_LISTED, f"IN has {len(listed)} operands.")
+            return ("IN", left, *listed)
         right = self._operand()
         if comparison == "BETWEEN":
             self.take("AND")
@@ -101,38 +117,45 @@ class _Parser:
                 yield self._action(verb)
 
     def _action(self, verb: str) -> tuple[str, str, Tree]:
-        name = self._operand()
+        name = self._name(_ATTRIBUTE)
         if verb == "REMOVE":
             return (verb, name, None)
-        if verb != "SET":
-            return (verb, name, self._operand())
+        if verb == "ADD":
+            return (verb, name, self._name(_VALUE))
         self.take("=")
-        value = self._operand()
-        return (verb, name, ("+", value, self._operand()) if self.takes("+") else value)
+        value = self._operand("if_not_exists")
+        if self.takes("+"):
+            value = ("+", value, self._operand("if_not_exists"))
+        return (verb, name, value)
 
-    def names(self) -> tuple[str, ...]:
+    def names(self, pattern: str = _ATTRIBUTE) -> tuple[str, ...]:
         """Return the attributes of a projection."""
-        found = [self._operand()]
+        found = [self._name(pattern)]
         while self.takes(","):
-            found.append(self._operand())
+            found.append(self._name(pattern))
         return tuple(found)
 
-    def _operand(self) -> Tree:
+    def _name(self, pattern: str) -> str:
         name = self._tokens.pop(0)
-        if not re.fullmatch(r"[#:]?\w+", name):
-            raise InvalidRequest(f"Syntax error at {name!r}.")
+        require(re.fullmatch(pattern, name), f"Syntax error at {name!r}.")
+        return name
+
+    def _operand(self, *functions: str) -> Tree:
+        """Return an attribute, a placeholder of a value, or a call of one of these functions."""
+        name = self._name(_OPERAND)
         if self._tokens[0] != "(":
             return name
-        arguments = self._arguments()
-        if _FUNCTIONS.get(name) != len(arguments):
-            raise InvalidRequest(f"Invalid function {name} with {len(arguments)} operands.")
+        require(name in functions, f"The function {name} is not allowed here.")
+        arguments = self._operands()
+        is_valid = len(arguments) == _FUNCTIONS[name] and arguments[0][0] != ":"
+        require(is_valid, f"Invalid function {name} with the operands {arguments}.")
         return (name, *arguments)
 
-    def _arguments(self) -> tuple[Tree, ...]:
+    def _operands(self) -> tuple[str, ...]:
         self.take("(")
-        arguments = self.names()
+        operands = self.names(_OPERAND)
         self.take(")")
-        return arguments
+        return operands
 
 
 def _parsed(expression: str, parse: Callable[[_Parser], Tree]) -> Tree:
@@ -172,11 +195,18 @@ PLACEHOLDERS: Final = ("ExpressionAttributeNames", "ExpressionAttributeValues")
 
 
 def validate_expressions(request: Mapping[str, Any]) -> None:
-    """Check the syntax of all expressions, and that they use all placeholders of the request."""
+    """Check all expressions, their values, and that they use all placeholders of the request."""
     expressions = [(kind, request[kind]) for kind in _PARSERS if request.get(kind) is not None]
     defined = [None if kind not in request else frozenset(request[kind]) for kind in PLACEHOLDERS]
     if expressions or any(each is not None for each in defined):
-        _validate(tuple(expressions), *defined)
+        bounds = _validate(tuple(expressions), *defined)
+        scope = Scope({}, request)
+        validate_values(request.get("ExpressionAttributeValues", {}))
+        for low, high in bounds:
+            require(_is_at_most(scope, low, high), "The lower bound exceeds the upper bound.")
+        if projection := request.get("ProjectionExpression"):
+            names = attributes_of(projection, scope)
+            require(len(set(names)) == len(names), "An attribute occurs twice in the projection.")
 
 
 @cache
@@ -184,20 +214,59 @@ def _validate(
     expressions: tuple[tuple[str, str], ...],
     names: frozenset[str] | None,
     values: frozenset[str] | None,
-) -> None:
-    used = {leaf for kind, text in expressions for leaf in _leaves(_PARSERS[kind](text))}
+) -> list[tuple[str, str]]:
+    """Return the bounds of all ranges whose two bounds are values of the request."""
+    for kind, text in expressions:
+        require(len(text.encode()) <= _MAX_EXPRESSION_BYTES, f"{kind} is longer than 4 KB.")
+    trees = [_PARSERS[kind](text) for kind, text in expressions]
+    used = {leaf for tree in trees for leaf in _leaves(tree)}
     for kind, sign, defined in zip(PLACEHOLDERS, "#:", (names, values), strict=True):
         wanted = {leaf for leaf in used if leaf[0] == sign}
-        if defined is not None and not defined:
-            raise InvalidRequest(f"{kind} must not be empty.")
-        if wanted != (defined or set()):
-            raise InvalidRequest(f"{kind} differs from {sorted(wanted)}: {sorted(defined or ())}.")
+        require(defined is None or defined, f"{kind} must not be empty.")
+        is_equal = wanted == (defined or set())
+        require(is_equal, f"{kind} differs from {sorted(wanted)}: {sorted(defined or ())}.")
     if bare := {leaf for leaf in used if leaf[0] not in "#:"}:
         from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
 
         reserved = set(ReservedKeywords.get_reserved_keywords())
-        if any(name.upper() in reserved for name in bare):
-            raise InvalidRequest(f"Reserved words among {sorted(bare)}.")
+        is_reserved = any(name.upper() in reserved for name in bare)
+        require(not is_reserved, f"Reserved words among {sorted(bare)}.")
+    return [bounds for tree in trees for bounds in _ranges(tree)]
+
+
+def _ranges(tree: Tree) -> Iterator[tuple[str, str]]:
+    if tree[0] == "BETWEEN" and tree[2][0] == tree[3][0] == ":":
+        yield tree[2:]
+    elif tree[0] in ("AND", "OR", "NOT"):
+        for operand in tree[1:]:
+            yield from _ranges(operand)
+
+
+def validate_values(row: Mapping[str, Any]) -> None:
+    """Check the values of a row, of a key or of placeholders."""
+    for value in row.values():
+        _validate_value(value)
+
+
+def _validate_value(value: Mapping[str, Any]) -> None:
+    require(len(value) == 1 and value.keys() <= _TYPES, "Invalid attribute value.")
+    ((kind, content),) = value.items()
+    if kind == "N":
+        require(_NUMBER.fullmatch(content) and _is_in_range(Decimal(content)), "Invalid number.")
+    elif kind in _SETS:
+        for member in content:
+            _validate_value({kind[0]: member})
+        is_set = 0 < len(content) == len({comparable({kind[0]: member}) for member in content})
+        require(is_set, "A set is empty or contains duplicates.")
+    elif kind in ("L", "M"):
+        for member in content.values() if kind == "M" else content:
+            _validate_value(member)
+
+
+def _is_in_range(value: Decimal) -> bool:
+    """Return whether a number has at most 38 significant digits, and a magnitude of DynamoDB."""
+    significant = "".join(map(str, value.as_tuple().digits)).strip("0")
+    return len(significant) <= _MAX_DIGITS and (not value or -130 <= value.adjusted() <= 125)
 
 
 def _leaves(tree: Tree) -> Iterator[str]:

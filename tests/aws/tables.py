@@ -5,14 +5,17 @@ DynamoDB does, so two transactions never run at the same time. The writes of a t
 become visible one by one: reads then return the earlier row, and other writes of the row conflict.
 The state is readable without a request. Unit tests, the campaign and the benchmarks use these
 tables.
+
+The tables ignore the time to live and delete no row: AWS may keep an expired row for days, so the
+service must not depend on its deletion. `Tables.delete_row` deletes a row for a test.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import count
 from math import inf
 from threading import RLock
 from typing import Any, Final
@@ -34,8 +37,10 @@ from tests.aws.expressions import (
     holds,
     parse_condition,
     parse_update,
+    require,
     updated,
     validate_expressions,
+    validate_values,
 )
 
 Request = Mapping[str, Any]
@@ -50,7 +55,16 @@ _MAX_IN_TRANSACTION: Final = 100
 _MAX_READS: Final = 100
 _MAX_WRITES: Final = 25
 _TOKEN_LIFETIME_S: Final = 600
-_TYPES: Final = frozenset({"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL"})
+_MAX_TOKEN_LENGTH: Final = 36
+_BATCH_WRITES: Final = {"PutRequest": "Put", "DeleteRequest": "Delete"}
+_TRANSACTION_WRITES: Final = {
+    "Put": ("Item",),
+    "Delete": ("Key",),
+    "Update": ("Key", "UpdateExpression"),
+    "ConditionCheck": ("Key", "ConditionExpression"),
+}
+"""The actions of a transaction, each with its required parameters."""
+_KEY_CONDITIONS: Final = ("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with")
 _RETURN_VALUES: Final = {
     "Put": ("NONE", "ALL_OLD"),
     "Delete": ("NONE", "ALL_OLD"),
@@ -77,12 +91,6 @@ def cancelled(*reasons: str | Mapping[str, Any]) -> ClientError:
     all_reasons = [{"Code": reason} if isinstance(reason, str) else reason for reason in reasons]
     code = "TransactionCanceledException"
     return error("TransactWriteItems", code, CancellationReasons=all_reasons)
-
-
-def require(is_valid: object, message: str) -> None:
-    """Raise `InvalidRequest` with the message if the request is not valid."""
-    if not is_valid:
-        raise InvalidRequest(message)
 
 
 class _Index:
@@ -190,22 +198,22 @@ class _Table:
     def check_key_values(self, row: Request) -> None:
         """Check the types of all keys, also of indexes, and that no key is empty or too large."""
         require(all(name in row for name in self.keys), "Missing a key of the table.")
-        for name, wanted in self._types.items():
-            if name in row:
-                ((kind, value),) = row[name].items()
-                require(kind == wanted, f"Type mismatch for the key {name}.")
-                require(value, f"The key {name} is empty.")
-        for name, max_bytes in zip(self.keys, _MAX_KEY_BYTES, strict=False):
-            size = row_bytes({"": row[name]})
-            require(size <= max_bytes, f"The key {name} is longer than {max_bytes} bytes.")
+        validate_values(row)
+        for name in self._types.keys() & row.keys():
+            self.check_type(name, row[name])
+        for index in [self.itself, *self.indexes.values()]:
+            for name, max_bytes in zip(index.keys, _MAX_KEY_BYTES, strict=False):
+                size = row_bytes({"": row[name]}) if name in row else 0
+                require(size <= max_bytes, f"The key {name} is longer than {max_bytes} bytes.")
+
+    def check_type(self, name: str, value: Item) -> None:
+        """Check the type of a value that a key has or is compared with, and that it is set."""
+        ((kind, content),) = value.items()
+        require(kind == self._types[name], f"Type mismatch for the key {name}.")
+        require(content, f"The key {name} is empty.")
 
     def check_row(self, row: Item) -> None:
         """Check a row that a request writes."""
-        for value in row.values():
-            require(len(value) == 1 and value.keys() <= _TYPES, "Invalid attribute value.")
-            ((kind, content),) = value.items()
-            is_empty_set = kind in ("SS", "NS", "BS") and not content
-            require(not is_empty_set, "A set must not be empty.")
         self.check_key_values(row)
         require(row_bytes(row) <= MAX_ITEM_BYTES, "Item size has exceeded the maximum size.")
 
@@ -251,6 +259,8 @@ class Tables:
 
     def respond(self, operation: str, request: Request) -> Any:
         """Return the response to a request, or raise botocore's exception."""
+        if not (operation[:1].isupper() and hasattr(self, operation)):
+            raise error(operation, "UnknownOperationException")
         with self._lock:
             try:
                 validate_expressions(request)
@@ -385,10 +395,9 @@ class Tables:
         table = self._table(request["TableName"])
         index = self._index(table, request)
         require("KeyConditionExpression" in request, "A query requires a key condition.")
-        hash_value, conditions = _key_conditions(index, request)
-        if "FilterExpression" in request:
-            filtered = set(map(Scope({}, request).attribute, _names(request["FilterExpression"])))
-            require(not filtered & set(index.keys), "A filter must not contain a key.")
+        hash_value, conditions = _key_conditions(table, index, request)
+        is_about_key = any(name in index.keys for name in _filtered(request))
+        require(not is_about_key, "A filter must not contain a key.")
         return self._page(index, hash_value, conditions, table, request)
 
     def Scan(self, request: Request) -> Any:  # noqa: N802
@@ -403,6 +412,20 @@ class Tables:
         require(not request.get("ConsistentRead"), "A consistent read of an index is impossible.")
         return table.indexes[name]
 
+    def _entries(
+        self, table: _Table, index: _Index, hash_value: str | None, read: Request
+    ) -> list[Item]:
+        """Return the entries that a read finds. A stale read finds rows as before their writes."""
+        now = self._now()
+        entries = index.partition(hash_value, now)
+        if index is not table.itself or read.get("ConsistentRead") or not self._is_stale():
+            return entries
+        rows: dict[Key, Item | None] = {table.key_of(item): item for item in entries}
+        for key, (until, before) in table.before.items():
+            if now < until and hash_value in (None, key[0]):
+                rows[key] = before
+        return sorted(filter(None, rows.values()), key=index.order_of)
+
     def _page(
         self,
         index: _Index,
@@ -414,12 +437,19 @@ class Tables:
         is_count = request.get("Select") == "COUNT"
         is_whole = index.has_all({"*"})
         require(request.get("Select") != "ALL_ATTRIBUTES" or is_whole, "The index is a projection.")
-        entries = index.partition(hash_value, self._now())
+        names = [*_filtered(request), *_projected(request)]
+        require(index.has_all(set(names)), "The index does not project all used attributes.")
+        entries = self._entries(table, index, hash_value, request)
         is_backward = not request.get("ScanIndexForward", True)
         if is_backward:
             entries.reverse()
-        if start := request.get("ExclusiveStartKey"):
+        if (start := request.get("ExclusiveStartKey")) is not None:
             require(start.keys() == index.all_keys, "The starting key is invalid.")
+            table.check_key_values(start)
+            is_inside = hash_value in (None, index.hash_of(start)) and all(
+                evaluate(condition, Scope(start, request)) for condition in conditions
+            )
+            require(is_inside, "The starting key is outside of the query.")
             after = index.order_of(start)
             entries = [
                 item
@@ -481,29 +511,39 @@ class Tables:
         return {"Attributes": values} if values and returned != "NONE" else {}
 
     def BatchWriteItem(self, request: Request) -> Any:  # noqa: N802
+        requests = [
+            (name, *_only(each, _BATCH_WRITES))
+            for name, all_requests in request["RequestItems"].items()
+            for each in all_requests
+        ]
         writes = [
-            (kind.removesuffix("Request"), {"TableName": name, **values})
-            for name, requests in request["RequestItems"].items()
-            for each in requests
-            for kind, values in each.items()
+            (_BATCH_WRITES[kind], {"TableName": name, **values}) for name, kind, values in requests
         ]
         require(0 < len(writes) <= _MAX_WRITES, f"Too many or no writes: {len(writes)}.")
         self._require_different([(w["TableName"], w.get("Key") or w["Item"]) for _, w in writes])
         for kind, write in writes:
             self._check_request(kind, write)
-        for kind, write in writes:
+        unprocessed: dict[str, Any] = {}
+        for (name, member, values), (kind, write) in zip(requests, writes, strict=True):
+            if self._is_hidden(write):
+                unprocessed.setdefault(name, []).append({member: values})
+                continue
             stored, _ = self._check_condition(write)
             self._store(kind, write, stored, self._after(kind, write, stored))
-        return {"UnprocessedItems": {}}
+        return {"UnprocessedItems": unprocessed}
 
     def TransactWriteItems(self, request: Request) -> Any:  # noqa: N802
-        token, now = request.get("ClientRequestToken") or str(uuid4()), self._now()
+        token, now = request.get("ClientRequestToken", str(uuid4())), self._now()
+        require(0 < len(token) <= _MAX_TOKEN_LENGTH, "The token has 1 to 36 characters.")
         content, _, known_until = self._tokens.get(token, (None, 0, -inf))
         if now < known_until:
             if content != request["TransactItems"]:
                 raise error("TransactWriteItems", "IdempotentParameterMismatchException")
             return {}
-        writes = [next(iter(write.items())) for write in request["TransactItems"]]
+        writes = [_only(write, _TRANSACTION_WRITES) for write in request["TransactItems"]]
+        for kind, write in writes:
+            is_complete = all(name in write for name in _TRANSACTION_WRITES[kind])
+            require(is_complete, f"A {kind} requires {_TRANSACTION_WRITES[kind]}.")
         require(0 < len(writes) <= _MAX_IN_TRANSACTION, f"Too many or no writes: {len(writes)}.")
         self._require_different([(w["TableName"], w.get("Key") or w["Item"]) for _, w in writes])
         for kind, write in writes:
@@ -619,34 +659,50 @@ def _returned_item(write: Request, stored: Item | None) -> dict[str, Any]:
 def _projection(item: Item, read: Request) -> Item:
     if "ProjectionExpression" not in read:
         return item
-    names = attributes_of(read["ProjectionExpression"], Scope({}, read))
-    return {name: item[name] for name in names if name in item}
+    return {name: item[name] for name in _projected(read) if name in item}
 
 
-def _names(expression: str) -> Iterator[str]:
-    """Yield the names of the attributes of a condition."""
-    parts: list[Tree] = [parse_condition(expression)]
+def _projected(read: Request) -> list[str]:
+    """Return the attributes of the projection of a read."""
+    expression = read.get("ProjectionExpression")
+    return attributes_of(expression, Scope({}, read)) if expression else []
+
+
+def _filtered(read: Request) -> Iterator[str]:
+    """Yield the attributes of the filter of a read."""
+    parts: list[Tree] = []
+    if "FilterExpression" in read:
+        parts.append(parse_condition(read["FilterExpression"]))
     while parts:
         part = parts.pop()
         if isinstance(part, tuple):
             parts += part[1:]
         elif part[0] != ":":
-            yield part
+            yield Scope({}, read).attribute(part)
 
 
-def _key_conditions(index: _Index, request: Request) -> tuple[str, list[Tree]]:
+def _key_conditions(table: _Table, index: _Index, request: Request) -> tuple[str, list[Tree]]:
     """Return the partition key of a query, and its conditions on the sort key."""
     scope = Scope({}, request)
-    by_key: defaultdict[str, list[Tree]] = defaultdict(list)
+    by_key: dict[str, Tree] = {}
     for condition in conditions_of(parse_condition(request["KeyConditionExpression"])):
-        require(isinstance(condition[1], str), "Invalid key condition.")
-        is_allowed = condition[0] in ("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with")
-        require(is_allowed and condition[2][0] == ":", "Invalid key condition.")
-        by_key[scope.attribute(condition[1])].append(condition)
-    require(by_key.keys() <= set(index.keys), "A condition is not about a key.")
-    require(all(len(each) == 1 for each in by_key.values()), "Two conditions are about one key.")
-    equal = by_key.pop(index.keys[0], [("",)])[0]
+        operator, name, *values = condition
+        require(operator in _KEY_CONDITIONS and isinstance(name, str), "Invalid key condition.")
+        require(all(value[0] == ":" for value in values), "Invalid key condition.")
+        key = scope.attribute(name)
+        require(key in index.keys, "A condition is not about a key.")
+        require(key not in by_key, "Two conditions are about one key.")
+        by_key[key] = condition
+        for value in map(scope.find, values):
+            table.check_type(key, value)
+            is_number = operator == "begins_with" and "N" in value
+            require(not is_number, "A number has no beginning.")
+    equal = by_key.pop(index.keys[0], ("",))
     require(equal[0] == "=", "A query requires the partition key.")
-    value = next(iter(scope.find(equal[2]).values()))
-    require(value != "", "The partition key is empty.")
-    return str(value), list(chain(*by_key.values()))
+    return str(next(iter(scope.find(equal[2]).values()))), list(by_key.values())
+
+
+def _only(member: Request, allowed: Iterable[str]) -> tuple[str, Any]:
+    """Return the name and the value of the only member."""
+    require(len(member) == 1 and set(member) <= set(allowed), f"Not one of {[*allowed]}.")
+    return next(iter(member.items()))

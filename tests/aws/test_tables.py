@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from chalicelib.domain.ids import new_id
 from tests.aws.expressions import Item, Scope, holds, updated
+from tests.aws.faults import InjectedFault, inject_fault
 from tests.aws.stage import tables
 from tests.aws.tables import MAX_ITEM_BYTES, Tables
 
@@ -97,7 +98,7 @@ def listed(key: str, block: str, position: int) -> Item:
 
 
 def put(item: Item, **arguments: Any) -> dict[str, Any]:
-    return {"TableName": CUSTOMERS, "Item": item, **arguments}
+    return {"TableName": CUSTOMERS, "Item": item} | arguments
 
 
 def put_new(item: Item) -> dict[str, Any]:
@@ -114,6 +115,7 @@ def placeholders(text: str) -> dict[str, Any]:
         ":2": {"N": "10"},
         ":3": {"S": "a"},
         ":4": {"S": "2"},
+        ":5": {"S": ""},
     }
     used = {
         "ExpressionAttributeNames": {name: names[name] for name in names if name in text},
@@ -131,6 +133,20 @@ def query(condition: str, index: str = "by_block", **arguments: Any) -> dict[str
     text = condition + arguments.get("FilterExpression", "")
     found = {"IndexName": index, "KeyConditionExpression": condition, **placeholders(text)}
     return {"TableName": CUSTOMERS, **found, **arguments}
+
+
+def change_if(condition: str) -> dict[str, Any]:
+    update = change("a", "SET #2 = :3", condition)
+    return update | {"ConditionExpression": condition}
+
+
+def get(projection: str) -> dict[str, Any]:
+    read = {"Key": customer("a"), "ProjectionExpression": projection}
+    return {"TableName": CUSTOMERS, **read, **placeholders(projection)}
+
+
+def start(key: Item) -> dict[str, Any]:
+    return {"ExclusiveStartKey": key}
 
 
 def read(*keys: str) -> dict[str, Any]:
@@ -162,8 +178,24 @@ def call(cloud: None) -> Iterator[Callable[..., Any]]:
     tables().clear()
 
 
+def transact_one(kind: str, write: dict[str, Any]) -> dict[str, Any]:
+    return {"TransactItems": [{kind: write}]}
+
+
+def by_email(**arguments: Any) -> dict[str, Any]:
+    """Return a query of an index that does not contain the attribute ``name``."""
+    request = query("#0 = :0", "by_email", **arguments)
+    text = request["KeyConditionExpression"] + "".join(arguments.values())
+    request |= placeholders(text)
+    request["ExpressionAttributeNames"]["#0"] = "email_hash"
+    return request
+
+
 MANY = [f"k{number}" for number in range(101)]
 LARGE = {"S": "x" * MAX_ITEM_BYTES}
+KEY = {"TableName": CUSTOMERS, "Key": customer("a")}
+OTHER_TYPE = listed("a", "1", 10) | {"position": {"S": "10"}}
+LONG_SORT_KEY = {"account_id": {"S": "account"}, "kind": {"S": "k" * 1025}}
 INVALID: dict[str, tuple[str, dict[str, Any]]] = {
     "unknown index": ("Query", query("#0 = :0", "by_nothing")),
     "consistent read of an index": ("Query", query("#0 = :0", ConsistentRead=True)),
@@ -194,6 +226,47 @@ INVALID: dict[str, tuple[str, dict[str, Any]]] = {
     "empty set": ("PutItem", put(customer("e", sources={"SS": []}))),
     "new values of a put": ("PutItem", put(customer("e"), ReturnValues="ALL_NEW")),
     "key with another attribute": ("DeleteItem", {"TableName": CUSTOMERS, "Key": ROW}),
+    "bounds exchanged": ("Query", query("#0 = :0 AND #1 BETWEEN :2 AND :1")),
+    "bounds of two types": ("UpdateItem", change_if("#4 BETWEEN :1 AND :3")),
+    "type of the partition key": ("Query", query("#0 = :1")),
+    "type of the sort key": ("Query", query("#0 = :0 AND #1 > :3")),
+    "empty partition key": ("Query", query("#0 = :5")),
+    "beginning of a number": ("Query", query("#0 = :0 AND begins_with (#1, :1)")),
+    "start in another partition": ("Query", query("#0 = :0", **start(listed("d", "2", 1)))),
+    "start before the range": ("Query", query("#0 = :0 AND #1 > :1", **start(listed("b", "1", 2)))),
+    "start with a key of another type": ("Query", query("#0 = :0", **start(OTHER_TYPE))),
+    "start with another attribute": (
+        "Query",
+        query("#0 = :0", **start(listed("a", "1", 10) | ROW)),
+    ),
+    "empty start": ("Query", query("#0 = :0", **start({}))),
+    "projection outside of the index": ("Query", by_email(ProjectionExpression="#3, #2")),
+    "filter outside of the index": ("Query", by_email(FilterExpression="#2 = :3")),
+    "attribute twice in a projection": ("GetItem", get("#2, #2")),
+    "function in a projection": ("GetItem", get("attribute_exists (#2)")),
+    "text as number": ("PutItem", put(customer("e", total={"N": "1_000"}))),
+    "infinite number": ("PutItem", put(customer("e", total={"N": "Infinity"}))),
+    "39 digits": ("PutItem", put(customer("e", total={"N": "1" * 39}))),
+    "large number": ("PutItem", put(customer("e", total={"N": "1e126"}))),
+    "39 digits in a list": ("PutItem", put(customer("e", totals={"L": [{"N": "1" * 39}]}))),
+    "value of two types": ("PutItem", put(customer("e", total={"N": "1", "S": "1"}))),
+    "duplicate in a set": ("PutItem", put(customer("e", sources={"SS": ["a", "a"]}))),
+    "duplicate number in a set": ("PutItem", put(customer("e", totals={"NS": ["1", "1.0"]}))),
+    "long key of an index": ("PutItem", put(customer("e", list_block={"S": "k" * 2049}))),
+    "long sort key": ("PutItem", put(LONG_SORT_KEY, TableName=COUNTERS)),
+    "long sort key of an index": ("PutItem", put(customer("k" * 1025, email_hash={"S": "a"}))),
+    "if_not_exists in a condition": ("UpdateItem", change_if("if_not_exists (#4, :1) = :1")),
+    "predicate in an update": ("UpdateItem", change("a", "SET #4 = attribute_exists (#2)")),
+    "function of a value": ("UpdateItem", change_if("attribute_exists (:3)")),
+    "change of a value": ("UpdateItem", change("a", "SET :1 = :2")),
+    "removal of a value": ("UpdateItem", change("a", "REMOVE :1")),
+    "addition of an attribute": ("UpdateItem", change("a", "ADD #4 #1")),
+    "101 listed values": ("UpdateItem", change_if(f"#4 IN ({', '.join([':1'] * 101)})")),
+    "long expression": ("UpdateItem", change_if(" OR ".join(["#4 = :1"] * 500))),
+    "check without a condition": ("TransactWriteItems", transact_one("ConditionCheck", KEY)),
+    "update without an expression": ("TransactWriteItems", transact_one("Update", KEY)),
+    "long token": ("TransactWriteItems", transact("e") | {"ClientRequestToken": "t" * 37}),
+    "unknown write of a batch": ("BatchWriteItem", {"RequestItems": {CUSTOMERS: [{"Get": KEY}]}}),
     "same key twice": ("BatchGetItem", read("a", "a")),
     "101 keys": ("BatchGetItem", read(*MANY)),
     "26 writes": ("BatchWriteItem", write(*MANY[:26])),
@@ -210,6 +283,19 @@ def test_invalid_request_is_rejected(call: Callable[..., Any], name: str) -> Non
     with pytest.raises(ClientError) as raised:
         call(operation, **arguments)
     assert raised.value.response["Error"]["Code"] == "ValidationException"
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "code"),
+    [
+        ("clear", {}, "UnknownOperationException"),
+        ("TransactWriteItems", transact_one("Get", KEY), "ValidationException"),
+        ("TransactWriteItems", {"TransactItems": [{"Put": KEY, "Update": KEY}]}, "Validation"),
+    ],
+)
+def test_unknown_action_is_rejected(operation: str, arguments: Any, code: str) -> None:
+    with pytest.raises(ClientError, match=code):
+        Tables("test", lambda: 0.0).respond(operation, arguments)
 
 
 def reasons_of(error: ClientError) -> list[dict[str, Any]]:
@@ -353,6 +439,42 @@ def test_index_and_stale_reads_lag_behind() -> None:
     assert memory.respond("Query", query("#0 = :0"))["Items"]
 
 
+def test_stale_pages_of_table_contain_rows_as_before() -> None:
+    now = 0.0
+    memory = Tables("test", lambda: now, is_stale=lambda: True)
+    names = [{"account_id": {"S": "account"}, "kind": {"S": kind}} for kind in "abcd"]
+    same, changed, deleted, new = [{**key, "total": {"N": "1"}} for key in names]
+
+    def write(operation: str, **arguments: Any) -> None:
+        memory.respond(operation, {"TableName": COUNTERS, **arguments})
+
+    def pages(**arguments: Any) -> list[Any]:
+        keys = {"KeyConditionExpression": "account_id = :0"}
+        values = {"ExpressionAttributeValues": {":0": {"S": "account"}}}
+        table: dict[str, Any] = {"TableName": COUNTERS, **arguments}
+        reads = [("Query", keys | values), ("Scan", {})]
+        return [memory.respond(name, table | read)["Items"] for name, read in reads]
+
+    for row in (same, changed, deleted):
+        write("PutItem", Item=row)
+    now = 2
+    write("PutItem", Item={**changed, "total": {"N": "2"}})
+    write("DeleteItem", Key=names[2])
+    write("PutItem", Item=new)
+    assert pages() == [[same, changed, deleted]] * 2
+    current = [[same, {**changed, "total": {"N": "2"}}, new]] * 2
+    assert pages(ConsistentRead=True) == current
+    now = 3
+    assert pages() == current
+
+
+def test_conflict_has_one_reason_for_each_write(call: Callable[..., Any]) -> None:
+    with inject_fault(0, InjectedFault.CONFLICT), pytest.raises(ClientError) as raised:
+        call("TransactWriteItems", **transact("e", "f", "g"))
+    codes = [reason["Code"] for reason in reasons_of(raised.value)]
+    assert codes == ["None", "None", "TransactionConflict"]
+
+
 def test_transaction_can_be_visible_in_part() -> None:
     now = 0.0
     memory = Tables("test", lambda: now, delays_s=lambda _: [0, 5])
@@ -363,5 +485,7 @@ def test_transaction_can_be_visible_in_part() -> None:
     assert memory.respond("BatchGetItem", read)["Responses"] == {CUSTOMERS: [customer("a")]}
     with pytest.raises(ClientError, match="TransactionConflict"):
         memory.respond("UpdateItem", change("b", "ADD #4 :1"))
+    unprocessed = memory.respond("BatchWriteItem", write("b", "c"))["UnprocessedItems"]
+    assert {"RequestItems": unprocessed} == write("b")
     now = memory.visible_at("1")
     assert len(memory.respond("BatchGetItem", read)["Responses"][CUSTOMERS]) == 2
