@@ -1,4 +1,4 @@
-"""Environment of in-process tests: moto, with the data stack's tables for the stage ``test``."""
+"""Environment of in-process tests: the stage ``test``, tables in memory, and moto for the rest."""
 
 import gc
 import os

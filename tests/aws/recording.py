@@ -1,6 +1,7 @@
-"""Record the distinct requests to the tables in memory, and repeat them with any DynamoDB.
+"""Record requests to the tables in memory, and repeat them with any DynamoDB.
 
-Requests are the same if they differ only in values: in keys, rows and placeholders.
+Requests have the same form if they differ only in values: in keys, rows and placeholders. The first
+two requests of each form are recorded, except very long ones.
 """
 
 import ast
@@ -19,7 +20,7 @@ Case = tuple[str, Mapping[str, Any], Rows]
 Respond = Callable[[str, Any], Any]
 
 _SAME: Final = 2
-"""The number of the same requests that are recorded: the rows differ, and so do the responses."""
+"""The number of recorded requests of a form: the rows differ, and so do the responses."""
 _MAX_LENGTH: Final = 20_000
 _VALUES: Final = frozenset({"Key", "Keys", "Item", "ExclusiveStartKey", "ClientRequestToken"})
 _TYPES: Final = frozenset({"S", "N", "B", "SS", "BOOL", "NULL", "M", "L"})
@@ -31,7 +32,7 @@ _recorded: Final[dict[str, list[Case]]] = {}
 
 
 def record(tables: Tables, operation: str, request: Mapping[str, Any]) -> None:
-    """Remember a request and the rows that it is about, unless enough of the same are known."""
+    """Remember a request and the rows that it is about, unless enough of its form are known."""
     cases = _recorded.setdefault(json.dumps([operation, _form(request)], sort_keys=True), [])
     if len(cases) < _SAME:
         rows = _rows(tables, request)
@@ -46,7 +47,7 @@ def save(folder: Path, name: str) -> None:
 
 
 def load(folder: Path) -> list[Case]:
-    """Return the distinct requests of all files in a folder."""
+    """Return the requests of all files in a folder, those of one process for each form."""
     recorded: dict[str, list[Case]] = {}
     for path in folder.iterdir():
         recorded |= ast.literal_eval(path.read_text())

@@ -31,7 +31,7 @@ from tests.services.moved_time import Time, move_time
 from tests.services.queues import WEBHOOK_QUEUE
 
 LISTED_PER_SHARD = 20
-"""The tests reduce the number of listed records, because moto needs milliseconds for each."""
+"""The tests reduce the number of listed records, so that a few records are more than one page."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Tests of the customer repository with moto."""
+"""Tests of the customer repository."""
 
 from datetime import UTC, datetime
 

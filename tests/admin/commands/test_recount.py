@@ -36,8 +36,8 @@ LISTED: Final = 8
 
 @pytest.fixture(autouse=True)
 def _test_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Use blocks of three positions, no pause for the indexes, and only one thread, because moto is
-    # not thread-safe.
+    # Use blocks of three positions, no pause for the indexes, and only one thread, so that requests
+    # have the same order in each run.
     monkeypatch.setattr("chalicelib.domain.paging.BLOCK_SIZE", 3)
     monkeypatch.setattr("admin.services.recount.positions.BLOCK_SIZE", 3)
     monkeypatch.setattr(recount_module, "INDEX_LAG_S", 0)
