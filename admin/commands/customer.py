@@ -153,7 +153,7 @@ def add_tags(
 ) -> None:
     """Add tags to a customer. The other tags stay.
 
-    Cost: up to five AWS requests.
+    Cost: up to six AWS requests, and one more for each further tag.
     """
     _show_tags(change_tags(account, customer, add=tags))
 
@@ -164,7 +164,7 @@ def remove_tags(
 ) -> None:
     """Remove tags from a customer. The other tags stay.
 
-    Cost: up to five AWS requests.
+    Cost: up to three AWS requests.
     """
     _show_tags(change_tags(account, customer, remove=tags))
 
@@ -187,7 +187,7 @@ def export(
 
     Only you can read the file.
 
-    Cost: about 12 AWS requests, plus one per 100 purchases, feedback records and solicitations.
+    Cost: about 15 AWS requests, plus one per 100 purchases, feedback records and solicitations.
     """
     document = collect_person(account, customer)
     if output is None:

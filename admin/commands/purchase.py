@@ -208,7 +208,7 @@ def list_all(
 ) -> None:
     """List purchases: the last recorded ones first; of a customer, the latest ones first.
 
-    Cost: four AWS requests, plus one per 100 purchases.
+    Cost: three AWS requests, plus one per 100 purchases.
     """
     if customer:
         read_customer(account, customer)

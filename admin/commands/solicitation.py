@@ -98,7 +98,8 @@ def list_all(
     """List an account's solicitations, newest first.
 
     Cost: two AWS requests, plus one per 1,000 solicitations. With --state or --reason, the command
-    reads solicitations until enough match. With --customer, one per 100 of the customer's.
+    reads solicitations until enough match. With --customer, two requests, plus one per 100
+    solicitations of the customer.
     """
     if customer:
         read_customer(account, customer)
@@ -141,7 +142,7 @@ def explain(
     facts lead to, for the survey and for its reminder. With --email, --phone or --customer, it
     shows one sentence for each purchase of the person.
 
-    Cost: about 13 AWS requests; for a person, about five, and two per purchase.
+    Cost: about 13 AWS requests; for a person, about ten, and two per purchase.
     """
     person = [option for option in (email, phone, customer) if option is not None]
     if len(person) + (source is not None) != 1 or (source is None) != (external_id is None):

@@ -25,7 +25,7 @@ def _kind_argument(text: str) -> str:
 def list_work() -> None:
     """List up to 100 parked work records of all accounts, the earliest parked first.
 
-    Cost: five AWS requests, plus one per 100 parked records.
+    Cost: one AWS request per kind of work, plus one per 100 parked records.
     """
     show_table(
         ["Kind", "Account", "Id", "Part", "Failures", "Reason", "Parked"],

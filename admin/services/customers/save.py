@@ -85,7 +85,8 @@ def change_tags(
 ) -> Customer:
     """Add tags to a customer and remove tags from it. Return the changed customer.
 
-    Names that differ only in case are the same tag. Up to five AWS requests.
+    Names that differ only in case are the same tag. Up to six AWS requests for one tag; one more
+    for each further tag to add.
 
     Raises:
         NotFound: the account has no such customer.

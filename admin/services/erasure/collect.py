@@ -31,7 +31,7 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
     The data consists of the data that an erasure deletes or anonymizes, and of the last surveys and
     the suppressions of the addresses.
 
-    AWS requests: about 12, and one per 100 records.
+    AWS requests: about 15, and one per 100 records.
 
     Raises:
         NotFound: the account has no such customer.

@@ -43,7 +43,7 @@ def replay(owner_id: str, part: str | None = None) -> int:
     Return the number of replayed records.
 
     Args:
-        owner_id: the id of the import, feedback or execution that the work belongs to.
+        owner_id: the id of the record that the work belongs to, such as an import or an execution.
         part: the sort key of the record to replay: the chunk of an import. Default: all
             parked parts of the owner.
 

@@ -1,4 +1,4 @@
-"""Trackers: each tracker allows one customer to submit one survey about one purchase."""
+"""Trackers: each tracker allows one submission to a survey about one purchase."""
 
 from dataclasses import dataclass
 from datetime import datetime

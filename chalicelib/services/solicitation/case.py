@@ -57,8 +57,8 @@ class MissingPurchase(Blocked):
 def load_case(pointer: SolicitationPointer) -> Case | None:
     """Load a solicitation and its facts. Return None if the solicitation does not exist.
 
-    Two AWS requests if surveys, places and settings are cached; one request without a customer; two
-    more for a reminder.
+    Two AWS requests if surveys, places and settings are cached; one without a customer, three if
+    the pointer does not name the customer; two more for a reminder.
 
     Raises:
         MissingPurchase: the solicitation is pending and has no purchase.

@@ -92,8 +92,8 @@ def cancel_survey(account_id: str, purchase_id: str) -> SurveyTracker:
     """Cancel the survey about a purchase: it is skipped, unless it was sent already.
 
     If a worker is sending the message at this moment, the survey is skipped only if the provider
-    does not accept the message. A repeated call has no effect. Two AWS requests, and one more if a
-    survey was chosen.
+    does not accept the message. A repeated call has no effect. Three AWS requests, and one more if
+    a message was claimed.
 
     Raises:
         NotFound: the account has no such purchase.

@@ -10,6 +10,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.customers.accept_batch import read_import
+from chalicelib.services.work.kinds import ALL_WORK
 from tests.admin.command import new_account, run
 from tests.services.customers.importing import accept_batch
 from tests.services.queues import IMPORT_QUEUE
@@ -35,8 +36,10 @@ def _fail(*_: object, **__: object) -> None:
 def test_work_list_shows_only_exception_type_of_parked_work() -> None:
     account = new_account()
     import_id = park_import(account)
-    listed = run("work", "list")
+    with counted_calls() as calls:
+        listed = run("work", "list")
     assert listed.exit_code == 0
+    assert calls.total() == len(ALL_WORK) + 1  # one kind has a parked record
     words = "".join(listed.output.split())
     assert "RuntimeError" in words
     assert import_id[:8] in words

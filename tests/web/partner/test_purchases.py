@@ -356,7 +356,9 @@ def test_large_purchases_are_listed_on_several_pages(
 
 def test_pending_survey_is_cancelled(own: Reporter) -> None:
     purchase = own.report()
-    tracker = own.cancel(purchase)
+    with counted_calls() as calls:
+        tracker = own.cancel(purchase)
+    assert calls.total() == 3
     assert (tracker["state"], tracker["reason"]) == ("SKIPPED", "CANCELLED")
     assert own.cancel(purchase) == tracker
     own.shop.solicit()

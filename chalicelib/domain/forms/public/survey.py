@@ -25,7 +25,10 @@ class PublicSurvey(PublicForm):
         description="URL of the external site that the pre-redirect question redirects to.",
         examples=["https://reviews.example.com/new?place=1"],
     )
-    send_mode: SendMode = Field(description="Channel of the survey invitation.", examples=["SMS"])
+    send_mode: SendMode = Field(
+        description="Channel through which the survey was sent; `LINK` if not by a message.",
+        examples=["SMS"],
+    )
     store: PublicPlace | None = Field(
         description="Store that the survey is about; null if unknown."
     )
