@@ -133,9 +133,12 @@ class CursorMeta(Resource):
     """Metadata of a page with a cursor."""
 
     item_count: int = Field(
-        description="Number of records on this page. It can be 0 before the end."
+        description="Number of records on this page. It can be 0 before the end.", examples=[1]
     )
     cursor: CursorText | None = Field(
-        description="Send it to get the next page; `null` at the end of the list."
+        description="Send it to get the next page; `null` at the end of the list.",
+        examples=["WzEsIDAsICJmZDg3ZDkyOWM5ZDk4N2QxIl0="],
     )
-    has_more: bool = Field(description="Whether the list continues after this page.")
+    has_more: bool = Field(
+        description="Whether the list continues after this page.", examples=[True]
+    )

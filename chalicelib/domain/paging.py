@@ -118,11 +118,13 @@ def block_of(position: int) -> int:
 class PageMeta(Resource):
     """Pagination metadata of a list response."""
 
-    item_count: int = Field(description="Number of records on this page.")
-    total_items: int = Field(description="Number of records in the list.")
-    items_per_page: int = Field(description="The requested `limit`.")
-    total_pages: int = Field(description="Number of pages in the list; 0 if the list is empty.")
-    current_page: int = Field(description="Number of this page.")
+    item_count: int = Field(description="Number of records on this page.", examples=[1])
+    total_items: int = Field(description="Number of records in the list.", examples=[3])
+    items_per_page: int = Field(description="The requested `limit`.", examples=[1])
+    total_pages: int = Field(
+        description="Number of pages in the list; 0 if the list is empty.", examples=[3]
+    )
+    current_page: int = Field(description="Number of this page.", examples=[2])
 
 
 def page_meta(request: PageRequest, item_count: int, total_items: int) -> PageMeta:

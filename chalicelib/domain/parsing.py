@@ -10,6 +10,12 @@ from chalicelib.domain.input_errors import MAX_ERRORS, errors_of
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """Maximum size of the JSON body of a request."""
+MAX_CUSTOMER_BYTES: Final = 32 * 1024
+"""Maximum size of a customer's JSON."""
+MAX_PURCHASE_BYTES: Final = 32 * 1024
+"""Maximum size of a purchase's JSON."""
+MAX_ROWS: Final = 10_000
+"""Maximum number of rows in a batch of customers."""
 
 _MAX_NAME_SHOWN: Final = 50
 

@@ -276,14 +276,8 @@ Timestamp = Annotated[
 TimestampText = Annotated[str, _DATE_TIME]
 """A timestamp in the format of the responses: UTC, milliseconds, ``Z``."""
 
-UuidText = Annotated[
-    str,
-    WithJsonSchema(
-        {"type": "string", "format": "uuid", "examples": ["7b0f0d1c-8d5e-4d6b-9a57-2f1a4c0f9e11"]}
-    ),
-]
-"""A UUID in a response. It was validated before it was saved, so it is not validated again.
-"""
+UuidText = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+"""A UUID in a response. It was validated before it was saved, so it is not validated again."""
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from infrastructure.openapi.docs_examples import (
     request_of,
     variable_name,
 )
-
-Schema = dict[str, Any]
+from infrastructure.openapi.schemas import Schema, name_of
 
 SCRIPT: Final = "docs.js"
 """The script of the pages."""
@@ -152,16 +151,16 @@ class Page:
     def bodies(self) -> dict[str, Schema]:
         """The operation that describes each request body with a place on this page, by schema."""
         return {
-            _name_of(choice): operation
+            name_of(choice): operation
             for _, _, operation in reversed(self.operations)
             for content in operation.get("requestBody", {}).get("content", {}).values()
             for choice in self.choices(content["schema"])
-            if self.places[f"schema-{_name_of(choice)}"] == self.name
+            if self.places[f"schema-{name_of(choice)}"] == self.name
         }
 
     def body_id(self, schema: Schema, operation: Schema) -> str | None:
         """Return the anchor of a request body if it is described nowhere else."""
-        name = _name_of(schema)
+        name = name_of(schema)
         return f"schema-{name}" if self.bodies.get(name) is operation else None
 
     def first_example(self, schema: Schema) -> Schema:
@@ -234,7 +233,7 @@ class Page:
     def kind_of(self, schema: Schema) -> Markup:
         """Describe the type of a value in words, such as ``array of Tag``, with links."""
         if "$ref" in schema:
-            name = _name_of(schema)
+            name = name_of(schema)
             href = self.href(f"schema-{name}")
             return Markup('<a href="{}">{}</a>').format(href, name)
         if "anyOf" in schema:
@@ -322,12 +321,6 @@ def _anchor(text: str) -> str:
 def _code(text: str) -> Markup:
     """Escape a text outside of attributes, where quotation marks need no escape."""
     return Markup(html.escape(text, quote=False))  # noqa: S704
-
-
-def _name_of(reference: Schema) -> str:
-    """Return the name of the schema to which a reference leads."""
-    name: str = reference["$ref"].rpartition("/")[2]
-    return name
 
 
 def _operations(document: Schema, page: str) -> Iterator[tuple[str, str, Schema]]:

@@ -6,7 +6,7 @@ from admin.domain.forms.build import MAX_FORM_BYTES
 from admin.domain.tags import MAX_TAGS
 from admin.domain.workflows.definition import MAX_ACTIONS
 from chalicelib.domain.accounts.account import Permission
-from chalicelib.domain.customers.import_batch import MAX_LISTED_ERRORS, MAX_ROWS
+from chalicelib.domain.customers.import_batch import MAX_LISTED_ERRORS
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import MAX_VALUES
 from chalicelib.domain.feedback.statistics import MAX_GROUPS
@@ -14,6 +14,7 @@ from chalicelib.domain.feedback.submission import MAX_ANSWERS
 from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.input_errors import MAX_ERRORS
 from chalicelib.domain.paging import MAX_LIMIT, MAX_LISTED_BYTES
+from chalicelib.domain.parsing import MAX_ROWS
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.webhooks.partner_view import MAX_ATTEMPTS_SHOWN
 from chalicelib.services.erasure.erase import MAX_LISTED

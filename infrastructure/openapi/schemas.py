@@ -52,6 +52,12 @@ def reference(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{_NAMES.get(name, name)}"}
 
 
+def name_of(reference: Schema) -> str:
+    """Return the name of the component schema to which a reference leads."""
+    name: str = reference["$ref"].rpartition("/")[2]
+    return name
+
+
 def _component(schema: Schema) -> Schema:
     component = _clean(schema)
     component.pop("title", None)
@@ -76,7 +82,7 @@ def _clean(schema: Schema) -> Schema:
     """Simplify nullable types, and remove null defaults of properties that are never null."""
     cleaned = {key: _clean_within(key, value) for key, value in schema.items()}
     if "$ref" in cleaned:
-        cleaned |= reference(cleaned["$ref"].rpartition("/")[2])
+        cleaned |= reference(name_of(cleaned))
     choices = cleaned.get("anyOf", ())
     plain = [choice for choice in choices if choice != {"type": "null"}]
     is_nullable = len(plain) < len(choices)

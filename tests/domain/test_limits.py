@@ -10,17 +10,16 @@ from admin.domain.forms import build
 from admin.domain.tags import TagDefinition
 from admin.domain.workflows import definition
 from admin.domain.workflows.definition import ActionDefinition, ConditionDefinition
-from chalicelib.domain import idempotency, input_errors, paging, schema
+from chalicelib.domain import idempotency, input_errors, paging, parsing, schema
 from chalicelib.domain.accounts import settings
 from chalicelib.domain.comparison import as_number
-from chalicelib.domain.customers import body, customer, import_batch
+from chalicelib.domain.customers import body, import_batch
 from chalicelib.domain.customers.custom_attribute import CustomAttributeDefinition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback import answers, submission
 from chalicelib.domain.forms import survey
 from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.parsing import parse
-from chalicelib.domain.purchases import purchase
 from chalicelib.domain.solicitation.mail_content import shortened
 from chalicelib.domain.webhooks import retry_schedule
 from chalicelib.domain.webhooks.headers import MAX_VALUE_LENGTH, InvalidHeader, validate_headers
@@ -128,9 +127,9 @@ def test_text_is_accepted_up_to_limit(is_accepted: Callable[[str], bool], longes
         (body.MAX_DESCRIPTION, 2_000),
         (body.MAX_METADATA_KEYS, 50),
         (body.MAX_METADATA_VALUE, 500),
-        (customer.MAX_CUSTOMER_BYTES, 32_768),
-        (purchase.MAX_PURCHASE_BYTES, 32_768),
-        (import_batch.MAX_ROWS, 10_000),
+        (parsing.MAX_CUSTOMER_BYTES, 32_768),
+        (parsing.MAX_PURCHASE_BYTES, 32_768),
+        (parsing.MAX_ROWS, 10_000),
         (import_batch.MAX_LISTED_ERRORS, 1_000),
         (build.MAX_FORM_BYTES, 51_200),
         (survey.MAX_RESOLICITATION_DELAY_S, 31_622_400),

@@ -27,14 +27,18 @@ class CustomAttributeValue(Resource):
     created_at: Timestamp
     updated_at: Timestamp
     attribute: str = Field(description="The attribute's name.", examples=["Favourite dish"])
-    type: AttributeType = Field(description="Type of the attribute's values.")
+    type: AttributeType = Field(description="Type of the attribute's values.", examples=["TEXT"])
     auto_detected: bool = Field(description="Whether the value was detected automatically.")
     from_possible_value: str = Field(
-        description="The selected option; empty if no option is selected."
+        description="The selected option; empty if no option is selected.", examples=[""]
     )
-    text: str = Field(description="Text of the value; empty if the value has no text.")
-    rating: str = Field(description="Rating of the value; empty if the value has no rating.")
-    value: str = Field(description="The value as a string.")
+    text: str = Field(
+        description="Text of the value; empty if the value has no text.", examples=["Bouillabaisse"]
+    )
+    rating: str = Field(
+        description="Rating of the value; empty if the value has no rating.", examples=[""]
+    )
+    value: str = Field(description="The value as a string.", examples=["Bouillabaisse"])
 
 
 class CustomAttributeDefinition(Input):

@@ -17,9 +17,8 @@ from chalicelib.domain.customers.platforms import (
 from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import PageMeta, check_listable
+from chalicelib.domain.parsing import MAX_CUSTOMER_BYTES
 from chalicelib.domain.schema import Identifier, OmittedWhenNone, Resource, Timestamp
-
-MAX_CUSTOMER_BYTES: Final = 32 * 1024
 
 
 def identifier_fields(kind: Any) -> dict[str, Any]:
@@ -46,18 +45,27 @@ class _Person(Resource):
     company: str | None = Field(
         default=None, description="The company that the customer belongs to."
     )
-    first_name: str | None = Field(default=None, description="First name.")
-    last_name: str | None = Field(default=None, description="Last name.")
+    first_name: str | None = Field(default=None, description="First name.", examples=["Anaïs"])
+    last_name: str | None = Field(default=None, description="Last name.", examples=["Benjelloun"])
     display_name: str | None = Field(
-        default=None, description="Display name; by default, the first and last name."
+        default=None,
+        description="Display name; by default, the first and last name.",
+        examples=["Anaïs Benjelloun"],
     )
     language: Annotated[Language | None, OmittedWhenNone] = Field(
         default=None,
         exclude_if=lambda value: value is None,
         description="The customer's language. Absent if it is unknown.",
+        examples=["fr"],
     )
-    phone_number: str | None = Field(default=None, description="Phone number, stored as sent.")
-    email: str | None = Field(default=None, description="E-mail address, stored as sent.")
+    phone_number: str | None = Field(
+        default=None, description="Phone number, stored as sent.", examples=["+33 6 98 76 54 32"]
+    )
+    email: str | None = Field(
+        default=None,
+        description="E-mail address, stored as sent.",
+        examples=["anais.benjelloun@example.com"],
+    )
     email_bounced: bool = Field(
         default=False, description="Whether an e-mail to the customer bounced."
     )
@@ -65,7 +73,9 @@ class _Person(Resource):
         default=None, description="Title in front of the name, such as Ms or Dr."
     )
     tags: tuple[Tag, ...] = Field(default=(), description="Tags of the customer.")
-    email_optin: bool = Field(default=False, description="Whether the customer accepts e-mails.")
+    email_optin: bool = Field(
+        default=False, description="Whether the customer accepts e-mails.", examples=[True]
+    )
     sms_optin: bool = Field(default=False, description="Whether the customer accepts SMS messages.")
 
 
@@ -115,14 +125,18 @@ class Customer(_IdentifiedPerson):
     """
 
     feedback_count: int = Field(
-        default=0, description="Number of feedback records of the customer."
+        default=0, description="Number of feedback records of the customer.", examples=[1]
     )
-    purchase_count: int = Field(default=0, description="Number of purchases of the customer.")
+    purchase_count: int = Field(
+        default=0, description="Number of purchases of the customer.", examples=[2]
+    )
     data_sources: tuple[DataSource, ...] = Field(
-        default=(DataSource("Import"),), description="Sources of the customer's data."
+        default=(DataSource("Import"),),
+        description="Sources of the customer's data.",
+        examples=[["Site"]],
     )
     metadata: Annotated[dict[str, Any], WithJsonSchema(_METADATA_SCHEMA)] = Field(
-        default_factory=dict
+        default_factory=dict, examples=[{"import": {"segment": "regulars"}}]
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
         default=(), description="Values of custom attributes."
@@ -133,7 +147,10 @@ class Customer(_IdentifiedPerson):
     rating_count: int = Field(default=0, exclude=True)
     declared_type: CustomerType | None = Field(default=None, exclude=True)
 
-    @computed_field(description="Whether the customer made purchases, gave feedback, or both.")  # type: ignore[prop-decorator]
+    @computed_field(  # type: ignore[prop-decorator]
+        description="Whether the customer made purchases, gave feedback, or both.",
+        examples=["Both"],
+    )
     @property
     def type(self) -> CustomerType | None:
         """The type, computed from the numbers of purchases and feedback records.

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
+from chalicelib.domain.parsing import MAX_ROWS
 from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
 from chalicelib.domain.work import WorkState
 
-MAX_ROWS: Final = 10_000
 MAX_LISTED_ERRORS: Final = 1_000
 
 MAX_CHUNK_ACTIONS: Final = 98
@@ -55,17 +55,17 @@ class BatchBody(Input):
 class RowInputError(Resource):
     """One validation error of a row."""
 
-    pointer: str = Field(
-        description="JSON pointer into the request body.", examples=["/batch/3/email"]
+    pointer: str = Field(description="JSON pointer into the request body.", examples=["/batch/1"])
+    code: str = Field(description="Machine-readable error code.", examples=["empty"])
+    detail: str = Field(
+        description="Human-readable explanation.", examples=["Provide at least one field."]
     )
-    code: str = Field(description="Machine-readable error code.", examples=["invalid_email"])
-    detail: str = Field(description="Human-readable explanation.")
 
 
 class RejectedRow(Resource):
     """A row that failed validation and is not imported."""
 
-    index: int = Field(description="Index of the row in the batch, from 0.")
+    index: int = Field(description="Index of the row in the batch, from 0.", examples=[1])
     errors: tuple[RowInputError, ...] = Field(
         description="Validation errors of the row. After 1,000 errors in the batch, only the first"
         " error of each further row is listed, with the pointer of the row."
@@ -80,16 +80,18 @@ class AcceptedBatch(Resource):
 
     id: Identifier
     status: ImportStatus
-    row_count: int = Field(description="Number of rows queued for import.")
+    row_count: int = Field(description="Number of rows queued for import.", examples=[2])
     rejected: tuple[RejectedRow, ...] = Field(description="Rows that failed validation.")
 
 
 class RowError(Resource):
     """The error of an accepted row that could not be imported."""
 
-    index: int = Field(description="Index of the row in the batch, from 0.")
+    index: int = Field(description="Index of the row in the batch, from 0.", examples=[2])
     code: str = Field(description="Machine-readable error code.", examples=["record_too_large"])
-    detail: str = Field(description="Human-readable explanation.")
+    detail: str = Field(
+        description="Human-readable explanation.", examples=["The customer exceeds 32768 bytes."]
+    )
 
 
 class ImportProgress(Resource):
@@ -99,12 +101,14 @@ class ImportProgress(Resource):
     """
 
     id: Identifier
-    status: ImportStatus
-    row_count: int = Field(description="Number of rows queued for import.")
-    created: int = Field(description="Number of rows that created a customer.")
-    filled: int = Field(description="Number of rows that filled null fields of a customer.")
-    unchanged: int = Field(description="Number of rows that changed nothing.")
-    failed: int = Field(description="Number of rows that failed.")
+    status: ImportStatus = Field(examples=["COMPLETED"])
+    row_count: int = Field(description="Number of rows queued for import.", examples=[1])
+    created: int = Field(description="Number of rows that created a customer.", examples=[1])
+    filled: int = Field(
+        description="Number of rows that filled null fields of a customer.", examples=[1]
+    )
+    unchanged: int = Field(description="Number of rows that changed nothing.", examples=[0])
+    failed: int = Field(description="Number of rows that failed.", examples=[1])
     errors: tuple[RowError, ...] = Field(
         description="Errors of failed rows, at most the first 1,000."
     )

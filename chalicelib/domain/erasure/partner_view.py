@@ -29,7 +29,7 @@ class PartnerErasureState(StrEnum):
 class OtherCustomers(Resource):
     """Customers with the same e-mail address or phone number, which the erasure keeps."""
 
-    count: int = Field(description="Number of these customers.")
+    count: int = Field(description="Number of these customers.", examples=[1])
     ids: list[UuidText] = Field(
         description="Identifiers of these customers, until the erasure ends."
     )
@@ -42,23 +42,35 @@ class RemainingCopy(Resource):
         alias="copy", description="What contains the data.", examples=["backups of the tables"]
     )
     retention_days: int = Field(
-        description="Number of days after the end of the erasure until the copy expires."
+        description="Number of days after the end of the erasure until the copy expires.",
+        examples=[35],
     )
     expires_at: Timestamp | None = Field(
-        description="Time at which the copy expires; null until the erasure ends."
+        description="Time at which the copy expires; null until the erasure ends.",
+        examples=["2026-12-25T10:05:00.000Z"],
     )
 
 
 class ErasureReceipt(Resource):
     """The receipt of an erasure."""
 
-    erasure_id: str = Field(description="Identifier of the erasure, which is not a UUID.")
+    erasure_id: str = Field(
+        description="Identifier of the erasure, which is not a UUID.", examples=["466086f40224e644"]
+    )
     account_id: UuidText = Field(description="Identifier of the account.")
-    state: PartnerErasureState = Field(description="The state of the erasure.")
+    state: PartnerErasureState = Field(description="The state of the erasure.", examples=["DONE"])
     erased_at: Timestamp = Field(description="Time of the request.")
-    requested_by: str = Field(description="The API key that requested the erasure, or `operator`.")
-    ended_at: Timestamp | None = Field(description="Time at which all data was erased.")
-    erased: dict[str, int] = Field(description="Numbers of erased records by kind.")
+    requested_by: str = Field(
+        description="The API key that requested the erasure, or `operator`.",
+        examples=["API key fk_2678b19cd77f22fa5327cf42"],
+    )
+    ended_at: Timestamp | None = Field(
+        description="Time at which all data was erased.", examples=["2026-11-20T10:05:00.000Z"]
+    )
+    erased: dict[str, int] = Field(
+        description="Numbers of erased records by kind.",
+        examples=[{"customers": 1, "purchases": 2, "feedback": 1}],
+    )
     other_customers: OtherCustomers
     suppressed_channels: list[Channel] = Field(
         description="The channels through which the person receives no more messages."
@@ -72,9 +84,13 @@ class PartnerErasure(Resource):
     """The erasure of a customer."""
 
     id: UuidText = Field(description="Identifier of the erased customer.")
-    state: PartnerErasureState = Field(description="`PENDING`, or `DONE` when all data is erased.")
+    state: PartnerErasureState = Field(
+        description="`PENDING`, or `DONE` when all data is erased.", examples=["DONE"]
+    )
     requested_at: Timestamp = Field(description="Time of the request.")
-    completed_at: Timestamp | None = Field(description="Time at which all data was erased.")
+    completed_at: Timestamp | None = Field(
+        description="Time at which all data was erased.", examples=["2026-11-20T10:05:00.000Z"]
+    )
     receipt: ErasureReceipt = Field(description="What was erased, and what remains until when.")
 
 

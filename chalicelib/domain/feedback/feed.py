@@ -118,10 +118,11 @@ class RemovedFeedback(Resource):
 class FeedMeta(Resource):
     """The position of a page in the feed."""
 
-    item_count: int = Field(description="Number of items on this page.")
-    removed_count: int = Field(description="Number of removed feedback on this page.")
+    item_count: int = Field(description="Number of items on this page.", examples=[1])
+    removed_count: int = Field(description="Number of removed feedback on this page.", examples=[1])
     cursor: CursorText = Field(
-        description="Position after this page. Keep it, and send it with the next request."
+        description="Position after this page. Keep it, and send it with the next request.",
+        examples=["WzEsIDAsICJmZDg3ZDkyOWM5ZDk4N2QxIl0="],
     )
     has_more: bool = Field(
         description="Whether more changes are known. Otherwise, ask again later."

@@ -27,16 +27,20 @@ class PartnerAnswer(Resource):
 
     field_id: UuidText = Field(description="Identifier of the field.")
     key: str = Field(description="Key of the field.", examples=["nps"])
-    type: FieldType = Field(description="Type of the field.")
+    type: FieldType = Field(description="Type of the field.", examples=["NPS"])
     label: str = Field(
         description="Label of the field as the respondent saw it.", examples=["Tell us more"]
     )
-    values: list[str] = Field(description="Values in the form's original language.")
+    values: list[str] = Field(
+        description="Values in the form's original language.", examples=[["9"]]
+    )
     displayed_values: list[str] = Field(
-        description="Values as the respondent saw them: options are in the respondent's language."
+        description="Values as the respondent saw them: options are in the respondent's language.",
+        examples=[["9"]],
     )
     rating: int | None = Field(
-        description="The answer as a rating from 0 to 10; null if the field is not a rating."
+        description="The answer as a rating from 0 to 10; null if the field is not a rating.",
+        examples=[9],
     )
 
 
@@ -46,10 +50,16 @@ class PartnerFeedback(Resource):
     id: UuidText
     created_at: Timestamp
     updated_at: Timestamp
-    kind: FormKind = Field(description="Kind of the form.")
+    kind: FormKind = Field(description="Kind of the form.", examples=["SURVEY"])
     form: NamedReference = Field(description="The contact form or the survey.")
-    brand: NamedReference | None = Field(description="The brand that the feedback is about.")
-    store: NamedReference | None = Field(description="The store that the feedback is about.")
+    brand: NamedReference | None = Field(
+        description="The brand that the feedback is about.",
+        examples=[{"id": "723ba1ce-c10c-5e5f-a88d-1dfb2a5b80fe", "name": "Maison Lumen"}],
+    )
+    store: NamedReference | None = Field(
+        description="The store that the feedback is about.",
+        examples=[{"id": "f648f0af-0303-5230-b619-1c59f038ec1e", "name": "Lyon Bellecour"}],
+    )
     purchase_id: UuidText | None = Field(description="The purchase of the survey link.")
     customer_id: UuidText | None = Field(description="The customer who answered, if known.")
     tracker_id: UuidText | None = Field(description="The tracker of the survey link.")
@@ -57,15 +67,19 @@ class PartnerFeedback(Resource):
         description="Identifier of the tracker, store, brand or form: the first of these that the"
         " feedback has. Webhooks contain the same id."
     )
-    language: Language = Field(description="Language in which the respondent saw the form.")
+    language: Language = Field(
+        description="Language in which the respondent saw the form.", examples=["fr"]
+    )
     source: DataSource = Field(description="Data source of the feedback.", examples=["Survey"])
     rating: int | None = Field(
-        description="First rating in display order, from 0 to 10; null if there is none."
+        description="First rating in display order, from 0 to 10; null if there is none.",
+        examples=[9],
     )
     answers: list[PartnerAnswer] = Field(description="The answers in display order.")
     redirect_to: str = Field(
         description="URL of the review page to which the respondent was redirected; empty if there"
-        " is none."
+        " is none.",
+        examples=["https://reviews.example.com/new?place=1"],
     )
     anonymized: bool = Field(
         description="Whether the answers were anonymized. Only ratings remain."

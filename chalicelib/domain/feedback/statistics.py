@@ -153,15 +153,20 @@ class StatisticsRequest(Input):
 class Nps(Resource):
     """The Net Promoter Score, by the first answer of type `NPS` of each feedback."""
 
-    promoters: int = Field(description="Number of answers 9 and 10.")
-    passives: int = Field(description="Number of answers 7 and 8.")
-    detractors: int = Field(description="Number of answers 0 to 6.")
+    promoters: int = Field(description="Number of answers 9 and 10.", examples=[13])
+    passives: int = Field(description="Number of answers 7 and 8.", examples=[11])
+    detractors: int = Field(description="Number of answers 0 to 6.", examples=[7])
     score: float | None = Field(
         description=f"The score, from -100 to 100. `score`, `low` and `high` are null if there are"
-        f" fewer than {MIN_ANSWERS} answers."
+        f" fewer than {MIN_ANSWERS} answers.",
+        examples=[19.4],
     )
-    low: float | None = Field(description="Lower limit of the 95% confidence interval.")
-    high: float | None = Field(description="Upper limit of the 95% confidence interval.")
+    low: float | None = Field(
+        description="Lower limit of the 95% confidence interval.", examples=[-7.6]
+    )
+    high: float | None = Field(
+        description="Upper limit of the 95% confidence interval.", examples=[43.8]
+    )
 
     @property
     def answers(self) -> int:
@@ -172,34 +177,44 @@ class Nps(Resource):
 class StatisticsItem(Resource):
     """The numbers of a period and a group."""
 
-    first_day: date = Field(alias="from", description="First day of the period.")
-    form_id: UuidText | None = Field(description="Form; null unless grouped by `FORM`.")
+    first_day: date = Field(
+        alias="from", description="First day of the period.", examples=["2026-10-01"]
+    )
+    form_id: UuidText | None = Field(
+        description="Form; null unless grouped by `FORM`.", examples=[None]
+    )
     brand_id: UuidText | None = Field(
-        description="Brand; null unless grouped by `BRAND`, and without a brand."
+        description="Brand; null unless grouped by `BRAND`, and without a brand.", examples=[None]
     )
     store_id: UuidText | None = Field(
         description="Store; null unless grouped by `STORE`, and without a store."
     )
-    kind: FormKind | None = Field(description="Kind of form; null unless grouped by `KIND`.")
-    feedback_count: int = Field(description="Number of feedback, without tests.")
+    kind: FormKind | None = Field(
+        description="Kind of form; null unless grouped by `KIND`.", examples=[None]
+    )
+    feedback_count: int = Field(description="Number of feedback, without tests.", examples=[31])
     rating_counts: list[int] = Field(
         description="Number of feedback with each rating from 0 to 10.",
         min_length=len(RATINGS),
         max_length=len(RATINGS),
+        examples=[[0, 1, 0, 1, 2, 1, 2, 4, 7, 8, 5]],
     )
     average_rating: float | None = Field(
-        description="Mean rating with two decimals; null without ratings."
+        description="Mean rating with two decimals; null without ratings.", examples=[7.58]
     )
     nps: Nps
     surveys_sent: int = Field(
         description="Number of surveys sent in the period, including those that may not have"
-        " arrived."
+        " arrived.",
+        examples=[40],
     )
     surveys_answered: int = Field(
-        description="Number of these surveys that were answered, also after the period."
+        description="Number of these surveys that were answered, also after the period.",
+        examples=[26],
     )
     response_rate: float | None = Field(
-        description="`surveysAnswered` divided by `surveysSent`; null if no survey was sent."
+        description="`surveysAnswered` divided by `surveysSent`; null if no survey was sent.",
+        examples=[0.65],
     )
 
 

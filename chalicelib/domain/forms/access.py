@@ -16,8 +16,10 @@ class FormClosed(Conflict):
         form: the form. The page that reports the error has its style.
     """
 
-    def __init__(self, detail: str, form: SavedForm) -> None:
-        super().__init__(detail)
+    detail: str
+
+    def __init__(self, form: SavedForm) -> None:
+        super().__init__(self.detail)
         self.form = form
 
 
@@ -25,18 +27,23 @@ class FormDisabled(FormClosed):
     """The form accepts no submissions."""
 
     code = "form_disabled"
+    detail = "The form is disabled and accepts no submissions."
 
 
 class TrackerUsed(FormClosed):
     """The tracker's survey was already submitted."""
 
     code = "tracker_used"
+    detail = "The tracker is already used: the survey was submitted."
 
 
 class TrackerRequired(NotAllowed):
     """The survey is private, and the request has no tracker."""
 
     code = "tracker_required"
+
+    def __init__(self) -> None:
+        super().__init__("The survey is private: a tracker is required.")
 
 
 def require_enabled(form: SavedForm) -> None:
@@ -46,7 +53,7 @@ def require_enabled(form: SavedForm) -> None:
         FormDisabled: the form is disabled.
     """
     if not form.enabled:
-        raise FormDisabled("The form is disabled and accepts no submissions.", form)
+        raise FormDisabled(form)
 
 
 def require_public(survey: SavedSurvey) -> None:
@@ -56,7 +63,7 @@ def require_public(survey: SavedSurvey) -> None:
         TrackerRequired: the survey is private.
     """
     if not survey.publicly_available:
-        raise TrackerRequired("The survey is private: a tracker is required.")
+        raise TrackerRequired()
 
 
 def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
@@ -69,7 +76,7 @@ def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:
     if tracker is None or tracker.survey_id != survey.id:
         raise NotFound("tracker")
     if tracker.used_at:
-        raise TrackerUsed("The tracker is already used: the survey was submitted.", survey)
+        raise TrackerUsed(survey)
     return tracker
 
 

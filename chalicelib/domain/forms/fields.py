@@ -17,12 +17,11 @@ class FieldTraits(Part):
     """The properties of a field that do not refer to other fields, groups or dependencies."""
 
     type: FieldType = Field(
-        description="Type of the field, which determines its valid answers.", examples=["TEXT"]
+        description="Type of the field, which determines its valid answers.",
+        examples=["MULTI_SELECT"],
     )
-    label: str = text_field("Label of the field.", "Tell us more")
-    placeholder: str = text_field(
-        "Text displayed while the field is empty.", "What should we change?"
-    )
+    label: str = text_field("Label of the field.", "What should we change?")
+    placeholder: str = text_field("Text displayed while the field is empty.", "Up to three")
     required: bool = Field(default=False, description="Whether an answer is required.")
     vertical_index: int = Field(
         default=0,
@@ -43,7 +42,9 @@ class FieldTraits(Part):
     allow_custom_value: bool = Field(
         default=False, description="Whether a respondent may enter a value that is not in `values`."
     )
-    allow_min_replies: bool = Field(default=False, description="Whether `minReplies` applies.")
+    allow_min_replies: bool = Field(
+        default=False, description="Whether `minReplies` applies.", examples=[True]
+    )
     min_replies: int = Field(
         default=0,
         ge=0,
@@ -51,7 +52,9 @@ class FieldTraits(Part):
         description="Minimum number of values in an answer.",
         examples=[1],
     )
-    allow_max_replies: bool = Field(default=False, description="Whether `maxReplies` applies.")
+    allow_max_replies: bool = Field(
+        default=False, description="Whether `maxReplies` applies.", examples=[True]
+    )
     max_replies: int = Field(
         default=0,
         ge=0,
@@ -78,7 +81,7 @@ class PartnerField(FieldTraits, DatedPart):
 
     group: str = text_field(
         "Identifier of the field's group; empty if the field belongs to no group.",
-        "0d7c2c4e-5d3f-4f0e-8f0a-3b1f5a2f7c10",
+        "521617b6-5b5f-5311-bb5b-bcd1c1ae24d2",
     )
     dependencies: list[UuidText] = Field(
         default=[], description="Identifiers of the dependencies that show or hide this field."

@@ -42,7 +42,7 @@ class Form(DatedPart):
     language: Language = Field(
         description="Language of the form's original texts.", examples=["en"]
     )
-    enabled: bool = Field(description="Whether the form accepts submissions.")
+    enabled: bool = Field(description="Whether the form accepts submissions.", examples=[True])
     auto_translate: bool = Field(
         description="Whether to show the form in the respondent's language if a translation exists."
     )

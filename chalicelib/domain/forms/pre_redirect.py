@@ -30,6 +30,7 @@ class ColoredText(Part):
 class RedirectButton(ColoredText):
     """The button that opens the external site."""
 
+    text: str = text_field("The text.", "Write a review")
     background_color: str = text_field("Hexadecimal colour of the button.", "#0b7285")
     topic: ColoredText = Field(default_factory=ColoredText, description="Text beside the button.")
 

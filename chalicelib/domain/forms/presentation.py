@@ -122,8 +122,12 @@ class Body(Part):
 class Footer(Part):
     """The area below the form."""
 
-    display: bool = Field(default=False, description="Whether the footer is shown.")
-    display_logo: bool = Field(default=False, description="Whether the footer shows a logo.")
+    display: bool = Field(
+        default=False, description="Whether the footer is shown.", examples=[True]
+    )
+    display_logo: bool = Field(
+        default=False, description="Whether the footer shows a logo.", examples=[True]
+    )
     background_color: str = _colour("the footer", "#1f2933")
     title: str = text_field("Title of the footer.", "Maison Lumen")
     text: str = text_field("Text of the footer.", "12 rue des Tanneurs, Lyon")

@@ -47,8 +47,11 @@ class Target(DatedPart):
     type: PlaceKind = Field(
         description="Whether the target is a brand or a store.", examples=[PlaceKind.BRAND]
     )
-    enabled: bool = Field(description="Whether surveys are sent for this target.")
-    target_id: UuidText = Field(description="Identifier of the brand or store.")
+    enabled: bool = Field(description="Whether surveys are sent for this target.", examples=[True])
+    target_id: UuidText = Field(
+        description="Identifier of the brand or store.",
+        examples=["723ba1ce-c10c-5e5f-a88d-1dfb2a5b80fe"],
+    )
     new_review_uri: str = text_field(
         "URL of the page for public reviews.", "https://reviews.example.com/new?place=1"
     )
@@ -119,7 +122,8 @@ class _Sending(Part):
         default_factory=SurveyStyle, description="Style of the survey."
     )
     publicly_available: bool = Field(
-        description="Whether the survey can be requested publicly without a tracker."
+        description="Whether the survey can be requested publicly without a tracker.",
+        examples=[True],
     )
     support_email: SupportEmail | None = Field(
         default=None, description="Support address of the survey; null if there is none."
@@ -148,11 +152,14 @@ class _Sending(Part):
     pre_redirect: bool = Field(
         default=False,
         description="Enables redirection to external satisfaction surveys before submission.",
+        examples=[True],
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
         default=None, description="Question before the survey; null if there is none."
     )
-    post_redirect: bool = Field(default=False, description="Enables redirection after submission.")
+    post_redirect: bool = Field(
+        default=False, description="Enables redirection after submission.", examples=[True]
+    )
     post_redirect_threshold: int | None = Field(
         default=None,
         ge=0,

@@ -71,7 +71,30 @@ class RecordedRow(Resource):
 class RecordedBatch(Resource):
     """The results of a batch of purchases."""
 
-    items: tuple[RecordedRow, ...] = Field(description="One result for each row, in their order.")
+    items: tuple[RecordedRow, ...] = Field(
+        description="One result for each row, in their order.",
+        examples=[
+            [
+                {
+                    "index": 0,
+                    "status": "RECORDED",
+                    "id": "e24b6d0a-8e06-5ab8-a5bb-17f48d49595e",
+                },
+                {
+                    "index": 1,
+                    "status": "INVALID",
+                    "id": None,
+                    "errors": [
+                        {
+                            "pointer": "/batch/1",
+                            "code": "invalid_combination",
+                            "detail": "Set either customerId or customer, not both.",
+                        }
+                    ],
+                },
+            ]
+        ],
+    )
 
 
 class PurchaseReference(Input):

@@ -1,7 +1,7 @@
 """Purchases of customers. A booking is a purchase too."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
 
@@ -10,8 +10,6 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import Identifier, Resource, Timestamp
-
-MAX_PURCHASE_BYTES: Final = 32 * 1024
 
 
 class Purchase(Resource):
@@ -24,7 +22,9 @@ class Purchase(Resource):
     created_at: Timestamp
     updated_at: Timestamp
     store_id: Identifier = Field(description="Identifier of the store where the purchase was made.")
-    store_name: str = Field(default="", description="The current name of the store.")
+    store_name: str = Field(
+        default="", description="The current name of the store.", examples=["Lyon Bellecour"]
+    )
     customer: Customer | None = Field(
         default=None,
         description="The customer's current data, not a snapshot from the time of the purchase.",
@@ -32,11 +32,14 @@ class Purchase(Resource):
     date: Timestamp = Field(description="Time of the purchase.")
     start_date: Timestamp = Field(description="Start of the validity of the purchase.")
     end_date: Timestamp = Field(description="End of the validity of the purchase.")
-    external_id: str = Field(description="Identifier of the purchase in the external system.")
-    source: DataSource = Field(description="The source of the purchase.")
+    external_id: str = Field(
+        description="Identifier of the purchase in the external system.", examples=["ORDER-20418"]
+    )
+    source: DataSource = Field(description="The source of the purchase.", examples=["Site"])
     metadata: Annotated[dict[Any, Any], WithJsonSchema({"type": "object"})] = Field(
         default_factory=dict,
         description="Data about the purchase, as received from the source.",
+        examples=[{"room": "12"}],
     )
     attributes: tuple[CustomAttributeValue, ...] = Field(
         default=(), description="Values of custom attributes."

@@ -47,42 +47,49 @@ class SurveyTracker(Resource):
     state: TrackerState = Field(
         description="`PENDING`: will be decided or sent. `SENT`: handed to the provider. `SKIPPED`:"
         " not sent, see `reason`. `REJECTED`: the provider rejected the message. `UNKNOWN`: the"
-        " message may have been sent."
+        " message may have been sent.",
+        examples=["SENT"],
     )
     reason: TrackerReason | None = Field(
-        description="Why the survey waits or was skipped; `null` otherwise."
+        description="Why the survey waits or was skipped; `null` otherwise.", examples=[None]
     )
     channel: SendMode | None = Field(
         description="How the survey was sent; `LINK` if you have its link; `null` unless it was"
-        " sent."
+        " sent.",
+        examples=["LINK"],
     )
     send_at: Timestamp | None = Field(
         description="While the survey waits: the time of the next decision, or the earliest time"
-        " that you chose."
+        " that you chose.",
+        examples=[None],
     )
     sent_at: Timestamp | None = Field(
         description="Time at which the survey was sent, or at which its link was created."
     )
     reminded_at: Timestamp | None = Field(
-        description="Time at which the reminder was sent; `null` if none was sent."
+        description="Time at which the reminder was sent; `null` if none was sent.", examples=[None]
     )
     answered_at: Timestamp | None = Field(
         description="Time of the answer; `null` without an answer. After the erasure of the"
         " customer, only the day remains (midnight UTC), without `feedbackId` and `id`. Erasures"
-        " before 23 November 2026 left no day."
+        " before 23 November 2026 left no day.",
+        examples=[None],
     )
     feedback_id: UuidText | None = Field(
         description="Identifier of the feedback that contains the answer; `null` without an answer,"
-        " and after the erasure of the customer."
+        " and after the erasure of the customer.",
+        examples=[None],
     )
     id: UuidText | None = Field(
         description="Identifier of the tracker; `null` until the survey is answered, because anyone"
-        " who has it before can answer as the customer."
+        " who has it before can answer as the customer.",
+        examples=[None],
     )
     link: str | None = Field(
         description="The link for your own channel, if `channel` is `LINK` and while the survey can"
         " be answered; `null` otherwise, and for a key without the permission `write`. A person who"
-        " opens it answers as the customer."
+        " opens it answers as the customer.",
+        examples=["https://api.example.com/s/g0X6xPC6SiSGnrKokELkNg"],
     )
 
 

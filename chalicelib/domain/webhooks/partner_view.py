@@ -90,14 +90,19 @@ class DeliveryWorkflow(Resource):
     """The workflow of a delivery."""
 
     id: UuidText
-    name: str = Field(description="Current name of the workflow; empty if it was removed.")
+    name: str = Field(
+        description="Current name of the workflow; empty if it was removed.",
+        examples=["Unhappy guests"],
+    )
 
 
 class DeliveryAction(Resource):
     """The action of a delivery."""
 
     id: UuidText
-    key: str = Field(description="Current key of the action; empty if it was removed.")
+    key: str = Field(
+        description="Current key of the action; empty if it was removed.", examples=["helpdesk"]
+    )
 
 
 class WebhookDelivery(Resource):
@@ -116,15 +121,18 @@ class WebhookDelivery(Resource):
         " `PARKED`: the service could not store the result of several attempts."
     )
     reason: str = Field(
-        description="Why the last attempt failed or the delivery ended; empty after a success."
+        description="Why the last attempt failed or the delivery ended; empty after a success.",
+        examples=["response status 503"],
     )
-    attempt_count: int = Field(description="Number of attempts.")
+    attempt_count: int = Field(description="Number of attempts.", examples=[1])
     last_status: int | None = Field(
-        description="Status of the response to the last attempt; `null` without a response."
+        description="Status of the response to the last attempt; `null` without a response.",
+        examples=[503],
     )
     next_attempt_at: Timestamp | None = Field(
         description="Earliest time of the next attempt. A time in the past: it is due now. `null`"
-        " unless the state is `PENDING`."
+        " unless the state is `PENDING`.",
+        examples=["2026-11-20T11:00:00.000Z"],
     )
 
 
@@ -132,11 +140,15 @@ class WebhookAttempt(Resource):
     """One attempt to deliver a webhook."""
 
     at: Timestamp = Field(description="Time of the attempt.")
-    status: int | None = Field(description="Status of the response; `null` without a response.")
-    error: str = Field(description="Why there was no response; otherwise empty.")
-    duration_ms: int = Field(description="Duration of the attempt in milliseconds.")
+    status: int | None = Field(
+        description="Status of the response; `null` without a response.", examples=[503]
+    )
+    error: str = Field(description="Why there was no response; otherwise empty.", examples=[""])
+    duration_ms: int = Field(description="Duration of the attempt in milliseconds.", examples=[84])
     response_excerpt: str = Field(
-        validation_alias="excerpt", description="Beginning of the response body."
+        validation_alias="excerpt",
+        description="Beginning of the response body.",
+        examples=["Maintenance until 11:00"],
     )
     ambiguous: bool = Field(
         description="Whether the receiver may have processed the webhook although no response"

@@ -10,12 +10,18 @@ class PartnerAction(Resource):
     """A webhook of a workflow."""
 
     id: UuidText
-    key: str = Field(description="Unique key of the action, as in the webhook.")
-    description: str = Field(description="Description of the action, as in the webhook.")
-    host: str = Field(
-        description="Host of the URL that receives the webhooks. The rest of the URL can be secret."
+    key: str = Field(
+        description="Unique key of the action, as in the webhook.", examples=["helpdesk"]
     )
-    attempts: int = Field(description="Maximum number of attempts of a delivery.")
+    description: str = Field(
+        description="Description of the action, as in the webhook.", examples=["Opens a ticket"]
+    )
+    host: str = Field(
+        description="Host of the URL that receives the webhooks. The rest of the URL can be"
+        " secret.",
+        examples=["crm.example.com"],
+    )
+    attempts: int = Field(description="Maximum number of attempts of a delivery.", examples=[8])
 
 
 class PartnerWorkflow(Resource):
@@ -24,8 +30,12 @@ class PartnerWorkflow(Resource):
     id: UuidText
     created_at: TimestampText
     updated_at: TimestampText
-    name: str = Field(description="Name of the workflow, as in the webhook.")
-    enabled: bool = Field(description="Whether new feedback triggers the workflow.")
+    name: str = Field(
+        description="Name of the workflow, as in the webhook.", examples=["Unhappy guests"]
+    )
+    enabled: bool = Field(
+        description="Whether new feedback triggers the workflow.", examples=[True]
+    )
     actions: tuple[PartnerAction, ...] = Field(description="The webhooks of the workflow.")
 
 

@@ -7,11 +7,7 @@ from chalicelib.domain.accounts.partner_view import (
     PartnerPlace,
     PlacePage,
 )
-from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
-from chalicelib.domain.customers.import_batch import MAX_ROWS
-from chalicelib.domain.paging import MAX_LIMIT, PageRequest, page_meta
-from chalicelib.domain.parsing import MAX_BODY_BYTES
-from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES
+from chalicelib.domain.paging import PageRequest, page_meta
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.accounts.settings import account_settings
 
@@ -24,13 +20,7 @@ def read_account(credential: Credential) -> PartnerAccount:
         name=settings.name,
         time_zone=settings.time_zone,
         permissions=tuple(p for p in Permission if p in credential.permissions),
-        limits=PartnerLimits(
-            request_bytes=MAX_BODY_BYTES,
-            list_items=MAX_LIMIT,
-            customer_bytes=MAX_CUSTOMER_BYTES,
-            customer_batch_rows=MAX_ROWS,
-            purchase_bytes=MAX_PURCHASE_BYTES,
-        ),
+        limits=PartnerLimits(),
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES, Customer, check_size
+from chalicelib.domain.customers.customer import Customer, check_size
 from chalicelib.domain.customers.import_batch import (
     ChunkPointer,
     ChunkProgress,
@@ -29,6 +29,7 @@ from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import MAX_LISTED_BYTES
+from chalicelib.domain.parsing import MAX_CUSTOMER_BYTES
 from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import Contact, suppressed_channels
 from chalicelib.domain.work import WorkState

@@ -18,14 +18,14 @@ from chalicelib.domain.errors import Conflict, InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.input_errors import unknown_reference
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.parsing import MAX_PURCHASE_BYTES, parse
 from chalicelib.domain.purchases.definition import (
     PurchaseDefinition,
     build_purchase,
     check_rules,
     with_offsets,
 )
-from chalicelib.domain.purchases.purchase import MAX_PURCHASE_BYTES, Purchase
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation

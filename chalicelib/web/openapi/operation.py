@@ -23,21 +23,24 @@ class Operation(TypedDict):
     Its id is the name of the view function in camel case, and its summary is the first line of the
     function's docstring.
 
-    The generator adds the error responses that it derives from the route: 401 for partner routes,
-    404 for a parameter with the id of a record, 413 and 415 for a request body, 422 for an
-    idempotency key, and 429 and 503 for every route.
+    The generator adds the error responses that it derives from the route: 400 for a request body
+    and a required parameter, 401 and 403 for partner routes, 413 and 415 for a request body, 422
+    for an idempotency key, and 429, 500 and 503 for every route.
 
     Attributes:
         response: model of the response body, as a path below `chalicelib.domain`.
         parameters: descriptions by name of query parameter or header.
         body: model of the request body, as a path below `chalicelib.domain`.
+        examples: request bodies by title.
+        invalid: a request body whose validation errors are the example of the response 400.
         media_types: media types of a response that is not JSON.
         cache_header: the name of the header `Cache-Control` in `infrastructure/openapi/base.yaml`,
             if the response can be cached.
         status: the status of a successful response, if it differs from the default.
         permission: the permission that the API key of a partner needs, or several. Default:
             ``read``.
-        errors: further error statuses, which the generator cannot derive from the route.
+        missing: the kind of record that a response 404 names.
+        errors: codes of further errors, which the generator cannot derive from the route.
     """
 
     tag: str
@@ -48,11 +51,14 @@ class Operation(TypedDict):
     body: NotRequired[str]
     body_description: NotRequired[str]
     body_optional: NotRequired[bool]
+    examples: NotRequired[dict[str, Any]]
+    invalid: NotRequired[dict[str, Any]]
     media_types: NotRequired[tuple[str, ...]]
     cache_header: NotRequired[str]
     status: NotRequired[int]
     permission: NotRequired[_Permission | tuple[_Permission, ...]]
-    errors: NotRequired[tuple[int, ...]]
+    missing: NotRequired[str]
+    errors: NotRequired[tuple[str, ...]]
 
 
 OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
@@ -90,6 +96,11 @@ def list_operation(tag: str, response: str, records: str = "", description: str 
         body_description="The requested page. An empty body requests the first 10 records and needs"
         " no content type.",
         body_optional=True,
+        examples={
+            "The first page": {},
+            "The second page with a limit of one record": {"limit": 1, "page": 2},
+        },
+        invalid={"limit": 101, "offset": 0},
         response=response,
         returns=f"The page of {records}.",
     )

@@ -74,7 +74,7 @@ def get_documentation() -> Response:
     },
     returns="The page.",
     media_types=("text/html",),
-    errors=(404,),
+    missing="page",
 )
 def get_documentation_page(tag: str) -> Response:
     """Get a page of the documentation."""

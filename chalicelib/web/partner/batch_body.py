@@ -6,15 +6,11 @@ from typing import Any, Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody, customer_from_body
-from chalicelib.domain.customers.import_batch import (
-    MAX_ROWS,
-    BatchBody,
-    RejectedRow,
-)
+from chalicelib.domain.customers.import_batch import BatchBody, RejectedRow
 from chalicelib.domain.errors import InvalidInput, RecordTooLarge
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError, json_pointer
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.parsing import MAX_ROWS, parse
 from chalicelib.services.customers.accept_batch import ValidatedBatch
 from chalicelib.web.error_collector import ErrorCollector
 

@@ -18,6 +18,7 @@ routes = Blueprint(__name__)
     parameters={"id": "Identifier of the customer."},
     response="customers.customer.Customer",
     returns="The customer.",
+    missing="customer",
 )
 def get_customer(request: PartnerRequest) -> Resource:
     """Get a customer."""
@@ -38,9 +39,20 @@ def get_customer(request: PartnerRequest) -> Resource:
     parameters=IDEMPOTENCY_KEY,
     body="customers.body.CustomerBody",
     body_description="The customer. Leading and trailing white space is removed.",
+    examples={
+        "Only a name": {"firstName": "Tom"},
+        "A customer": {
+            "firstName": "Anaïs",
+            "lastName": "Benjelloun",
+            "language": "fr",
+            "email": "anais.benjelloun@example.com",
+            "phoneNumber": "+33 6 98 76 54 32",
+        },
+    },
+    invalid={"emial": "tom@example.com", "language": "french"},
     response="customers.customer.Customer",
     returns="The new customer.",
-    errors=(404,),
+    missing="customer",
     permission="write",
 )
 def create_customer(request: PartnerRequest) -> Resource:
@@ -68,8 +80,13 @@ def create_customer(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the customer."},
     body="customers.patch.CustomerPatch",
     body_description="The fields to change, at least one.",
+    examples={
+        "A new phone number": {"phoneNumber": "+33 6 98 76 54 32", "description": None},
+    },
+    invalid={"emailOptin": None},
     response="customers.customer.Customer",
     returns="The changed customer.",
+    missing="customer",
     permission=("read", "write"),
 )
 def change_customer(request: PartnerRequest) -> Resource:
@@ -107,6 +124,18 @@ def list_customers(request: PartnerRequest) -> Resource:
     },
     body="customers.import_batch.BatchBody",
     body_description="1 to 10,000 rows, at most 4 MB.",
+    examples={
+        "Two rows": {
+            "batch": [
+                {"firstName": "지우", "lastName": "이", "email": "jiwoo.lee@example.com"},
+                {"firstName": "Tom", "phoneNumber": "+33 6 39 98 46 46"},
+            ]
+        },
+        "Three rows, one of them invalid": {
+            "batch": [{"firstName": "Lou"}, {"firstName": " "}, {"firstName": "Tom"}]
+        },
+    },
+    invalid={"rows": []},
     response="customers.import_batch.AcceptedBatch",
     returns="The batch is stored and will be imported.",
     permission="write",
@@ -132,6 +161,7 @@ def import_customers(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the batch."},
     response="customers.import_batch.ImportProgress",
     returns="The progress.",
+    missing="batch",
 )
 def get_customer_batch(request: PartnerRequest) -> Resource:
     """Get the progress of a batch."""
@@ -148,6 +178,8 @@ def get_customer_batch(request: PartnerRequest) -> Resource:
     " 1,000 customers have, only 1,000 customers are searched.",
     body="customers.find.CustomerAddress",
     body_description="The address. If both are given, both must match.",
+    examples={"By e-mail address": {"email": "anais.benjelloun@example.com"}},
+    invalid={"email": "nobody"},
     response="customers.find.FoundCustomers",
     returns="The customers.",
 )
@@ -167,6 +199,8 @@ def find_customers(request: PartnerRequest) -> Resource:
     " these customers off. Repeating the request has no further effect.",
     body="solicitation.opt_out.OptOut",
     body_description="Either an e-mail address or a phone number.",
+    examples={"No e-mails": {"email": "tom@example.com", "channels": ["EMAIL"]}},
+    invalid={"email": "tom@example.com", "channels": ["SMS"]},
     response="solicitation.opt_out.OptedOut",
     returns="The address is suppressed.",
     permission="write",
@@ -188,9 +222,11 @@ def opt_out(request: PartnerRequest) -> Resource:
     " hour. This cannot be undone. Repeating the request has no further effect.",
     body="erasure.partner_view.ErasureRequest",
     body_description="The customer.",
+    examples={"A customer": {"id": "01304e5b-7255-589a-9ef7-9d874b8189e0"}},
+    invalid={"id": "zoe@example.com"},
     response="erasure.partner_view.PartnerErasure",
     returns="The erasure has started.",
-    errors=(404,),
+    missing="customer",
     permission="erase",
 )
 def erase_customer(request: PartnerRequest) -> Resource:
@@ -208,6 +244,7 @@ def erase_customer(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the erased customer."},
     response="erasure.partner_view.PartnerErasure",
     returns="The erasure.",
+    missing="erasure",
     permission="erase",
 )
 def get_erasure(request: PartnerRequest) -> Resource:

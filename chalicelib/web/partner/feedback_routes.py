@@ -17,6 +17,7 @@ routes = Blueprint(__name__)
     parameters={"id": "Identifier of the feedback."},
     response="feedback.partner_view.PartnerFeedback",
     returns="The feedback.",
+    missing="feedback",
 )
 def get_feedback(request: PartnerRequest) -> Resource:
     """Get feedback."""
@@ -38,6 +39,11 @@ def get_feedback(request: PartnerRequest) -> Resource:
     body_description="The position and the filters. An empty body starts at the beginning and needs"
     " no content type.",
     body_optional=True,
+    examples={
+        "The start of the feed": {},
+        "High ratings of surveys": {"kind": "SURVEY", "minRating": 8},
+    },
+    errors=("invalid_cursor",),
     response="feedback.feed.FeedPage",
     returns="The page of changes.",
 )
@@ -61,6 +67,16 @@ def list_feedback(request: PartnerRequest) -> Resource:
     " request a shorter period or fewer groups.",
     body="feedback.statistics.StatisticsRequest",
     body_description="The period, the groups and the filters.",
+    examples={
+        "A year by month": {"since": "2026-01-01", "until": "2026-12-31", "interval": "MONTH"},
+        "Stores of a quarter": {
+            "since": "2026-10-01",
+            "until": "2026-12-31",
+            "groupBy": ["STORE"],
+            "kind": "SURVEY",
+        },
+    },
+    invalid={"since": "2026-11-30", "until": "30 November"},
     response="feedback.statistics.Statistics",
     returns="The statistics.",
 )

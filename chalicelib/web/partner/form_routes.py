@@ -17,6 +17,7 @@ routes = Blueprint(__name__)
     parameters={"id": "Identifier of the contact form."},
     response="forms.contact_form.PartnerContactForm",
     returns="The contact form.",
+    missing="contact form",
 )
 def get_contact_form(request: PartnerRequest) -> Resource:
     """Get a contact form."""
@@ -41,6 +42,7 @@ def list_contact_forms(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the survey."},
     response="forms.survey.PartnerSurvey",
     returns="The survey.",
+    missing="survey",
 )
 def get_survey(request: PartnerRequest) -> Resource:
     """Get a survey."""

@@ -1,5 +1,7 @@
 """The partner routes that report, find, list and cancel purchases."""
 
+from typing import Final
+
 from chalice import Blueprint
 
 from chalicelib.domain.accounts.account import Permission
@@ -8,6 +10,14 @@ from chalicelib.web.openapi.operation import operation
 from chalicelib.web.partner.endpoint import PartnerRequest, partner_route
 
 routes = Blueprint(__name__)
+
+_UNKNOWN: Final = "8ce49701-7370-5b25-a78d-f7bcee67396a"
+_KEY: Final = {"source": "Site", "externalId": "ORDER-20418"}
+_PURCHASE: Final = _KEY | {
+    "storeId": "f648f0af-0303-5230-b619-1c59f038ec1e",
+    "date": "2026-11-20T09:30:00Z",
+    "customer": {"firstName": "Lou", "email": "lou.blanc@example.com", "emailOptin": True},
+}
 
 
 @partner_route(routes, "GET", "/partners/purchase")
@@ -18,6 +28,7 @@ routes = Blueprint(__name__)
     parameters={"id": "Identifier of the purchase."},
     response="purchases.purchase.Purchase",
     returns="The purchase.",
+    missing="purchase",
 )
 def get_purchase(request: PartnerRequest) -> Resource:
     """Get a purchase."""
@@ -37,6 +48,16 @@ def get_purchase(request: PartnerRequest) -> Resource:
     " `null` in the response.",
     body="purchases.partner_requests.PurchaseReport",
     body_description="The purchase.",
+    examples={
+        "A booking whose survey is sent after the stay": _PURCHASE
+        | {
+            "startDate": "2026-11-27T15:00:00Z",
+            "endDate": "2026-11-29T11:00:00Z",
+            "sendAt": "2026-11-30T09:00:00Z",
+            "metadata": {"room": "12"},
+        },
+    },
+    invalid={"source": "Site", "storeID": _PURCHASE["storeId"], "date": "yesterday"},
     response="purchases.purchase.Purchase",
     returns="The purchase, new or updated.",
     permission="write",
@@ -60,6 +81,16 @@ def report_purchase(request: PartnerRequest) -> Resource:
     " further effect.",
     body="purchases.partner_requests.PurchaseBatch",
     body_description="1 to 100 purchases, at most 4 MB.",
+    examples={
+        "Two old purchases, one of them invalid": {
+            "batch": [
+                _PURCHASE | {"externalId": "ORDER-20417"},
+                _PURCHASE | {"externalId": "ORDER-20416", "customerId": _UNKNOWN},
+            ],
+            "solicit": False,
+        },
+    },
+    invalid={"batch": []},
     response="purchases.partner_requests.RecordedBatch",
     returns="The result of each row.",
     permission="write",
@@ -80,9 +111,11 @@ def report_purchases(request: PartnerRequest) -> Resource:
     description="Returns the purchase with this source and external id.",
     body="purchases.definition.PurchaseKey",
     body_description="The key of the purchase.",
+    examples={"By order number": _KEY},
+    invalid={"source": "Shop"},
     response="purchases.purchase.Purchase",
     returns="The purchase.",
-    errors=(404,),
+    missing="purchase",
 )
 def find_purchase(request: PartnerRequest) -> Resource:
     """Find a purchase."""
@@ -103,6 +136,11 @@ def find_purchase(request: PartnerRequest) -> Resource:
     body_description="The requested page. An empty body requests the first 10 purchases and needs"
     " no content type.",
     body_optional=True,
+    examples={
+        "The first page": {},
+        "Purchases in a store": {"limit": 2, "storeIds": [_PURCHASE["storeId"]]},
+    },
+    errors=("invalid_cursor",),
     response="purchases.partner_requests.PurchaseList",
     returns="The page of purchases.",
 )
@@ -122,9 +160,11 @@ def list_purchases(request: PartnerRequest) -> Resource:
     " answers stay. Repeating the request has no further effect.",
     body="purchases.partner_requests.PurchaseReference",
     body_description="The purchase.",
+    examples={"By order number": _KEY},
+    invalid={"externalId": "ORDER-20418"},
     response="solicitation.partner_view.SurveyTracker",
     returns="The state of the survey.",
-    errors=(404,),
+    missing="purchase",
     permission="write",
 )
 def cancel_purchase(request: PartnerRequest) -> Resource:

@@ -18,6 +18,7 @@ routes = Blueprint(__name__)
     parameters={"purchase": "Identifier of the purchase."},
     response="solicitation.partner_view.SurveyTracker",
     returns="The survey about the purchase.",
+    missing="purchase",
 )
 def get_survey_tracker(request: PartnerRequest) -> Resource:
     """Get the survey about a purchase."""
@@ -43,9 +44,14 @@ def get_survey_tracker(request: PartnerRequest) -> Resource:
     " the code `no_link` and a `reason`.",
     body="solicitation.partner_view.SurveyLinkRequest",
     body_description="The purchase.",
+    examples={
+        "A link to print on a receipt": {"purchaseId": "e24b6d0a-8e06-5ab8-a5bb-17f48d49595e"},
+    },
+    invalid={"purchase": "e24b6d0a-8e06-5ab8-a5bb-17f48d49595e"},
     response="solicitation.partner_view.SurveyTracker",
     returns="The survey about the purchase, with its link.",
-    errors=(404, 409),
+    missing="purchase",
+    errors=("no_link",),
     permission="write",
 )
 def create_survey_link(request: PartnerRequest) -> Resource:
@@ -67,6 +73,11 @@ def create_survey_link(request: PartnerRequest) -> Resource:
     body_description="The requested page. An empty body requests the first 10 surveys and needs no"
     " content type.",
     body_optional=True,
+    examples={
+        "The first page": {},
+        "Surveys that were not sent": {"limit": 2, "state": "SKIPPED"},
+    },
+    invalid={"state": "OPEN"},
     response="solicitation.partner_view.SurveyTrackerList",
     returns="The page of surveys about purchases.",
 )

@@ -39,6 +39,14 @@ def list_workflows(request: PartnerRequest) -> Resource:
     body_description="The requested page. An empty body requests the last 10 deliveries and needs"
     " no content type.",
     body_optional=True,
+    examples={
+        "Deliveries that failed since a day": {
+            "state": "FAILED",
+            "createdSince": "2026-11-20T00:00:00Z",
+        },
+        "The last deliveries": {"limit": 2},
+    },
+    errors=("invalid_cursor",),
     response="webhooks.partner_view.DeliveryList",
     returns="The page of deliveries.",
 )
@@ -57,6 +65,7 @@ def list_webhook_deliveries(request: PartnerRequest) -> Resource:
     parameters={"id": "Identifier of the delivery."},
     response="webhooks.partner_view.WebhookDeliveryDetails",
     returns="The delivery.",
+    missing="delivery",
 )
 def get_webhook_delivery(request: PartnerRequest) -> Resource:
     """Get a webhook delivery."""
@@ -77,6 +86,15 @@ def get_webhook_delivery(request: PartnerRequest) -> Resource:
     " as many as remain, and gets a 429 response with `Retry-After` if none remains.",
     body="webhooks.partner_view.DeliveryReplayRequest",
     body_description="The deliveries to replay.",
+    examples={
+        "Deliveries of a day that wait for their next attempt": {
+            "state": "PENDING",
+            "createdSince": "2026-11-20T00:00:00Z",
+            "createdUntil": "2026-11-21T00:00:00Z",
+        },
+        "By ids": {"ids": ["5f26bd66-b2f5-55c1-84ca-8fd0cbf4fbd1"]},
+    },
+    invalid={"state": "FAILED"},
     response="webhooks.partner_view.ReplayedDeliveries",
     returns="The result for each delivery.",
     permission="write",
@@ -99,9 +117,16 @@ def replay_webhook_deliveries(request: PartnerRequest) -> Resource:
     parameters=IDEMPOTENCY_KEY,
     body="webhooks.partner_view.WebhookTestRequest",
     body_description="The webhook to test.",
+    examples={
+        "An action": {
+            "workflowId": "74411b08-80f3-5f06-be98-0c16fc4af04b",
+            "actionId": "a9706e80-9ced-5cba-928c-9e45fedadc03",
+        },
+    },
+    invalid={"workflowId": "74411b08-80f3-5f06-be98-0c16fc4af04b"},
     response="webhooks.partner_view.WebhookDelivery",
     returns="The test is queued.",
-    errors=(404,),
+    missing="workflow",
     permission="write",
 )
 def test_webhook(request: PartnerRequest) -> Resource:

@@ -42,7 +42,7 @@ _TOKEN: Final = {
     },
     returns="The redirect.",
     status=302,
-    errors=(404,),
+    missing="survey link",
 )
 def open_short_link(code: str) -> Response:
     """Open a short link."""
@@ -72,7 +72,7 @@ def open_short_link(code: str) -> Response:
     parameters=_TOKEN,
     returns="The page.",
     media_types=(_HTML,),
-    errors=(404,),
+    missing="unsubscribe link",
 )
 def show_unsubscribe_page() -> Response:
     """Show the unsubscribe page."""
@@ -91,7 +91,7 @@ def show_unsubscribe_page() -> Response:
     returns="A page that confirms the request.",
     media_types=(_HTML,),
     status=200,
-    errors=(404,),
+    missing="unsubscribe link",
 )
 def unsubscribe() -> Response:
     """Unsubscribe."""

@@ -45,6 +45,8 @@ _SUBMISSION: Final = (
     " as one JSON part for each object; or as one part for each value, named `fields[0][id]` and"
     " `fields[0][values][0]` or `fields[0][values][]`. File parts are rejected."
 )
+_STORE: Final = "f648f0af-0303-5230-b619-1c59f038ec1e"
+_INVALID: Final = {"store": "Lyon", "fields": [{"id": "nps", "values": "9"}]}
 _PAGE_PARAMETERS: Final = {
     "store": "The store that the respondent gives feedback on.",
     "brand": "The brand that the respondent gives feedback on.",
@@ -65,6 +67,7 @@ _PREFILL: Final = (
     parameters={"id": "Identifier of the contact form.", **_VIEW_PARAMETERS},
     response="forms.public.contact_form.PublicContactForm",
     returns="The contact form.",
+    missing="contact form",
 )
 def show_contact_form(request: PublicRequest) -> Response:
     """Show a contact form."""
@@ -81,8 +84,22 @@ def show_contact_form(request: PublicRequest) -> Response:
     parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
     body="feedback.submission.ContactFormSubmission",
     body_description=_SUBMISSION,
+    examples={
+        "A message": {
+            "id": "986ded33-5051-5c50-87cc-22017665683b",
+            "store": _STORE,
+            "fields": [
+                {"id": "9ca14ed4-8ec7-5a0b-a193-3c3c609c923b", "values": ["Ada Martin"]},
+                {"id": "fe1702bf-e307-5c9c-af19-ed1178c89f9f", "values": ["ada@example.com"]},
+                {"id": "3f057a5b-1d98-51c9-b944-c6bf21d860c0", "values": ["Something else"]},
+                {"id": "3060ef56-e717-53a6-a56f-5fd37f78c147", "values": ["Is it open?"]},
+            ],
+        },
+    },
+    invalid=_INVALID,
     returns="The answers are stored.",
-    errors=(404, 409),
+    missing="contact form",
+    errors=("form_disabled",),
 )
 def submit_contact_form(request: PublicRequest) -> Response:
     """Submit a contact form."""
@@ -106,7 +123,8 @@ def submit_contact_form(request: PublicRequest) -> Response:
     },
     response="forms.public.survey.PublicSurvey",
     returns="The survey.",
-    errors=(403, 409),
+    missing="survey",
+    errors=("tracker_required", "tracker_used"),
 )
 def show_survey(request: PublicRequest) -> Response:
     """Show a survey."""
@@ -133,9 +151,22 @@ def show_survey(request: PublicRequest) -> Response:
     parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
     body="feedback.submission.SurveySubmission",
     body_description=_SUBMISSION,
+    examples={
+        "A rating": {
+            "id": "64a2e9f8-e706-5483-a58d-80df6bd76f2a",
+            "store": _STORE,
+            "fields": [
+                {"id": "82b7f20e-3155-58ba-9c09-8bce3d6ca3fa", "values": ["9"]},
+                {"id": "b7979f40-e0ef-570d-9e23-f241bf31a96b", "values": ["5"]},
+                {"id": "c5707217-8744-566d-a27e-3ef42389ea72", "values": ["Food"]},
+            ],
+        },
+    },
+    invalid=_INVALID,
     response="feedback.submission.SurveySubmitted",
     returns="The answers are stored.",
-    errors=(403, 404, 409),
+    missing="survey",
+    errors=("tracker_required", "form_disabled"),
 )
 def submit_survey(request: PublicRequest) -> Response:
     """Submit a survey."""
@@ -171,7 +202,8 @@ def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
     returns="The page.",
     media_types=("text/html",),
     cache_header="PageCopy",
-    errors=(400, 409),
+    missing="contact form",
+    errors=("form_disabled",),
 )
 def open_contact_form_page(request: PublicRequest) -> Response:
     """Open the page of a contact form."""
@@ -193,7 +225,8 @@ def open_contact_form_page(request: PublicRequest) -> Response:
     returns="The page.",
     media_types=("text/html",),
     cache_header="PageCopy",
-    errors=(400, 403, 409),
+    missing="survey",
+    errors=("tracker_required", "form_disabled"),
 )
 def open_survey_page(request: PublicRequest) -> Response:
     """Open the page of a survey."""
@@ -211,7 +244,7 @@ def open_survey_page(request: PublicRequest) -> Response:
     returns="The file.",
     media_types=("text/javascript",),
     cache_header="Cacheable",
-    errors=(404,),
+    missing="file",
 )
 def get_page_asset(request: PublicRequest) -> Response:
     """Get the script of pages."""

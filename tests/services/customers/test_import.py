@@ -10,10 +10,9 @@ from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
 from chalicelib.domain.errors import IdempotencyKeyReused, NotFound
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.parsing import MAX_CUSTOMER_BYTES, parse
 from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.accounts.settings import account_settings

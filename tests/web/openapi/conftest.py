@@ -8,7 +8,9 @@ from chalice.test import Client
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
+from chalicelib.services.caching import clear_caches
 from chalicelib.storage import customer_creation
+from infrastructure.demo.load import load
 from tests.web.partner_client import ROOT, Partner, new_partner
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -21,6 +23,17 @@ def respondent() -> Iterator[Partner]:
 
     with Client(app, stage_name="test", project_dir=str(ROOT)) as client:
         yield Partner(client, "")
+
+
+@pytest.fixture(scope="module")
+def demo_client(
+    client: Client, docs: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Client:
+    """Load the demo data, and return an HTTP client of the app, which also serves the pages."""
+    output = tmp_path_factory.mktemp("demo") / "demo.json"
+    load("https://service", output, "https://crm.example.com/webhooks", "https://service/messages")
+    clear_caches()
+    return client
 
 
 @pytest.fixture(scope="module")

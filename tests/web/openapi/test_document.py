@@ -16,15 +16,18 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic.alias_generators import to_camel
 
 import chalicelib
-from chalicelib.domain.customers.customer import MAX_CUSTOMER_BYTES
-from chalicelib.domain.customers.import_batch import MAX_ROWS
 from chalicelib.domain.customers.platforms import IDENTIFIERS, METADATA_KEYS
 from chalicelib.domain.errors import FeedbackError
 from chalicelib.domain.feedback.submission import MAX_SUBMISSION_BYTES
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.language import LANGUAGE_CODES
-from chalicelib.domain.paging import DEFAULT_LIMIT
-from chalicelib.domain.parsing import MAX_BODY_BYTES
+from chalicelib.domain.paging import DEFAULT_LIMIT, MAX_LIMIT
+from chalicelib.domain.parsing import (
+    MAX_BODY_BYTES,
+    MAX_CUSTOMER_BYTES,
+    MAX_PURCHASE_BYTES,
+    MAX_ROWS,
+)
 from chalicelib.web import problems
 from chalicelib.web.openapi.operation import OPERATIONS as DECLARED
 from chalicelib.web.openapi.routes import DOCUMENT as FILE
@@ -300,6 +303,19 @@ def test_list_operations_document_limits_and_require_no_body() -> None:
     lists = [op for name, op in PARTNER_OPERATIONS.items() if name.endswith("/list")]
     assert lists
     assert not any(operation["requestBody"]["required"] for operation in lists)
+
+
+def test_limits_of_account_state_their_values_as_defaults() -> None:
+    limits = SCHEMAS["PartnerLimits"]
+    defaults = {name: described["default"] for name, described in limits["properties"].items()}
+    assert defaults == {
+        "requestBytes": MAX_BODY_BYTES,
+        "listItems": MAX_LIMIT,
+        "customerBytes": MAX_CUSTOMER_BYTES,
+        "customerBatchRows": MAX_ROWS,
+        "purchaseBytes": MAX_PURCHASE_BYTES,
+    }
+    assert limits["required"] == [*limits["properties"]]
 
 
 def test_request_property_with_default_is_optional_in_generated_clients() -> None:

@@ -2,12 +2,15 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from string import Template
 from types import ModuleType
 from typing import Any, get_type_hints
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 import httpx
@@ -15,23 +18,15 @@ import pytest
 from chalice.test import Client
 from openapi_python_client.strings import PythonIdentifier
 
-from admin.services.accounts.manage import issue_key
-from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
-from chalicelib.outbound.queues import forget_urls
-from chalicelib.services.caching import clear_caches
-from chalicelib.storage.dynamodb.table import forget_connection
+from chalicelib.domain.ids import new_id
 from chalicelib.web.openapi.routes import DOCUMENT
 from chalicelib.web.partner.endpoint import KEY_HEADER, SECRET_HEADER
-from infrastructure.demo.ids import MAIN_ACCOUNT
-from infrastructure.openapi.examples import recorder
-from tests.web.partner_client import ROOT
+from infrastructure.openapi.docs_examples import Request, request_of
+from tests.web.openapi.commands import OPERATIONS, SPECIFICATION, Json, find_variables
 
 PACKAGE = "generated_feedback_client"
-TOKENS = "Messages"
-"""The tag of links in messages. Their tokens are secret, so no example can contain them."""
-
-SPECIFICATION = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+TIME = re.compile(r"(T[0-9:]{8})\.([0-9]{3})000\+00:00")
 
 
 @pytest.fixture(scope="module")
@@ -54,27 +49,11 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         sys.path.remove(str(folder))
 
 
-@pytest.fixture
-def service(tables: None, docs: dict[str, str]) -> Iterator[Client]:
-    """Return a client of the app with demo data."""
-    from app import app
-
-    def forget() -> None:
-        clear_caches()
-        forget_connection()
-        forget_urls()
-
-    forget()
-    with recorder(), Client(app, stage_name="test", project_dir=str(ROOT)) as client:
-        yield client
-    forget()
-
-
-def over_http(service: Client) -> httpx.MockTransport:
+def over_http(demo_client: Client) -> httpx.MockTransport:
     """Return a transport that invokes the app in this process."""
 
     def respond(request: httpx.Request) -> httpx.Response:
-        response = service.http.request(
+        response = demo_client.http.request(
             request.method,
             request.url.raw_path.decode(),
             headers=dict(request.headers),
@@ -85,18 +64,25 @@ def over_http(service: Client) -> httpx.MockTransport:
     return httpx.MockTransport(respond)
 
 
-def arguments(function: Any, operation: dict[str, Any]) -> dict[str, Any]:
-    """Build the arguments of a generated function from the first examples of the operation."""
+def arguments(
+    function: Any, operation: Json, request: Request, variables: dict[str, str]
+) -> dict[str, Any]:
+    """Build the arguments of a generated function that send the example request."""
     hints = get_type_hints(function)
     values: dict[str, Any] = {}
+    _, _, query = Template(request.path).substitute(variables).partition("?")
+    sent = dict(parse_qsl(query)) | {IDEMPOTENCY_HEADER: new_id()}
     for parameter in operation["parameters"]:
-        if not (parameter["required"] or parameter["name"] == IDEMPOTENCY_HEADER):
-            continue
-        name = str(PythonIdentifier(parameter["name"], ""))
-        schema, example = parameter["schema"], parameter["example"]
-        values[name] = UUID(example) if schema.get("format") == "uuid" else example
+        name, schema = parameter["name"], parameter["schema"]
+        if parameter["in"] == "path" or name in request.headers or name in sent:
+            value = sent.get(name, parameter["example"])
+            values[str(PythonIdentifier(name, ""))] = (
+                UUID(value) if schema.get("format") == "uuid" else value
+            )
     for content in operation.get("requestBody", {}).get("content", {}).values():
         body = next(iter(content["examples"].values()))["value"]
+        if request.json_body is not None:
+            body = json.loads(Template(json.dumps(request.json_body)).substitute(variables))
         values["body"] = next(bodies(getattr(hints["body"], "__args__", [hints["body"]]), body))
     return values
 
@@ -110,28 +96,24 @@ def bodies(kinds: Iterable[Any], body: Any) -> Iterator[Any]:
 
 
 def test_generated_client_calls_every_operation_and_reads_its_response(
-    generated: ModuleType, service: Client
+    generated: ModuleType, demo_client: Client
 ) -> None:
-    credential, secret = issue_key(MAIN_ACCOUNT, "operator", permissions=frozenset(Permission))
+    variables = find_variables(demo_client)
     client = generated.Client(
         base_url="http://service",
-        headers={KEY_HEADER: credential.api_key, SECRET_HEADER: secret},
-        httpx_args={"transport": over_http(service)},
+        headers={KEY_HEADER: variables["API_KEY"], SECRET_HEADER: variables["API_SECRET"]},
+        httpx_args={"transport": over_http(demo_client)},
     )
-    called = 0
-    for methods in SPECIFICATION["paths"].values():
-        for operation in methods.values():
-            if TOKENS in operation["tags"]:
-                continue
-            tag = PythonIdentifier(operation["tags"][0], "")
-            name = PythonIdentifier(operation["operationId"], "")
-            function = importlib.import_module(f"{PACKAGE}.api.{tag}.{name}").sync_detailed
-            response = function(client=client, **arguments(function, operation))
-            described = operation["responses"].get(str(int(response.status_code)))
-            assert described, (name, response.status_code, response.content)
-            assert response.status_code < 400, (name, response.content)
-            if "application/json" in described.get("content", {}) and response.parsed:
-                restored = json.dumps(response.parsed.to_dict()).replace('+00:00"', '.000Z"')
-                assert json.loads(restored) == json.loads(response.content), name
-            called += 1
-    assert called > 15
+    for path, method, operation in OPERATIONS:
+        tag = PythonIdentifier(operation["tags"][0], "")
+        name = PythonIdentifier(operation["operationId"], "")
+        function = importlib.import_module(f"{PACKAGE}.api.{tag}.{name}").sync_detailed
+        request = request_of(SPECIFICATION, path, method, operation)
+        response = function(client=client, **arguments(function, operation, request, variables))
+        described = operation["responses"].get(str(int(response.status_code)))
+        assert described, (name, response.status_code, response.content)
+        assert response.status_code < 400, (name, response.content)
+        if "application/json" in described.get("content", {}) and response.parsed:
+            restored = TIME.sub(r"\1.\2Z", json.dumps(response.parsed.to_dict()))
+            restored = restored.replace('+00:00"', '.000Z"')
+            assert json.loads(restored) == json.loads(response.content), name

@@ -50,7 +50,8 @@ class PublicField(FieldTraits):
         examples=["what"],
     )
     group: str = Field(
-        description="Identifier of the field's group; empty if the field belongs to no group."
+        description="Identifier of the field's group; empty if the field belongs to no group.",
+        examples=["521617b6-5b5f-5311-bb5b-bcd1c1ae24d2"],
     )
     values: list[str] = Field(
         description="Values that an answer can have: the options of a select field, or the accepted"
@@ -60,7 +61,7 @@ class PublicField(FieldTraits):
     translated_values: list[str] = Field(
         description="Texts to display for `values`, in the same order and in the language of this"
         " view. Submit the item of `values` at the same position.",
-        examples=[["Service", "Cuisine", "Prix"]],
+        examples=[["Service", "Food", "Price"]],
     )
     dependencies: list[PublicFieldDependency] = Field(
         description="Dependencies that show or hide this field."
@@ -88,8 +89,8 @@ class PublicForm(Images):
     """The properties that the public views of contact forms and surveys share."""
 
     id: UuidText = Field(description="Unique identifier.")
-    language: Language = Field(description="Language of the texts.", examples=["fr"])
-    enabled: bool = Field(description="Whether the form accepts submissions.")
+    language: Language = Field(description="Language of the texts.", examples=["en"])
+    enabled: bool = Field(description="Whether the form accepts submissions.", examples=[True])
     auto_translate: bool = Field(
         description="Whether to show the form in the respondent's language if a translation exists."
     )

@@ -16,7 +16,7 @@ class PublicSurvey(PublicForm):
 
     general_style: SurveyStyle = Field(description="Style of the survey.")
     pre_redirect: bool = Field(
-        description="Whether a satisfaction question is shown before the survey."
+        description="Whether a satisfaction question is shown before the survey.", examples=[True]
     )
     pre_redirect_config: PreRedirectConfig | None = Field(
         description="Question before the survey; null if there is none."
@@ -33,7 +33,14 @@ class PublicSurvey(PublicForm):
         description="Store that the survey is about; null if unknown."
     )
     brand: PublicPlace | None = Field(
-        description="Brand that the survey is about; null if unknown."
+        description="Brand that the survey is about; null if unknown.",
+        examples=[
+            {
+                "id": "723ba1ce-c10c-5e5f-a88d-1dfb2a5b80fe",
+                "name": "Maison Lumen",
+                "color": "#c0392b",
+            }
+        ],
     )
     order: str = Field(
         description="External id of the purchase that the survey is about.", examples=["A-20413"]
