@@ -29,7 +29,9 @@ def phone_hash(account_id: str, phone_number: str | None) -> str | None:
     in national notation differs from the hash of its E.164 format, because hashes do not depend on
     the account's default region.
     """
-    normalized = normalize_phone_number(_without_trunk_zero(phone_number or ""))
+    if not phone_number:
+        return None
+    normalized = normalize_phone_number(_without_trunk_zero(phone_number))
     return _hash(account_id, "phone", normalized) if normalized else None
 
 

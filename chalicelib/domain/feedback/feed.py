@@ -21,7 +21,6 @@ from chalicelib.domain.list_cursor import (
 )
 from chalicelib.domain.paging import WholeNumber
 from chalicelib.domain.schema import Identifier, Resource, Timestamp, UuidText
-from chalicelib.domain.work import WorkState
 
 _MAX_IDS: Final = 100
 _MAX_NUMBER: Final = 10**12
@@ -72,11 +71,6 @@ class FeedRequest(CursorRequest):
         if lowest is not None and highest is not None and lowest > highest:
             yield out_of_range("Must not be less than minRating.", "maxRating")
         yield from period_errors(self.created_since, self.created_until)
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether the request has a filter, so that the page can omit feedback."""
-        return self.filters() != FeedRequest().filters()
 
     def matches(self, feedback: Feedback) -> bool:
         """Return whether the filters select a feedback record."""
@@ -166,14 +160,8 @@ def read_feed_position(cursor: str, scope: Any) -> FeedPosition:
     return FeedPosition(number, offset)
 
 
-def removal_of(stored: StoredFeedback | None, request: FeedRequest) -> RemovalReason | None:
-    """Return why a changed feedback record must be removed from a copy; None if it must not.
-
-    Args:
-        stored: the record, or None if it does not exist any more.
-    """
-    if stored is None:
-        return RemovalReason.DELETED
+def removal_of(stored: StoredFeedback, request: FeedRequest) -> RemovalReason | None:
+    """Return why a changed feedback record must be removed from a copy; None if it must not."""
     if stored.is_test and not request.include_tests:
         return RemovalReason.TEST
     record = stored.feedback
@@ -181,8 +169,3 @@ def removal_of(stored: StoredFeedback | None, request: FeedRequest) -> RemovalRe
         request.purchase_id and record.purchase_id is None
     )
     return RemovalReason.ERASED if record.is_anonymized and is_unlinked else None
-
-
-def is_visible(stored: StoredFeedback | None) -> bool:
-    """Return whether partners see the change of a record: it is processed, or was deleted."""
-    return stored is None or stored.state is WorkState.DONE

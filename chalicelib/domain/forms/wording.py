@@ -7,6 +7,7 @@ contains no personal data, and is never deleted.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Final, Self
 
 from pydantic import Field, StringConstraints
@@ -52,12 +53,17 @@ class Question(QuestionTexts):
 
         The stored value of an option of a select field is its text in the original language.
         """
-        options = named_options(self.type, self.values)
-        if value not in options:
+        position, texts = self._positions.get(value), self.translations.get(language)
+        if position is None:
             return value
-        position, texts = options.index(value), self.translations.get(language)
         translated = texts.values[position] if texts and texts.values else ""
         return translated or self.values[position]
+
+    @cached_property
+    def _positions(self) -> Mapping[str, int]:
+        """The position of each option in ``values``."""
+        options = named_options(self.type, self.values)
+        return {option: position for position, option in enumerate(options)}
 
 
 @dataclass(frozen=True)

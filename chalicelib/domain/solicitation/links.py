@@ -21,32 +21,25 @@ _SHORT_FORM: Final = re.compile(f"([cs])({_SHORT_ID})({_SHORT_ID})?")
 _FORM_PAGES: Final = {"c": "contact-form/page?id=", "s": "survey/page?survey="}
 
 
-def survey_link(
-    template: str,
-    *,
-    base_url: str,
-    survey_id: str,
-    tracker_id: str,
-    prefilled: tuple[str, str] | None = None,
-) -> str:
+def survey_link(template: str, *, base_url: str, survey_id: str, tracker_id: str) -> str:
     """Return the link to the page on which the customer answers the survey.
 
     Args:
         template: a URL with the placeholders ``{survey}`` and ``{tracker}``, and optionally
             ``{base_url}``.
-        prefilled: the key of a field and the answer that the page preselects.
     """
-    link = (
+    return (
         template.replace("{base_url}", base_url)
         .replace("{survey}", quote(survey_id, safe=""))
         .replace("{tracker}", quote(tracker_id, safe=""))
     )
-    if prefilled is None:
-        return link
-    key, value = prefilled
+
+
+def with_answer(link: str, field_key: str, answer: str) -> str:
+    """Return the link to the page of a survey that preselects an answer."""
     page, hash_sign, fragment = link.partition("#")
     separator = "&" if "?" in page else "?"
-    return f"{page}{separator}{urlencode({f'a.{key}': value})}{hash_sign}{fragment}"
+    return f"{page}{separator}{urlencode({f'a.{field_key}': answer})}{hash_sign}{fragment}"
 
 
 def short_link(base_url: str, tracker_id: str) -> str:

@@ -4,7 +4,7 @@ The texts are shortened, so that the HTML of every mail stays below `MAX_HTML_BY
 Gmail would cut off the end of the mail with the unsubscribe link.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -26,6 +26,7 @@ from chalicelib.domain.forms.translation import FieldTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
+from chalicelib.domain.solicitation.links import with_answer
 from chalicelib.domain.solicitation.words import MessageWords, message_words
 
 MAX_HTML_BYTES: Final = 60_000
@@ -58,13 +59,11 @@ class MailLinks:
         survey: the link to the survey page.
         short: a short link to the same page, which the mail displays.
         unsubscribe: the link to the confirmation page.
-        prefilled: returns the survey link that preselects an answer, for a field key and an answer.
     """
 
     survey: str
     short: str
     unsubscribe: str
-    prefilled: Callable[[str, str], str]
 
 
 @dataclass(frozen=True)
@@ -268,10 +267,18 @@ def _first_question(
     translation = texts.fields.get(field.key, FieldTranslation())
     labels, ends = _labels(field, translation, words)
     ratings = {value: rating or 0 for value, rating in field.type.rules.options.items()}
+    backgrounds = [blended(tone + _TONE_OPACITY, style.background) for tone in TONES]
+    inks = [legible(style.text, background, _MIN_CONTRAST) for background in backgrounds]
     return MailQuestion(
         label=shortened(translation.label or field.label, _MAX_LINE),
         options=tuple(
-            _option(label, links.prefilled(field.key, value), level, style)
+            MailOption(
+                label,
+                link=with_answer(links.survey, field.key, value),
+                level=level,
+                background=backgrounds[level],
+                ink=inks[level],
+            )
             for label, value, level in zip(labels, ratings, levels(ratings.values()), strict=True)
         ),
         ends=ends,
@@ -295,13 +302,6 @@ def _labels(
         case Control.BINARY:
             return [f"👍 {labels[0]}", f"👎 {labels[1]}"], ()
     return labels, ends
-
-
-def _option(label: str, link: str, level: int, style: MailStyle) -> MailOption:
-    background = blended(TONES[level] + _TONE_OPACITY, style.background)
-    return MailOption(
-        label, link, level, background, legible(style.text, background, _MIN_CONTRAST)
-    )
 
 
 def _image(image: Image | None, max_width: int, max_height: int = 0) -> MailImage | None:

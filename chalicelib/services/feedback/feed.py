@@ -13,8 +13,8 @@ from chalicelib.domain.feedback.feed import (
     FeedPage,
     FeedPosition,
     FeedRequest,
+    RemovalReason,
     RemovedFeedback,
-    is_visible,
     read_feed_position,
     removal_of,
 )
@@ -36,6 +36,7 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 """Size of a page, as Lambda marshals it, after which the page ends. One feedback can be larger."""
 
 _READ_AT_ONCE: Final = 100
+_NO_FILTERS: Final = {"includeTests": False}
 _EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _TOLERANCE: Final = timedelta(minutes=1)
 """Difference between the clock of a partner and the clocks of the service."""
@@ -106,10 +107,12 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
     errors = list(request.rule_errors())
     if errors:
         raise InvalidInput(errors)
-    scope = [_epoch(), account_id, request.filters()]
+    filters = request.filters()
+    scope = [_epoch(), account_id, filters]
     position = _start(account_id, request, scope)
-    at_once = _READ_AT_ONCE if request.is_filtered else request.limit
-    at_most = MAX_READ if request.is_filtered else request.limit
+    # With a filter, the page can omit feedback.
+    is_filtered = filters != _NO_FILTERS
+    at_once, at_most = (_READ_AT_ONCE, MAX_READ) if is_filtered else (request.limit, request.limit)
     entries = feedback_changes.load_after(account_id, position.number, at_most + 1)
     changes = list(_changes(entries, position.offset))
     page, seen = _Page(request.limit), dict[str, float]()
@@ -168,28 +171,27 @@ def _read_group(
     """
     wanted = {change.feedback_id for change in group} - seen.keys()
     stored = feedback.find_many([feedback_id for feedback_id in wanted if feedback_id])
-    matching = [
-        record
-        for record in stored.values()
-        if record.feedback.account_id == account_id
-        and is_visible(record)
-        and request.matches(record.feedback)
-        and not removal_of(record, request)
-    ]
-    views = {view.id: view for view in partner_views(account_id, matching)}
+    removals = {each: RemovalReason.DELETED for each in wanted if each and each not in stored}
+    shown: list[StoredFeedback] = []
+    for record in stored.values():
+        if record.state is not WorkState.DONE:
+            continue
+        if reason := removal_of(record, request):
+            removals[record.feedback.id] = reason
+        elif record.feedback.account_id == account_id and request.matches(record.feedback):
+            shown.append(record)
+    views = {view.id: view for view in partner_views(account_id, shown)}
     position = None
     for change in group:
         feedback_id = change.feedback_id
         if feedback_id:
-            record = stored.get(feedback_id)
-            visible_number = seen.get(feedback_id, _visible_number(record))
+            visible_number = seen.get(feedback_id, _visible_number(stored.get(feedback_id)))
             if visible_number < change.row_number:
                 page.is_waiting = True
                 return position
             if feedback_id not in seen:
-                reason = removal_of(record, request) if is_visible(record) else None
                 added: PartnerFeedback | RemovedFeedback | None = views.get(feedback_id)
-                if reason:
+                if reason := removals.get(feedback_id):
                     added = RemovedFeedback(id=feedback_id, at=change.at, reason=reason)
                 if added and not page.accepts(added):
                     return position

@@ -17,7 +17,7 @@ def current_keys(
     return {
         channel: contact_key(contact_hash)
         for channel, address in addresses.items()
-        if (contact_hash := address_hash(account_id, channel, address))
+        if address and (contact_hash := address_hash(account_id, channel, address))
     }
 
 

@@ -5,18 +5,13 @@ from chalicelib.settings import settings
 from chalicelib.storage.stage_values import public_base_url
 
 
-def page_link(survey_id: str, tracker_id: str, prefilled: tuple[str, str] | None = None) -> str:
-    """Return the link to the page of a survey. No AWS request if the stage's base URL is cached.
-
-    Args:
-        prefilled: the key of a field and the answer that the page preselects.
-    """
+def page_link(survey_id: str, tracker_id: str) -> str:
+    """Return the link to the page of a survey. No AWS request if the stage's base URL is cached."""
     return survey_link(
         settings().survey_link_template or DEFAULT_SURVEY_LINK,
         base_url=public_base_url(),
         survey_id=survey_id,
         tracker_id=tracker_id,
-        prefilled=prefilled,
     )
 
 

@@ -169,7 +169,6 @@ def _mail_links(invitation: SurveyInvitation) -> MailLinks:
         survey=page_link(*link),
         short=shortest_link(*link),
         unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),
-        prefilled=lambda field, answer: page_link(*link, (field, answer)),
     )
 
 

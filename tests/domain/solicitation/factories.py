@@ -49,21 +49,15 @@ def invitation(
 
 def links_of(sent: SurveyInvitation) -> MailLinks:
     """Return the links to pages of the service."""
-
-    def link(prefilled: tuple[str, str] | None = None) -> str:
-        return survey_link(
+    return MailLinks(
+        survey=survey_link(
             DEFAULT_SURVEY_LINK,
             base_url=BASE_URL,
             survey_id=sent.survey.id,
             tracker_id=sent.tracker_id,
-            prefilled=prefilled,
-        )
-
-    return MailLinks(
-        survey=link(),
+        ),
         short=short_link(BASE_URL, sent.tracker_id),
         unsubscribe=f"{BASE_URL}/public/unsubscribe?token=t",
-        prefilled=lambda key, value: link((key, value)),
     )
 
 

@@ -15,6 +15,7 @@ from chalicelib.domain.solicitation.links import (
     short_tracker,
     survey_link,
     unsubscribe_link,
+    with_answer,
 )
 from chalicelib.domain.solicitation.tokens import MAX_TOKEN, UnsubscribeToken
 from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER
@@ -25,7 +26,7 @@ TOKEN = UnsubscribeToken(ACCOUNT, "c" * 64, Channel.EMAIL, TRACKER, None)
 
 
 @pytest.mark.parametrize(
-    ("template", "prefilled", "expected"),
+    ("template", "answer", "expected"),
     [
         (
             DEFAULT_SURVEY_LINK,
@@ -45,24 +46,16 @@ TOKEN = UnsubscribeToken(ACCOUNT, "c" * 64, Channel.EMAIL, TRACKER, None)
         ),
     ],
 )
-def test_survey_link_fills_template_and_adds_prefilled_answer(
-    template: str, prefilled: tuple[str, str] | None, expected: str
+def test_survey_link_fills_template_and_adds_answer(
+    template: str, answer: tuple[str, str] | None, expected: str
 ) -> None:
-    link = survey_link(
-        template, base_url=BASE_URL, survey_id=SURVEY, tracker_id=TRACKER, prefilled=prefilled
-    )
-    assert link == expected
+    link = survey_link(template, base_url=BASE_URL, survey_id=SURVEY, tracker_id=TRACKER)
+    assert (with_answer(link, *answer) if answer else link) == expected
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_preselected_answer_is_encoded_in_query_string(key: str, value: str) -> None:
-    link = survey_link(
-        DEFAULT_SURVEY_LINK,
-        base_url=BASE_URL,
-        survey_id=SURVEY,
-        tracker_id=TRACKER,
-        prefilled=(key, value),
-    )
+    link = with_answer(f"{BASE_URL}/public/survey/page?survey={SURVEY}", key, value)
     assert (f"a.{key}", value) in parse_qsl(urlsplit(link).query, keep_blank_values=True)
 
 
