@@ -8,6 +8,7 @@ from base64 import b64decode
 from typing import Any
 
 from botocore.parsers import JSONParser, ResponseParser, ResponseParserFactory
+from pydantic_core import from_json
 
 from chalicelib.aws_calls import create_client
 
@@ -19,11 +20,18 @@ class DynamoDbParser(JSONParser):
     Only binary values must be parsed: they are Base64-encoded in the response.
     """
 
+    def _parse_body_as_json(self, body_contents: bytes) -> Any:
+        try:
+            return from_json(body_contents, cache_strings="keys")
+        except ValueError:
+            return super()._parse_body_as_json(body_contents)  # type: ignore[misc]
+
     def _handle_map(self, shape: Any, value: dict[str, Any]) -> Any:
         if shape.value.name != "AttributeValue":
             return super()._handle_map(shape, value)  # type: ignore[misc]
         for attribute_value in value.values():
-            _decode_binary(attribute_value)
+            if "S" not in attribute_value:
+                _decode_binary(attribute_value)
         return value
 
 
