@@ -2,12 +2,12 @@
 
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from playwright.sync_api import Page, sync_playwright
+
+from tests.local_server import serving
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -40,25 +40,6 @@ def open_page() -> Iterator[Page]:
 @contextmanager
 def serve(html: str) -> Iterator[str]:
     """Serve an HTML page on a new origin and yield the URL of the page."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = html.encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://localhost:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    headers = {"Content-Type": "text/html; charset=utf-8"}
+    with serving(lambda *_: (200, headers, html.encode())) as port:
+        yield f"http://localhost:{port}/"

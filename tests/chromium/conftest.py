@@ -1,8 +1,7 @@
 """Fixtures of tests that open the pages of the app in Chromium. The app runs in this process."""
 
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from collections.abc import Iterator, Mapping
+from threading import Lock
 
 import pytest
 from chalice.test import Client
@@ -10,6 +9,7 @@ from playwright.sync_api import Browser
 
 from tests.chromium.browser import open_page
 from tests.chromium.pages import Pages, create_pages
+from tests.local_server import Response, serving
 from tests.web.conftest import client, docs
 
 __all__ = ["client", "docs"]
@@ -29,26 +29,13 @@ def base_url(client: Client) -> Iterator[str]:
     """Serve the app on a local port. Return the address."""
     lock = Lock()  # the simulated tables are not safe for concurrent threads
 
-    class Handler(BaseHTTPRequestHandler):
-        def respond(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            with lock:
-                response = client.http.request(self.command, self.path, dict(self.headers), body)
-            self.send_response(response.status_code)
-            for name, value in response.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(response.body)
+    def respond(method: str, path: str, headers: Mapping[str, str], body: bytes) -> Response:
+        with lock:
+            response = client.http.request(method, path, dict(headers), body)
+        return response.status_code, response.headers, response.body
 
-        do_GET = do_POST = do_OPTIONS = respond  # noqa: N815 - names of the base class
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(respond) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,10 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -29,6 +27,7 @@ from chalicelib.services.forms.read import read_survey
 from chalicelib.services.solicitation import send_survey
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
 from tests.docs.blocks import block
+from tests.local_server import Response, serving
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.moved_time import Time
 from tests.services.solicitation.provider import Provider
@@ -64,28 +63,12 @@ def address(client: Client) -> Iterator[str]:
     """Serve the app on a port of this machine. The first request fails, as a deployment can."""
     failures = iter([503])
 
-    class Gateway(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            response = client.http.request(
-                self.command, self.path, headers=dict(self.headers), body=body
-            )
-            status = next(failures, response.status_code)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(response.body)))
-            self.end_headers()
-            self.wfile.write(response.body)
+    def respond(method: str, path: str, headers: Mapping[str, str], body: bytes) -> Response:
+        response = client.http.request(method, path, headers=dict(headers), body=body)
+        return next(failures, response.status_code), {}, response.body
 
-        do_GET = do_POST  # noqa: N815
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Gateway)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(respond) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def test_mirror_stays_equal_while_feedback_arrives_changes_and_disappears(

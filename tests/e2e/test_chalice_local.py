@@ -3,12 +3,9 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import httpx
 import pytest
@@ -16,6 +13,7 @@ import pytest
 from infrastructure.deployment.code_package import PROJECT
 from tests.e2e.cloud import Cloud
 from tests.e2e.receiver_process import free_port
+from tests.local_server import Response, serving
 from tests.waiting import wait_until
 
 FOREIGN = {
@@ -97,22 +95,6 @@ def test_routes_are_served_after_reload(
     assert response.status_code == 201
 
 
-class Recorder(BaseHTTPRequestHandler):
-    """An AWS endpoint that records requests and rejects them."""
-
-    received: list[tuple[str, str]]
-
-    def do_POST(self) -> None:
-        """Record the credentials and the body of the request."""
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.received.append((self.headers["Authorization"], body))
-        self.send_response(400)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - a name of the base class
-        """Print nothing."""
-
-
 @pytest.mark.parametrize(
     ("options", "key", "table"),
     [
@@ -124,14 +106,17 @@ class Recorder(BaseHTTPRequestHandler):
 def test_loopback_endpoint_is_used_and_only_option_changes_stage(
     credentials: dict[str, str], serve: Serve, options: list[str], key: str, table: str
 ) -> None:
-    handler = type("Recording", (Recorder,), {"received": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as endpoint:
-        Thread(target=endpoint.serve_forever, daemon=True).start()
+    received: list[tuple[str, str]] = []
+
+    def reject(_method: str, _path: str, headers: Mapping[str, str], body: bytes) -> Response:
+        received.append((headers["Authorization"], body.decode()))
+        return 400, {}, b""
+
+    with serving(reject) as port:
         keys = {k: FOREIGN[k] for k in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
-        url = f"http://127.0.0.1:{endpoint.server_port}"
+        url = f"http://127.0.0.1:{port}"
         client = serve(*options, **keys, AWS_DEFAULT_REGION="eu-west-1", AWS_ENDPOINT_URL=url)
         client.post("/partners/customer/list", headers=credentials, json={})
-        endpoint.shutdown()
-    authorization, body = handler.received[0]
+    authorization, body = received[0]
     assert f"Credential={key}/" in authorization
     assert table in body
