@@ -127,7 +127,7 @@ fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (
 campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEEDS, FIRST_SEED)
 	@PYTHONHASHSEED=0 $(BIN)/python -m tests.campaign $(or $(SEEDS),200) $(or $(FIRST_SEED),0)
 
-bench: $(VENV) $(EMULATOR) ## Measure the cost and speed of requests and functions
+bench: $(VENV) ## Measure the cost and speed of requests and functions
 	@$(BIN)/python -m benchmarks
 
 format: $(VENV) ## Fix and format the source

@@ -11,10 +11,11 @@ from typing import Final
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks.processes import PROJECT, child_process, measure, stop_children_on_signals
+from benchmarks.processes import child_process, measure, stop_children_on_signals
 from benchmarks.report import document
 
 _WIDTH: Final = 110
+_REPORT: Final = Path(__file__).parent.parent / "docs" / "performance.md"
 _MODULES: Final = {
     "cold": "cold_start",
     "requests": "request_cost",
@@ -22,7 +23,6 @@ _MODULES: Final = {
     "deliveries": "delivery_cost",
     "sweep": "sweep_cost",
     "creates": "create_cost",
-    "feedback-rate": "feedback_rate",
     "batches": "batch_cost",
     "ceilings": "ceilings",
     "page-load": "page_load",
@@ -36,38 +36,27 @@ def main() -> None:
 
     Exit with status 1 if a benchmark exceeds its limits.
     """
-    options = _parser().parse_args()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=_MODULES, help="print only this benchmark")
+    only = parser.parse_args().only
     stop_children_on_signals()
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     sections = []
-    for name in [options.only] if options.only else _MODULES:
+    for name in [only] if only else _MODULES:
         with console.status(f"Measuring {name} …"), child_process() as process:
             section = process.submit(measure, _MODULES[name]).result()
         console.print(Markdown(section.markdown()))
         sections.append(section)
-    output = options.output or (None if options.only else PROJECT / "docs" / "performance.md")
-    if output:
-        output.write_text(document(sections, _machine(), datetime.now(UTC).date()))
-        console.print(f"Written to {output}.")
+    if not only:
+        machine = (
+            f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
+        )
+        _REPORT.write_text(document(sections, machine, datetime.now(UTC).date()))
+        console.print(f"Written to {_REPORT}.")
     failures = [failure for section in sections for failure in section.failures]
     for failure in failures:
         console.print(f"Limit exceeded: {failure}")
     sys.exit(1 if failures else 0)
-
-
-def _machine() -> str:
-    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=_MODULES, help="run only this benchmark (default: all)")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        help="file to write the report to (default: docs/performance.md; with --only, no file)",
-    )
-    return parser
 
 
 if __name__ == "__main__":

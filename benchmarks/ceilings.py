@@ -1,15 +1,15 @@
 """Compute how many operations a second the hottest key of each table and index allows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
-from benchmarks import sample_account
-from benchmarks.create_cost import create_one, respondent_feedback
+from benchmarks.create_cost import create_one
 from benchmarks.delivery_cost import new_execution
+from benchmarks.memory_cloud import MemoryCloud, connect
 from benchmarks.report import Section, Table
-from benchmarks.waiting_model import waiting_model
+from benchmarks.sample_account import respondent_feedback, with_contact_form
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionState, Outcome
@@ -18,7 +18,6 @@ from chalicelib.services.customers.import_chunk import import_chunk
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
 from chalicelib.storage import counters, customer_creation, executions, feedback, imports
 from chalicelib.storage.counters import Listed
-from chalicelib.storage.dynamodb.table import forget_connection
 from chalicelib.web.partner.batch_body import validate_batch
 from tests.aws.capacity import Meter, hottest
 
@@ -53,18 +52,16 @@ def ceilings_of(load: Meter, count: int) -> list[tuple[str, str, float, float]]:
 def measure() -> Section:
     """Measure the load of each operation on tables in memory. Return a section."""
     rows: list[tuple[Any, ...]] = []
-    forget_connection()
-    with waiting_model() as model:
-        for name, run in OPERATIONS.items():
-            with model.metered() as load:
-                for _ in run(COUNT):
-                    pass
-            shown: str | None = name
-            for key, kind, units, per_second in ceilings_of(load, COUNT):
-                if per_second < _SHOWN_BELOW:
-                    rows.append((shown, f"`{key}`", kind, units, per_second))
-                    shown = None
-    forget_connection()
+    cloud = MemoryCloud()
+    connect(cloud.exchange)
+    for name, run in OPERATIONS.items():
+        with cloud.metered() as load:
+            run(COUNT)
+        shown: str | None = name
+        for key, kind, units, per_second in ceilings_of(load, COUNT):
+            if per_second < _SHOWN_BELOW:
+                rows.append((shown, f"`{key}`", kind, units, per_second))
+                shown = None
     return Section(
         "Ceilings of one account",
         [
@@ -82,29 +79,27 @@ def measure() -> Section:
     )
 
 
-def create_listed(count: int) -> Iterator[None]:
+def create_listed(count: int) -> None:
     """Create customers one after the other."""
     account_id = new_id()
     for number in range(count):
         create_one(account_id, number)
-        yield
 
 
-def create_unlisted(count: int) -> Iterator[None]:
+def create_unlisted(count: int) -> None:
     """Create customers while the counter is reserved, then assign their positions."""
     account_id = new_id()
     for number in range(count):
         if number % MAX_BATCH_SIZE == 0:
             counters.reserve(account_id, Listed.CUSTOMERS, clock.now())
         create_one(account_id, number)
-        yield
     keys, total = customer_creation.find_unlisted(account_id), 0
     for start in range(0, count, customer_creation.MAX_ASSIGNED):
         batch = keys[start : start + customer_creation.MAX_ASSIGNED]
         total = customer_creation.assign_positions(account_id, batch, total)
 
 
-def import_rows(count: int) -> Iterator[None]:
+def import_rows(count: int) -> None:
     """Import a batch of new customers."""
     account_id = new_id()
     rows = [{"email": f"row-{n}@example.com", "firstName": "Zoé"} for n in range(count)]
@@ -113,16 +108,15 @@ def import_rows(count: int) -> Iterator[None]:
     assert header
     for pointer in imports.list_unfinished(header.id, header.edition, clock.now()):
         import_chunk(pointer)
-        yield
 
 
-def submit(count: int, stores: int = 1) -> Iterator[None]:
+def submit(count: int, stores: int = 1) -> None:
     """Store feedback of new respondents and process it in batches.
 
     Args:
         stores: the number of stores to which the respondents answer in turn.
     """
-    account_id, form_id = sample_account.with_contact_form()
+    account_id, form_id = with_contact_form()
     store_ids = [new_id() for _ in range(stores)]
     for start in range(0, count, MAX_BATCH_SIZE):
         numbers = range(start, min(count, start + MAX_BATCH_SIZE))
@@ -134,11 +128,10 @@ def submit(count: int, stores: int = 1) -> Iterator[None]:
         ]
         for record in batch:
             feedback.create(record, None)
-            yield
         process_feedback([record.id for record in batch])
 
 
-def deliver(count: int) -> Iterator[None]:
+def deliver(count: int) -> None:
     """Create executions, claim them and save their outcomes."""
     account_id, now = new_id(), clock.now()
     created = [new_execution(account_id, new_id(), new_id()) for _ in range(count)]
@@ -148,10 +141,9 @@ def deliver(count: int) -> Iterator[None]:
         assert claim
         succeeded = Outcome(ExecutionState.SUCCEEDED)
         executions.save_outcome(claim, [Attempt(1, now, status=200)], succeeded, now)
-        yield
 
 
-OPERATIONS: Final[dict[str, Callable[[int], Iterator[None]]]] = {
+OPERATIONS: Final[dict[str, Callable[[int], None]]] = {
     "create a customer": create_listed,
     "create a customer without a position, and list it": create_unlisted,
     "import a row (time per chunk)": import_rows,
@@ -159,7 +151,4 @@ OPERATIONS: Final[dict[str, Callable[[int], Iterator[None]]]] = {
     "store and process feedback on 100 stores (time of storing)": partial(submit, stores=100),
     "deliver a webhook": deliver,
 }
-"""Functions that perform the given number of operations of one account.
-
-A function yields after each HTTP request of a client and after each queue message of a worker.
-"""
+"""Functions that perform the given number of operations of one account."""

@@ -5,28 +5,20 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 from zipfile import ZipFile
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from app import app
 from benchmarks import sample_account
-from benchmarks.gateway_event import (
-    ACCOUNT_ID,
-    Event,
-    LambdaContext,
-    gateway_event,
-    submission,
-)
-from benchmarks.memory_cloud import CloudClient, connect, running_cloud
+from benchmarks.gateway_event import ACCOUNT_ID, Event, LambdaContext, gateway_event, submission
+from benchmarks.memory_cloud import CloudClient, connect_to, running_cloud
 from benchmarks.queue_functions import received
 from benchmarks.report import Section, Table, met
 from chalicelib.domain.customers.listing import ListingPointer
@@ -37,15 +29,14 @@ from chalicelib.services.forms.cached_forms import get_survey
 from chalicelib.services.purchases.record import PurchaseMessage
 from infrastructure.deployment import code_package
 from infrastructure.deployment.dependencies import THIS_MACHINE
+from tests.local_server import Response, serving
 from tests.outbound.certificates import authority, server_tls
 
 ROUNDS: Final = 7
 LIBRARIES: Final = "import of chalice, boto3, pydantic and pynamodb alone"
 IMPORT_BUDGET: Final = 1.25
 """Target: the maximum ratio of the app's import to the import of its libraries."""
-# The last line of the output contains: the wall time and the CPU time of the import and of the
-# first response in seconds, the largest resident size in KiB, the CPU time of a further response
-# and its number of AWS requests.
+# The last line of the output contains the cells of a row, with times in milliseconds.
 _PROGRAM: Final = r"""
 import json, pathlib, re, sys, time
 folder, handler, event = json.load(sys.stdin)
@@ -57,15 +48,15 @@ class Context:
 def spent(function):
     wall, cpu = time.perf_counter(), time.process_time()
     result = function()
-    return result, time.perf_counter() - wall, time.process_time() - cpu
+    return result, (time.perf_counter() - wall) * 1000, (time.process_time() - cpu) * 1000
 def load():
     if handler is None:
         import chalice, boto3, pydantic, pynamodb.models
         return lambda event, context: {}
     import app
     return getattr(app, handler)
-handle, *imported = spent(load)
-response, *first = spent(lambda: handle(event, Context()))
+handle, import_wall, import_cpu = spent(load)
+response, first_wall, first_cpu = spent(lambda: handle(event, Context()))
 assert response.get("statusCode", 200) < 300 and not response.get("batchItemFailures"), response
 memory = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())
 warm, calls = 0, {}
@@ -73,7 +64,8 @@ if handler == "app":
     from chalicelib.aws_calls import counted_calls
     with counted_calls() as calls:
         warm = sorted(spent(lambda: handle(event, Context()))[2] for _ in range(21))[10]
-print(json.dumps([*imported, *first, int(memory[1]), warm, sum(calls.values()) // 21]))
+print(json.dumps([import_cpu, first_cpu, import_cpu + first_cpu, warm, sum(calls.values()) // 21,
+    int(memory[1]) / 1024, import_wall + first_wall]))
 """
 
 
@@ -85,8 +77,9 @@ def measure() -> Section:
         package = code_package.package("local", folder / "build", THIS_MACHINE).archive
         with ZipFile(package) as archive:
             archive.extractall(folder / "code")
-        _make_read_only(folder / "code")
-        connect(cloud)
+        for path in [folder / "code", *(folder / "code").rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        connect_to(cloud)
         rounds = _prepare_rounds()
         trusted = (folder / "code" / "botocore" / "cacert.pem").read_bytes()
         with _https(cloud, trusted, folder / "certificates.pem") as environment:
@@ -149,7 +142,7 @@ def _message(queue: Queue, body: str) -> Event:
 def _run(
     folder: Path, handler: str | None, event: Event, environment: dict[str, str]
 ) -> list[float]:
-    """Return the numbers of the last line of the output, with times in ms and the size in MB."""
+    """Start the function in a new process. Return the cells of its row."""
     output = subprocess.check_output(
         [sys.executable, "-I", "-S", "-B", "-c", _PROGRAM],
         input=json.dumps([str(folder), handler, event]),
@@ -157,8 +150,8 @@ def _run(
         text=True,
         stderr=subprocess.DEVNULL,
     )
-    *seconds, kilobytes, warm, calls = json.loads(output.splitlines()[-1])
-    return [*(each * 1000 for each in seconds), kilobytes / 1024, warm * 1000, calls]
+    cells: list[float] = json.loads(output.splitlines()[-1])
+    return cells
 
 
 @contextmanager
@@ -169,46 +162,23 @@ def _https(cloud: Path, trusted: bytes, certificates: Path) -> Iterator[dict[str
     """
     client = CloudClient(cloud)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def respond(_method: str, _path: str, headers: Mapping[str, str], body: bytes) -> Response:
+        return client.exchange(headers["X-Amz-Target"].rpartition(".")[2], body)
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            operation = self.headers["X-Amz-Target"].rpartition(".")[2]
-            status, headers, content = client.exchange(operation, body)
-            self.send_response_only(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: Any) -> None:
-            """Write no log."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = server_tls("127.0.0.1").wrap_socket(server.socket, server_side=True)
     certificates.write_bytes(trusted + authority()[1].public_bytes(Encoding.PEM))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     unset = ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
-    try:
+    with serving(respond, server_tls("127.0.0.1")) as port:
         yield {name: value for name, value in os.environ.items() if name not in unset} | {
-            "AWS_ENDPOINT_URL": f"https://127.0.0.1:{server.server_port}",
+            "AWS_ENDPOINT_URL": f"https://127.0.0.1:{port}",
             "AWS_CA_BUNDLE": str(certificates),
             "SUBMISSIONS": "1000000000",
         }
-    finally:
-        server.shutdown()
-
-
-def _make_read_only(folder: Path) -> None:
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(0o555 if path.is_dir() else 0o444)
 
 
 def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Section:
     medians = {name: list(map(median, zip(*rows, strict=True))) for name, rows in samples.items()}
-    imports = [row[1] for name, row in medians.items() if name != LIBRARIES]
-    ratio = median(imports) / medians[LIBRARIES][1]
+    imports = [row[0] for name, row in medians.items() if name != LIBRARIES]
+    ratio = median(imports) / medians[LIBRARIES][0]
     target = {
         f"the import of the app takes at most {IMPORT_BUDGET} times that of its libraries,"
         f" measured {ratio:.2f}": ratio <= IMPORT_BUDGET
@@ -220,10 +190,7 @@ def _section(samples: dict[str, list[list[float]]], package_bytes: int) -> Secti
                 {"request": "", "import, ms": ".0f", "first response, ms": ".0f"}
                 | {"together, ms": ".0f", "warm, ms": ".1f", "AWS requests": ".0f"}
                 | {"memory, MB": ".0f", "wall time of a cold start, ms": ".0f"},
-                [
-                    (name, row[1], row[3], row[1] + row[3], row[5], row[6], row[4], row[0] + row[2])
-                    for name, row in medians.items()
-                ],
+                [(name, *row) for name, row in medians.items()],
             ),
             f"The packaged app ({package_bytes / 1e6:.1f} MB) in a folder that only can be read,"
             f" in a new process for each request: medians of {ROUNDS} interleaved rounds, CPU time"

@@ -20,7 +20,7 @@ from python_multipart.multipart import MultipartParser
 from benchmarks.gateway_event import BOUNDARY, SUBMIT
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
-Requests = list[tuple[str, str]]
+Requests = list[tuple[str, bytes]]
 """AWS requests to DynamoDB, each with its operation and its JSON body."""
 
 _recorded: Final[dict[str, list[tuple[str, Any]]]] = {}

@@ -1,35 +1,33 @@
 """Measure concurrent creates of customers of one account, and the processing of feedback.
 
 Two processes create the customers, because Lambda runs each request in its own process, and two
-processes use two cores. This process assigns positions, as the function does on AWS.
+processes use two cores. A further process assigns positions, as the function does on AWS.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
 from typing import Any, Final
 
-import boto3
-
-from benchmarks import sample_account
 from benchmarks.measurement import Measurement, measured
 from benchmarks.memory_cloud import connected_process, running_cloud
-from benchmarks.queue_functions import invoke
+from benchmarks.queue_functions import invoke, received
 from benchmarks.report import Section, Table, met
+from benchmarks.sample_account import feedback_id, respondent_feedback, with_contact_form
+from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.feedback.answers import Answer
-from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer, FormKind
-from chalicelib.domain.ids import derived_id, new_id
+from chalicelib.domain.feedback.feedback import FeedbackPointer
 from chalicelib.domain.paging import MAX_LIMIT, PageRequest
 from chalicelib.domain.parsing import parse
 from chalicelib.messages import encode
@@ -38,11 +36,11 @@ from chalicelib.services.customers import assign_positions
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback import process
-from chalicelib.settings import settings
 from chalicelib.storage import feedback
+from tests.waiting import wait_until
 
 PROCESSES: Final = 2
-ADDED_MS: Final = 10
+LATENCY_MS: Final = 10
 BURST: Final = 200
 SUSTAINED: Final = 3_000
 SUSTAINED_THREADS: Final = 50
@@ -103,24 +101,22 @@ _COLUMNS: Final = {
 
 def measure() -> Section:
     """Measure each kind of work with new processes. Return a section of the report."""
-    creates: dict[str, dict[str, Any]] = {}
+    runs: dict[str, dict[str, Any]] = {}
     for name in _WORK:
-        with running_cloud() as cloud, connected_process(cloud) as process:
-            creates[name] = process.submit(_measure, name, cloud).result()
-    burst, sustained, respondents = (
-        creates[name] for name in ("customers at once", "customers, sustained", "new respondents")
-    )
-    seconds = RESPONDENTS / respondents["per second"]
+        with running_cloud(LATENCY_MS) as cloud, connected_process(cloud) as process:
+            runs[name] = process.submit(_measure, name, cloud).result()
+    burst, sustained, respondents, _ = runs.values()
+    respondents_s = RESPONDENTS / respondents["per second"]
     targets = {
-        "no create is rejected": not any(run["rejected"] for run in creates.values()),
+        "no create is rejected": not any(run["rejected"] for run in runs.values()),
         f"of {BURST} at once, none takes longer than {MAX_SECONDS:.0f} s": burst["slowest ms"]
         <= MAX_SECONDS * 1000,
         f"at least {MIN_CREATES_PER_SECOND} customers a second, sustained": sustained["per second"]
         >= MIN_CREATES_PER_SECOND,
-        f"{RESPONDENTS:,} respondents within {MAX_RESPONDENTS_SECONDS} s": seconds
+        f"{RESPONDENTS:,} respondents within {MAX_RESPONDENTS_SECONDS} s": respondents_s
         <= MAX_RESPONDENTS_SECONDS,
         f"disorder of at most {MAX_DISORDER_S:.0f} s": all(
-            run["disorder, s"] <= MAX_DISORDER_S for run in creates.values()
+            run["disorder, s"] <= MAX_DISORDER_S for run in runs.values()
         ),
     }
     return Section(
@@ -129,19 +125,20 @@ def measure() -> Section:
             f"Customers created concurrently on one account, in {PROCESSES} processes, because"
             " Lambda runs each request in its own process. Another process assigns the positions,"
             " as its function does. A further process responds to AWS requests: it keeps the tables"
-            " and the queues in memory, and applies all conditions. Each request waits"
-            f" {ADDED_MS} ms. Botocore signs the requests and parses the responses; only its HTTP"
+            " and the queues in memory, and applies all conditions. Each request takes"
+            f" {LATENCY_MS} ms, in which other writes of the rows of a transaction conflict, as in"
+            " DynamoDB. Botocore signs the requests and parses the responses; only its HTTP"
             " exchange is replaced. 'At once' starts one thread for each create, 'sustained' uses"
             f" {SUSTAINED_THREADS} threads. Feedback is processed in batches of"
             f" {FEEDBACK.batch_size}, as many batches at a time as the function has invocations;"
             " the times are those of a batch. The submissions have a distance of a millisecond."
             " 'CPU' is the CPU time for each record, first of the processes that create customers,"
             " then of the process that assigns positions: if both cores do nothing else, they"
-            " create at most 2,000 ms divided by this sum, in records a second."
-            " 'Listed after' is the time from the last create until all customers are in the list."
-            " Every run checks that each customer is listed"
-            " once. 'Disorder' is the longest time by which a customer precedes an older one.",
-            Table(_COLUMNS, [tuple(run.values()) for run in creates.values()]),
+            " create at most 2,000 ms divided by this sum, in records a second. 'Listed after' is"
+            " the time from the last create until all customers are in the list. Every run checks"
+            " that each customer is listed once. 'Disorder' is the longest time by which a customer"
+            " precedes an older one.",
+            Table(_COLUMNS, [tuple(run.values()) for run in runs.values()]),
             f"Targets: {met(targets)}.",
         ],
     )
@@ -149,43 +146,41 @@ def measure() -> Section:
 
 def _measure(name: str, cloud: Path) -> dict[str, Any]:
     """Run the work in processes, while this process assigns positions. Return a report row."""
-    work = _WORK[name]
-    account = _open_account()
-    with ExitStack() as running:
-        creators = [running.enter_context(connected_process(cloud)) for _ in range(PROCESSES)]
+    work, account = _WORK[name], _open_account()
+    with connected_process(cloud) as first, connected_process(cloud) as second:
 
-        def call_all(function: Callable[..., Any]) -> list[Any]:
+        def in_processes(function: Callable[..., Any]) -> list[Any]:
             shares = [range(n, work.count // work.items, PROCESSES) for n in range(PROCESSES)]
+            processes: list[ProcessPoolExecutor] = [first, second]
             calls = [
-                process.submit(function, name, account, numbers)
-                for process, numbers in zip(creators, shares, strict=True)
+                process.submit(function, name, account, share)
+                for process, share in zip(processes, shares, strict=True)
             ]
             return [call.result() for call in calls]
 
-        call_all(_prepare)
-        with measured(ADDED_MS) as listing, _listing():
-            shares: list[tuple[Measurement, list[float | None]]] = call_all(_create)
+        in_processes(_prepare)
+        with measured() as listing, _assigning_positions():
+            shares: list[tuple[Measurement, list[float | None]]] = in_processes(_create)
             ended = max(share.started + share.seconds for share, _ in shares)
-            latencies = [latency for _, latencies in shares for latency in latencies]
-            rejected = latencies.count(None)
-            created = work.count - rejected if work.customers else 0
-            _wait_until_listed(account.id, created)
+            latencies_ms = [latency for _, latencies in shares for latency in latencies]
+            done_ms = [latency for latency in latencies_ms if latency is not None]
+            rejected = len(latencies_ms) - len(done_ms)
+            customers = work.count - rejected if work.customers else 0
+            wait_until(lambda: _is_listed(account.id, customers), _TIMEOUT_S, pause_s=0.1)
             listed_s = time.perf_counter() - ended
-    seconds = ended - min(share.started for share, _ in shares)
-    done_ms = [latency * 1000 for latency in latencies if latency is not None]
-    cpu_ms = (each * 1000 / work.count for each in (sum(s.cpu_s for s, _ in shares), listing.cpu_s))
-    requests = len(listing.requests) + sum(len(share.requests) for share, _ in shares)
+    costs = [share for share, _ in shares]
+    cpu_ms = [each * 1000 / work.count for each in (sum(c.cpu_s for c in costs), listing.cpu_s)]
     cells = (
         name,
         work.count,
         rejected,
-        (work.count - rejected) / seconds,
+        (work.count - rejected) / (ended - min(cost.started for cost in costs)),
         median(done_ms),
         max(done_ms),
         " + ".join(f"{each:.2f}" for each in cpu_ms),
         listed_s,
-        requests / work.count,
-        _disorder(_list_all(account.id, created)).total_seconds(),
+        sum(len(cost.requests) for cost in [listing, *costs]) / work.count,
+        _disorder(_list_all(account.id, customers)).total_seconds(),
     )
     return dict(zip(_COLUMNS, cells, strict=True))
 
@@ -193,17 +188,19 @@ def _measure(name: str, cloud: Path) -> dict[str, Any]:
 def _prepare(name: str, account: _Account, numbers: Sequence[int]) -> None:
     """Store the records to process, and do the same work for another account to warm up."""
     work = _WORK[name]
-    warm_up, threads = _open_account(), -(-work.threads // PROCESSES)
-    with ThreadPoolExecutor(threads) as pool:
-        for target, prepared in ((warm_up, range(threads)), (account, numbers)):
-            list(pool.map(partial(work.prepare, target), prepared))
-        list(pool.map(partial(work.run, warm_up), range(threads)))
+    warm_up, threads = _open_account(), work.threads // PROCESSES + 1
+    for target, prepared in ((warm_up, range(threads)), (account, numbers)):
+        map_concurrently(partial(work.prepare, target), prepared, threads)
+    map_concurrently(partial(work.run, warm_up), range(threads), threads)
 
 
 def _create(
     name: str, account: _Account, numbers: Sequence[int]
 ) -> tuple[Measurement, list[float | None]]:
-    """Do the work with these numbers in this process. Return None for each rejected create."""
+    """Do the work with these numbers in this process.
+
+    Return the duration of each create in milliseconds, or None if it is rejected.
+    """
     work = _WORK[name]
 
     def timed(number: int) -> float | None:
@@ -212,33 +209,28 @@ def _create(
             work.run(account, number)
         except Unavailable:
             return None
-        return time.perf_counter() - started
+        return (time.perf_counter() - started) * 1000
 
-    threads = -(-work.threads // PROCESSES)
-    with measured(ADDED_MS) as measurement, ThreadPoolExecutor(threads) as pool:
-        latencies = list(pool.map(timed, numbers))
-    return measurement, latencies
+    with measured() as measurement:
+        latencies_ms = map_concurrently(timed, numbers, -(-work.threads // PROCESSES))
+    return measurement, latencies_ms
 
 
 @contextmanager
-def _listing() -> Iterator[None]:
+def _assigning_positions() -> Iterator[None]:
     """Process the messages of the listing queue in a thread, for the time of a ``with`` block.
 
     Earlier messages are about the account of the warm-up. They are deleted, because this thread
     processes one message at a time, while the function processes those of several accounts.
     """
-    sqs: Any = boto3.client("sqs")
-    queue = sqs.get_queue_url(QueueName=settings().resource_name(LISTING.name))["QueueUrl"]
-    sqs.receive_message(QueueUrl=queue)
+    list(received(LISTING))
     stop = Event()
 
     def process_messages() -> None:
-        while not stop.is_set():
-            messages = sqs.receive_message(QueueUrl=queue).get("Messages", [])
-            for message in messages:
-                assert not invoke(assign_positions.WORKER, [message["Body"]])
-            if not messages:
-                time.sleep(0.05)
+        while not stop.wait(0.05):
+            for bodies in received(LISTING):
+                for body in bodies:
+                    invoke(assign_positions.WORKER, [body])
 
     thread = Thread(target=process_messages)
     thread.start()
@@ -250,8 +242,7 @@ def _listing() -> Iterator[None]:
 
 
 def _open_account() -> _Account:
-    account_id, form_id = sample_account.with_contact_form()
-    return _Account(account_id, form_id, clock.now())
+    return _Account(*with_contact_form(), clock.now())
 
 
 def create_one(account_id: str, number: int) -> None:
@@ -275,46 +266,16 @@ def _store_batch(account: _Account, batch: int, *, has_email: bool = False) -> N
 
 
 def _process_batch(account: _Account, batch: int) -> None:
-    ids = [_feedback_id(account.form_id, number) for number in _numbers(batch)]
-    pointers = [FeedbackPointer(account.id, each) for each in ids]
-    assert not invoke(process.WORKER, list(map(encode, pointers)))
+    ids = [feedback_id(account.form_id, number) for number in _numbers(batch)]
+    invoke(process.WORKER, [encode(FeedbackPointer(account.id, each)) for each in ids])
 
 
 def _numbers(batch: int) -> range:
     return range(batch * FEEDBACK.batch_size, (batch + 1) * FEEDBACK.batch_size)
 
 
-def _feedback_id(form_id: str, number: int) -> str:
-    return derived_id(form_id, str(number))
-
-
-def respondent_feedback(account_id: str, form_id: str, number: int) -> Feedback:
-    """Build a feedback record of a new respondent, without storing it."""
-    email = Answer(
-        field_id=new_id(), key="mail", type="EMAIL", values=[f"guest-{number}@example.com"]
-    )
-    return Feedback.model_validate(
-        {
-            "id": _feedback_id(form_id, number),
-            "account_id": account_id,
-            "kind": FormKind.CONTACT_FORM,
-            "form_id": form_id,
-            "form_version": "0" * 32,
-            "language": "fr",
-            "source": "Site",
-            "context_id": form_id,
-            "answers": (email,),
-            "rating": 9,
-            "created_at": clock.now(),
-        }
-    )
-
-
-def _wait_until_listed(account_id: str, count: int) -> None:
-    deadline = time.monotonic() + _TIMEOUT_S
-    while list_customers(account_id, PageRequest(limit=1)).meta.total_items < count:
-        assert time.monotonic() < deadline, "not all customers are listed"
-        time.sleep(0.1)
+def _is_listed(account_id: str, count: int) -> bool:
+    return list_customers(account_id, PageRequest(limit=1)).meta.total_items >= count
 
 
 def _list_all(account_id: str, count: int) -> list[Customer]:
@@ -330,11 +291,9 @@ def _list_all(account_id: str, count: int) -> list[Customer]:
 
 
 def _disorder(listed: Sequence[Customer]) -> timedelta:
-    newest, disorder = datetime.min.replace(tzinfo=UTC), timedelta()
-    for customer in listed:
-        newest = max(newest, customer.created_at)
-        disorder = max(disorder, newest - customer.created_at)
-    return disorder
+    created = [customer.created_at for customer in listed]
+    delays = (newest - at for at, newest in zip(created, accumulate(created, max), strict=True))
+    return max(delays, default=timedelta())
 
 
 _in_batches: Final = partial(

@@ -1,14 +1,11 @@
-"""Measure the cost of webhook deliveries, and compare it with the cost of minimal scripts."""
+"""Measure the cost of webhook deliveries, and compare it with the cost of a minimal script."""
 
-import asyncio
 import hashlib
 import hmac
 import json
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from statistics import median
 from typing import Any, Final
 
@@ -20,7 +17,7 @@ from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.workflows.manage import save_workflow
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import connected_process, running_cloud
-from benchmarks.report import Section, Table
+from benchmarks.report import Section, Table, met
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -29,6 +26,7 @@ from chalicelib.domain.webhooks.execution import Execution, ExecutionPointer, Ex
 from chalicelib.services.webhooks import send
 from chalicelib.settings import settings
 from chalicelib.storage import executions
+from tests.local_server import serving
 
 DELIVERIES: Final = 1_000
 ROUNDS: Final = 5
@@ -37,19 +35,22 @@ _BATCH: Final = 10
 _WARM_UP: Final = 50
 _SECRET: Final = b"a secret of no account at all, 32 b"
 _BODY: Final = json.dumps({"event": "workflow.action.webhook", "metadata": {"k": "v" * 300}})
-_RESPONSE: Final = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
+_RECEIVED: Final = (200, {"Connection": "close"}, b"ok")
+
+Deliver = Callable[[list[ExecutionPointer]], object]
 
 
 def measure() -> Section:
     """Measure every contender once per round, in a new process each, and return the results."""
     samples: dict[str, list[tuple[float, float]]] = {name: [] for name in _CONTENDERS}
-    with running_cloud() as cloud, _receiver() as port:
+    with running_cloud() as cloud, serving(lambda *_: _RECEIVED) as port:
         for _ in range(ROUNDS):
             for name, rounds in samples.items():
                 with connected_process(cloud) as process:
                     rounds.append(process.submit(_deliver, name, port).result())
     rows = [(name, *map(median, zip(*rounds, strict=True))) for name, rounds in samples.items()]
     ratio = rows[0][2] / rows[1][2]
+    targets = {f"at most {BUDGET} times its CPU time, measured {ratio:.2f}": ratio <= BUDGET}
     return Section(
         "Deliveries of webhooks",
         [
@@ -58,14 +59,10 @@ def measure() -> Section:
             " action, validates the address, signs and posts the body, evaluates the response and"
             " writes the outcome. It makes two DynamoDB requests per webhook. Another process keeps"
             " the tables in memory and responds to these requests; botocore still signs the"
-            " requests and parses the responses."
-            " The bare script signs and posts with urllib3, opens a new connection per webhook, and"
-            " makes two equivalent DynamoDB requests with boto3."
-            f" Target: at most {BUDGET} times its CPU time, measured {ratio:.2f}.",
-            Table(
-                {"": "", "deliveries per second": ".0f", "CPU per delivery, µs": ".0f"},
-                rows,
-            ),
+            " requests and parses the responses. The bare script sends the same two requests with"
+            " boto3, signs and posts the body with urllib3, and opens a new connection per"
+            f" webhook. Target: {met(targets)}.",
+            Table({"": "", "deliveries per second": ".0f", "CPU per delivery, µs": ".0f"}, rows),
         ],
     )
 
@@ -84,8 +81,9 @@ def _deliver(contender: str, port: int) -> tuple[float, float]:
     created = [new_execution(*ids) for _ in range(_WARM_UP + DELIVERIES)]
     executions.create(created)
     pointers = [execution.pointer for execution in created]
-    deliver = _CONTENDERS[contender](url)
-    deliver(pointers[:_WARM_UP])
+    send.send_webhook(pointers[0])  # reads the workflow and the secret, which are then cached
+    deliver = _CONTENDERS[contender](url, pointers)
+    deliver(pointers[2:_WARM_UP])
     with measured() as cost:
         deliver(pointers[_WARM_UP:])
     return DELIVERIES / cost.seconds, cost.cpu_s / DELIVERIES * 1e6
@@ -105,10 +103,7 @@ def new_execution(account_id: str, workflow_id: str, action_id: str) -> Executio
     )
 
 
-Deliver = Callable[[list[ExecutionPointer]], object]
-
-
-def _service(_url: str) -> Deliver:
+def _service(*_: Any) -> Deliver:
     def deliver(pointers: list[ExecutionPointer]) -> None:
         for batch in in_groups(pointers, _BATCH):
             outcomes = map_concurrently(send.send_webhook, batch, send.WORKER.max_concurrency)
@@ -117,56 +112,34 @@ def _service(_url: str) -> Deliver:
     return deliver
 
 
-def _recorded(url: str) -> Deliver:
+def _bare(url: str, pointers: list[ExecutionPointer]) -> Deliver:
+    """Return a script that repeats the requests of a delivery of the service, for each pointer."""
     client: Any = boto3.client("dynamodb")
+    with measured() as delivery:
+        send.send_webhook(pointers[1])
+
+    def repeated(pointer: ExecutionPointer) -> tuple[dict[str, Any], dict[str, Any]]:
+        ids = pointers[1].execution_id.encode(), pointer.execution_id.encode()
+        claim, save = [json.loads(body.replace(*ids)) for _, body in delivery.requests]
+        return claim, save | {"ClientRequestToken": new_id()}
+
+    requests = {pointer: repeated(pointer) for pointer in pointers}
     post = _signed_post(url)
-    table = settings().resource_name("executions")
 
-    def claim_post_and_finish(pointer: ExecutionPointer) -> None:
-        now = int(time.time())
-        key = {"execution_id": {"S": pointer.execution_id}, "part": {"S": "execution"}}
-        claimed = client.update_item(
-            TableName=table,
-            Key=key,
-            UpdateExpression="ADD attempt :one, claims :one"
-            " SET leased_until = :lease_end, due_at = :lease_end",
-            ConditionExpression="#state = :pending AND (attribute_not_exists(#leased_until)"
-            " OR #leased_until <= :now)",
-            ExpressionAttributeNames={"#state": "state", "#leased_until": "leased_until"},
-            ExpressionAttributeValues={
-                ":one": {"N": "1"},
-                ":pending": {"S": "PENDING"},
-                ":now": {"N": str(now)},
-                ":lease_end": {"N": str(now + 45)},
-            },
-            ReturnValues="ALL_NEW",
-        )["Attributes"]
-        post(pointer)
-        update = {
-            "TableName": table,
-            "Key": key,
-            "UpdateExpression": "SET #state = :done, settled = :attempt, ended_at = :now"
-            " REMOVE leased_until, due_at, work_shard",
-            "ConditionExpression": "#attempt = :attempt",
-            "ExpressionAttributeNames": {"#attempt": "attempt", "#state": "state"},
-            "ExpressionAttributeValues": {
-                ":done": {"S": "SUCCEEDED"},
-                ":attempt": claimed["attempt"],
-                ":now": {"N": str(now)},
-            },
-        }
-        attempt = key | {"part": {"S": "attempt"}, "status": {"N": "200"}}
-        put = {"TableName": table, "Item": attempt}
-        client.transact_write_items(TransactItems=[{"Update": update}, {"Put": put}])
+    def deliver(pointer: ExecutionPointer) -> None:
+        claim, save = requests[pointer]
+        client.update_item(**claim)
+        post()
+        client.transact_write_items(**save)
 
-    return lambda pointers: map_concurrently(claim_post_and_finish, pointers, _BATCH)
+    return lambda pointers: map_concurrently(deliver, pointers, _BATCH)
 
 
-def _signed_post(url: str) -> Callable[[ExecutionPointer], None]:
+def _signed_post(url: str) -> Callable[[], None]:
     pool = urllib3.PoolManager(maxsize=_BATCH)
     body = _BODY.encode()
 
-    def post(_: ExecutionPointer) -> None:
+    def post() -> None:
         timestamp = str(int(time.time()))
         signed = hmac.new(_SECRET, f"{timestamp}.".encode() + body, hashlib.sha256)
         headers = {
@@ -182,26 +155,4 @@ def _signed_post(url: str) -> Callable[[ExecutionPointer], None]:
     return post
 
 
-_CONTENDERS: Final = {
-    "this service": _service,
-    "bare urllib3 and boto3": _recorded,
-}
-
-
-@contextmanager
-def _receiver() -> Iterator[int]:
-    """Start a receiver in a thread, for the time of a ``with`` block. Yield its port."""
-    loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(asyncio.start_server(_respond, "127.0.0.1", 0))
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    yield server.sockets[0].getsockname()[1]
-    loop.call_soon_threadsafe(loop.stop)
-
-
-async def _respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Respond to a POST request with 200, with minimal CPU time."""
-    head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
-    await reader.readexactly(int(length))
-    writer.write(_RESPONSE)
-    writer.close()
+_CONTENDERS: Final = {"this service": _service, "bare urllib3 and boto3": _bare}

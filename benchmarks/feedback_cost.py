@@ -6,33 +6,34 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Final
 
 from typer.testing import CliRunner
 
 from admin.main import app
 from admin.services.accounts.manage import create_account
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.forms.save import save_contact_form
-from benchmarks.create_cost import respondent_feedback
 from benchmarks.gateway_event import ACCOUNT_ID
 from benchmarks.measurement import measured
-from benchmarks.memory_cloud import connect, running_cloud
+from benchmarks.memory_cloud import connect_to, running_cloud
 from benchmarks.report import Section, Table
+from benchmarks.sample_account import (
+    BRAND_ID,
+    CONTACT_FORM_ID,
+    respondent_feedback,
+    save_places,
+)
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.daily import Numbers, group_of, numbers_of
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.ids import derived_id
 from chalicelib.domain.work import WorkState
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.statistics import StatisticsRow
 
 FEEDBACK: Final = 100_000
 _PERIOD: Final = timedelta(days=365)
-_BRAND, _STORE, _FORM = (derived_id("feedback cost", name) for name in ("brand", "store", "form"))
 _COMMENTS: Final = (
     "Everything was fine, thank you.",
     "We waited for half an hour, and the soup was cold.",
@@ -42,11 +43,15 @@ _COMMENTS: Final = (
 
 def measure() -> Section:
     """Measure lists, filters, exports and reports."""
+    since = f"{clock.now() - timedelta(days=30):%F}"
     with running_cloud() as cloud, tempfile.TemporaryDirectory() as folder:
-        connect(cloud)
+        connect_to(cloud)
         _load()
         rows = [
-            _measured(name, ["feedback", *words]) for name, words in _commands(Path(folder)).items()
+            _row("list --rating 0..2", "list", "--rating", "0..2"),
+            _row("list --contains, no match", "list", "--since", since, "--contains", "xyzzy"),
+            _row("report, 12 weeks", "report", "--output", f"{folder}/report.html"),
+            _row("export, csv", "export", "--output", f"{folder}/all.csv"),
         ]
     return Section(
         "Operator commands",
@@ -64,19 +69,10 @@ def measure() -> Section:
     )
 
 
-def _commands(folder: Path) -> dict[str, list[str]]:
-    since = (clock.now() - timedelta(days=30)).date().isoformat()
-    return {
-        "list --rating 0..2": ["list", ACCOUNT_ID, "--rating", "0..2"],
-        "list --contains, no match": ["list", ACCOUNT_ID, "--since", since, "--contains", "xyzzy"],
-        "report, 12 weeks": ["report", ACCOUNT_ID, "--output", str(folder / "report.html")],
-        "export, csv": ["export", ACCOUNT_ID, "--output", str(folder / "all.csv")],
-    }
-
-
-def _measured(name: str, words: list[str]) -> tuple[Any, ...]:
+def _row(name: str, command: str, *options: str) -> tuple[Any, ...]:
     before = _peak_mb()
     with measured() as cost:
+        words = ["feedback", command, ACCOUNT_ID, *options]
         result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return name, cost.seconds, cost.cpu_s, len(cost.requests), _peak_mb() - before
@@ -89,11 +85,10 @@ def _peak_mb() -> float:
 def _load() -> None:
     """Write the rows of processed feedback and of statistics directly to the tables."""
     create_account("Maison Lumen", ACCOUNT_ID)
-    save_brand(ACCOUNT_ID, {"id": _BRAND, "name": "Maison Lumen"})
-    save_store(ACCOUNT_ID, {"id": _STORE, "name": "Lyon", "brandId": _BRAND})
+    save_places(ACCOUNT_ID)
     fields = [{"key": "nps", "type": "NPS"}, {"key": "why", "type": "LONG_TEXT"}]
-    form = {"id": _FORM, "name": "Contact", "language": "en", "brandId": _BRAND, "fields": fields}
-    saved = save_contact_form(ACCOUNT_ID, form)
+    form = {"name": "Contact", "language": "en", "brandId": BRAND_ID, "fields": fields}
+    saved = save_contact_form(ACCOUNT_ID, form | {"id": CONTACT_FORM_ID})
     numbers: dict[str, Numbers] = defaultdict(Numbers)
     with FeedbackRow.batch_write() as batch:
         for record in _records(*(field.id for field in saved.fields)):
@@ -116,16 +111,10 @@ def _load() -> None:
 def _records(nps_id: str, why_id: str) -> Iterator[Feedback]:
     randomness, now = random.Random(0), clock.now()
     for number in range(FEEDBACK):
-        rating = randomness.randint(0, 10)
+        rating, comment = randomness.randint(0, 10), randomness.choice(_COMMENTS)
         nps = Answer(field_id=nps_id, key="nps", type=FieldType.NPS, values=[str(rating)])
-        comment = randomness.choice(_COMMENTS)
         why = Answer(field_id=why_id, key="why", type=FieldType.LONG_TEXT, values=[comment])
-        changes = {
-            "brand_id": _BRAND,
-            "store_id": _STORE,
-            "context_id": _STORE,
-            "answers": (nps, why),
-            "rating": rating,
-            "created_at": now - _PERIOD * ((FEEDBACK - number) / FEEDBACK),
-        }
-        yield respondent_feedback(ACCOUNT_ID, _FORM, number).model_copy(update=changes)
+        created_at = now - _PERIOD * ((FEEDBACK - number) / FEEDBACK)
+        changes = {"answers": (nps, why), "rating": rating, "created_at": created_at}
+        record = respondent_feedback(ACCOUNT_ID, CONTACT_FORM_ID, number)
+        yield record.model_copy(update={"brand_id": BRAND_ID, **changes})

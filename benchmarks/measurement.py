@@ -17,39 +17,34 @@ class Measurement:
 
     Attributes:
         started: the time of ``time.perf_counter()`` at the start.
-        requests: the target of each AWS request of all threads: ``"DynamoDB_20120810.GetItem"``.
-            It is empty for services that do not name it in a header, such as SES.
+        requests: the operation and the body of each AWS request of all threads, with retries. The
+            operation is empty for services that do not name it in a header, such as SES.
     """
 
     started: float = 0.0
     seconds: float = 0.0
     cpu_s: float = 0.0
-    requests: list[str] = field(default_factory=list)
+    requests: list[tuple[str, Any]] = field(default_factory=list)
 
 
 @contextmanager
-def measured(added_ms: float = 0) -> Iterator[Measurement]:
-    """Measure the ``with`` block, and delay each of its AWS requests.
-
-    The function patches the botocore method that sends HTTP requests, so it counts and delays
-    retries too.
-    """
+def measured() -> Iterator[Measurement]:
+    """Measure the ``with`` block. Replace botocore's method that sends HTTP requests to count."""
     measurement = Measurement()
     send = URLLib3Session.send
 
-    def delayed_send(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
-        measurement.requests.append(target_of(request))
-        time.sleep(added_ms / 1000)
+    def counting_send(session: URLLib3Session, request: AWSPreparedRequest) -> Any:
+        measurement.requests.append((operation_of(request), request.body))
         return send(session, request)
 
-    with patch.object(URLLib3Session, "send", delayed_send):
+    with patch.object(URLLib3Session, "send", counting_send):
         measurement.started, cpu = time.perf_counter(), time.process_time()
         yield measurement
         measurement.seconds = time.perf_counter() - measurement.started
         measurement.cpu_s = time.process_time() - cpu
 
 
-def target_of(request: AWSPreparedRequest) -> str:
-    """Return the service and the name of the operation that an AWS request calls."""
+def operation_of(request: AWSPreparedRequest) -> str:
+    """Return the name of the operation that an AWS request calls."""
     target = request.headers.get("X-Amz-Target", "")
-    return target if isinstance(target, str) else target.decode()
+    return (target if isinstance(target, str) else target.decode()).rpartition(".")[2]

@@ -1,19 +1,17 @@
-"""Keep the tables and queues of a stage in memory, in a process that several processes share.
+"""Keep the tables and queues of a stage in memory, in this process or in one that several share.
 
-Botocore still signs the requests and parses the responses; only its HTTP exchange is replaced, by a
-local socket.
+Botocore still signs the requests and parses the responses; only its HTTP exchange is replaced.
 """
 
-import asyncio
 import json
-import socket
 import tempfile
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -24,19 +22,26 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 from botocore.httpsession import URLLib3Session
 
-from benchmarks.measurement import target_of
+from benchmarks.measurement import operation_of
 from benchmarks.processes import SPAWN, STAGE, child_process
 from tests.aws.tables import Request, Tables
 
-_LENGTH_BYTES: Final = 4
 _BACKLOG: Final = 1_000
+
+Exchange = Callable[[str, bytes], tuple[int, dict[str, str], bytes]]
+"""Returns the status, the headers and the body of the response to an operation with a body."""
 
 
 class MemoryCloud(Tables):
-    """The tables and queues of a stage. Indexes and eventually consistent reads have no lag."""
+    """The tables and queues of a stage. Indexes and eventually consistent reads have no lag.
 
-    def __init__(self, stage: str) -> None:
-        super().__init__(stage, time.time)
+    Args:
+        latency_s: the duration of a request. Other writes of the rows of a transaction conflict
+            during this time, and reads return the earlier rows.
+    """
+
+    def __init__(self, latency_s: float = 0.0) -> None:
+        super().__init__(STAGE, time.time, delays_s=lambda number: [latency_s] * number)
         self._queues: defaultdict[str, deque[str]] = defaultdict(deque)
 
     def GetQueueUrl(self, request: Request) -> Any:  # noqa: N802
@@ -49,9 +54,10 @@ class MemoryCloud(Tables):
         return {"Successful": sent, "Failed": []}
 
     def ReceiveMessage(self, request: Request) -> Any:  # noqa: N802
-        """Return all messages, and delete them."""
-        messages = self._queues.pop(request["QueueUrl"], ())
-        return {"Messages": [{"ReceiptHandle": "", "Body": body} for body in messages]}
+        """Return up to ``MaxNumberOfMessages`` messages, and delete them."""
+        queue = self._queues[request["QueueUrl"]]
+        bodies = [queue.popleft() for _ in range(min(len(queue), request["MaxNumberOfMessages"]))]
+        return {"Messages": [{"ReceiptHandle": "", "Body": body} for body in bodies]}
 
     def DeleteMessageBatch(self, _: Request) -> Any:  # noqa: N802
         return {"Successful": [], "Failed": []}
@@ -59,41 +65,72 @@ class MemoryCloud(Tables):
     def GetSecretValue(self, _: Request) -> Any:  # noqa: N802
         return {"SecretString": "s" * 64}
 
-    def response(self, operation: str, body: bytes) -> tuple[int, bytes]:
-        """Return the status and the body of the response to a request."""
+    def exchange(self, operation: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        """Return the status, the headers and the body of the response to a request."""
         try:
-            return 200, json.dumps(self.respond(operation, json.loads(body))).encode()
+            status, response = 200, self.respond(operation, json.loads(body))
         except ClientError as failed:
-            error = {"__type": failed.response["Error"]["Code"], **failed.response}
-            return 400, json.dumps(error).encode()
+            status = 400
+            response = {"__type": failed.response["Error"]["Code"], **failed.response}
+        content = json.dumps(response).encode()
+        return status, _headers(content, crc32(content)), content
 
 
-def serve(path: Path, stage: str) -> None:
-    """Respond to requests on a local socket until the process is stopped."""
-    cloud = MemoryCloud(stage)
+def _headers(content: bytes, checksum: int) -> dict[str, str]:
+    return {
+        "Server": "Server",
+        "Date": "Fri, 20 Nov 2026 10:00:00 GMT",
+        "Content-Type": "application/x-amz-json-1.0",
+        "Content-Length": str(len(content)),
+        "Connection": "keep-alive",
+        "x-amzn-RequestId": "9P1QKJ2V3S5T7U9W1X3Y5Z7A9BVV4KQNSO5AEMVJF66Q9ASUAAJG",
+        "x-amz-crc32": str(checksum),
+    }
 
-    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError):
-            while True:
-                length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
-                operation, _, body = (await reader.readexactly(length)).partition(b"\n")
-                status, content = cloud.response(operation.decode(), body)
-                writer.write(_frame(b"%d\n%d\n%b" % (status, crc32(content), content)))
 
-    async def run() -> None:
-        server = await asyncio.start_unix_server(respond, path, backlog=_BACKLOG)
-        await server.serve_forever()
+def connect(exchange: Exchange) -> None:
+    """Respond to all further AWS requests of this process."""
 
-    with suppress(KeyboardInterrupt):
-        asyncio.run(run())
+    def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
+        assert isinstance(request.body, bytes)
+        status, headers, body = exchange(operation_of(request), request.body)
+        content = SimpleNamespace(stream=lambda **_: iter([body]))
+        return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), content)
+
+    setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
+
+
+class CloudClient(threading.local):
+    """Sends AWS requests to the cloud with this socket, with a connection for each thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = Client(str(path))
+
+    def exchange(self, operation: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        """Return the status, the headers and the body of the response to a request."""
+        self._connection.send_bytes(operation.encode() + b"\n" + body)
+        status, checksum, content = self._connection.recv_bytes().split(b"\n", 2)
+        return int(status), _headers(content, int(checksum)), content
+
+
+def connected_process(path: Path) -> ProcessPoolExecutor:
+    """Return an executor with one new process, whose AWS requests the cloud responds to."""
+    process = child_process()
+    process.submit(connect_to, path).result()
+    return process
+
+
+def connect_to(path: Path) -> None:
+    """Let the cloud with this socket respond to all further AWS requests of this process."""
+    connect(CloudClient(path).exchange)
 
 
 @contextmanager
-def running_cloud() -> Iterator[Path]:
+def running_cloud(latency_ms: float = 0.0) -> Iterator[Path]:
     """Run a cloud in a process, for the time of a ``with`` block. Yield the path of its socket."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cloud"
-        process = SPAWN.Process(target=serve, args=(path, STAGE), daemon=True)
+        process = SPAWN.Process(target=_serve, args=(path, latency_ms / 1000), daemon=True)
         process.start()
         try:
             while not path.exists():
@@ -105,68 +142,19 @@ def running_cloud() -> Iterator[Path]:
             process.join()
 
 
-class CloudClient(threading.local):
-    """Sends AWS requests to the cloud with this socket, with a connection for each thread."""
+def _serve(path: Path, latency_s: float) -> None:
+    """Respond to requests on a local socket until the process is stopped."""
+    cloud = MemoryCloud(latency_s)
 
-    def __init__(self, path: Path) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(path))
-        self._responses = self._socket.makefile("rb")
+    def respond(connection: Connection) -> None:
+        with suppress(EOFError, ConnectionError):
+            while True:
+                operation, _, body = connection.recv_bytes().partition(b"\n")
+                status, headers, content = cloud.exchange(operation.decode(), body)
+                time.sleep(latency_s)
+                checksum = headers["x-amz-crc32"].encode()
+                connection.send_bytes(b"%d\n%b\n%b" % (status, checksum, content))
 
-    def respond(self, request: AWSPreparedRequest) -> AWSResponse:
-        """Return the response of the cloud to an AWS request."""
-        assert isinstance(request.body, bytes)
-        status, headers, body = self.exchange(operation_of(request), request.body)
-        return response_to(request, status, headers, body)
-
-    def exchange(self, operation: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
-        """Return the status, the headers and the body of the response to a request."""
-        self._socket.sendall(_frame(operation.encode() + b"\n" + body))
-        header = self._responses.read(_LENGTH_BYTES)
-        assert header, f"The cloud failed during {operation}."
-        length = int.from_bytes(header, "big")
-        status, checksum, content = self._responses.read(length).split(b"\n", 2)
-        headers = {
-            "Server": "Server",
-            "Date": "Fri, 20 Nov 2026 10:00:00 GMT",
-            "Content-Type": "application/x-amz-json-1.0",
-            "Content-Length": str(len(content)),
-            "Connection": "keep-alive",
-            "x-amzn-RequestId": "9P1QKJ2V3S5T7U9W1X3Y5Z7A9BVV4KQNSO5AEMVJF66Q9ASUAAJG",
-            "x-amz-crc32": checksum.decode(),
-        }
-        return int(status), headers, content
-
-
-def connect(path: Path) -> None:
-    """Send the AWS requests of this process to the cloud with this socket, until it ends."""
-    client = CloudClient(path)
-
-    def send(_session: Any, request: AWSPreparedRequest) -> AWSResponse:
-        return client.respond(request)
-
-    setattr(URLLib3Session, "send", send)  # noqa: B010 - replaces a method
-
-
-def connected_process(path: Path) -> ProcessPoolExecutor:
-    """Return an executor with one new process, whose AWS requests the cloud responds to."""
-    process = child_process()
-    process.submit(connect, path).result()
-    return process
-
-
-def operation_of(request: AWSPreparedRequest) -> str:
-    """Return the name of the operation that an AWS request calls."""
-    return target_of(request).rpartition(".")[2]
-
-
-def response_to(
-    request: AWSPreparedRequest, status: int, headers: dict[str, str], body: bytes
-) -> AWSResponse:
-    """Return the response to a request, as botocore's HTTP exchange returns it."""
-    content = SimpleNamespace(stream=lambda **_: iter([body]))
-    return AWSResponse(request.url, status, HTTPHeaders.from_dict(headers), content)
-
-
-def _frame(content: bytes) -> bytes:
-    return len(content).to_bytes(_LENGTH_BYTES, "big") + content
+    with Listener(str(path), backlog=_BACKLOG) as listener:
+        while True:
+            threading.Thread(target=respond, args=(listener.accept(),), daemon=True).start()

@@ -1,23 +1,21 @@
 """Measure how fast a browser on a slow network displays the page of a contact form."""
 
 import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
-from threading import Thread
 from typing import Final
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from chalice.test import Client
+from playwright.sync_api import Browser
 
-from benchmarks import sample_account
-from benchmarks.own_cloud import deploy_app, own_cloud
+from app import app
+from benchmarks.memory_cloud import MemoryCloud, connect
 from benchmarks.report import Section, Table
+from benchmarks.sample_account import with_contact_form
 from chalicelib.web.pages.assets import SCRIPTS, STYLE_SHEET, asset_text
-from tests.chromium.browser import chromium
+from tests.chromium.browser import open_page
+from tests.local_server import Response, serving
 
 ROUNDS: Final = 7
 _STATIC_FORM: Final = Path(__file__).parent / "static_form.html"
@@ -33,27 +31,26 @@ _SLOW_4G: Final = {
 }
 """The values of "Slow 4G" in Chromium's developer tools: milliseconds and bytes per second."""
 _WITHOUT_IMAGES: Final = "--host-resolver-rules=MAP *.example.com ~NOTFOUND"
-_SLOWER_CPU: Final = {"rate": 4}
 _IS_PAINTED: Final = "performance.getEntriesByName('first-contentful-paint').length > 0"
 _TIMES: Final = """() => {
     const [paint] = performance.getEntriesByName('first-contentful-paint');
     const [visit] = performance.getEntriesByType('navigation');
-    return [visit.responseStart, paint.startTime, visit.domContentLoadedEventEnd];
+    return [paint.startTime, Math.max(paint.startTime, visit.domContentLoadedEventEnd)];
 }"""
 
 
 def measure() -> Section:
-    """Measure the page, a hand-written page and the JSON view on a local cloud."""
-    with own_cloud() as cloud, _browser() as browser, _compressing(cloud.endpoint) as gateway:
-        api = deploy_app().removeprefix(cloud.endpoint)
-        _, form_id = sample_account.with_contact_form()
-        page = f"{gateway}{api}/public/contact-form/page?id={form_id}"
-        view = f"{api}/public/contact-form?id={form_id}"
+    """Measure the page and a hand-written page."""
+    connect(MemoryCloud().exchange)
+    _, form_id = with_contact_form()
+    with serving(_respond) as port, open_page(_WITHOUT_IMAGES) as page:
+        browser, address = page.context.browser, f"http://127.0.0.1:{port}"
+        assert browser
+        form = f"{address}/public/contact-form/page?id={form_id}"
         rows = [
-            ("page, first visit", *_visits(browser, page)),
-            ("page, later visit", *_visits(browser, page, is_first=False)),
-            ("hand-written page", *_visits(browser, f"{gateway}{_HAND_WRITTEN}{view}")),
-            ("JSON view", *_visits(browser, f"{gateway}{view}")),
+            ("page, first visit", *_visits(browser, form)),
+            ("page, later visit", *_visits(browser, form, is_first=False)),
+            ("hand-written page", *_visits(browser, address + _HAND_WRITTEN)),
         ]
     sizes = ", ".join(
         f"{name} {len(gzip.compress(asset_text(name).encode())):,}"
@@ -63,13 +60,12 @@ def measure() -> Section:
         "Speed of a page",
         [
             "The contact form of the demo in Chromium with the network profile Slow 4G and a CPU"
-            " that is four times slower, on a local cloud; medians. The hand-written page has the"
-            " same fields, no style sheet and no script, and replaces the body of a JSON view from"
-            " the same gateway. A later visit has the script in the browser's cache. Interactive"
-            " means painted and with the script loaded. The bytes include headers. Responses are"
-            " compressed, as by the gateway on AWS.",
+            " that is four times slower, with the app in process; medians. The hand-written page"
+            " has the same fields, no style sheet and no script. A later visit has the script in"
+            " the browser's cache. Interactive means painted and with the script loaded. The bytes"
+            " include headers. Responses are compressed, as by the gateway on AWS.",
             Table(
-                {"response": "", "requests": ".0f", "bytes": ",.0f", "first byte, ms": ",.0f"}
+                {"response": "", "requests": ".0f", "bytes": ",.0f"}
                 | {"first paint, ms": ",.0f", "interactive, ms": ",.0f"},
                 rows,
             ),
@@ -78,96 +74,45 @@ def measure() -> Section:
     )
 
 
-@contextmanager
-def _compressing(endpoint: str) -> Iterator[str]:
-    """Compress responses as API Gateway does, which the local gateway does not. Yield a base URL.
-
-    Requests with the prefix `_HAND_WRITTEN` receive the hand-written page instead of the response.
-
-    Args:
-        endpoint: the base URL of the local gateway.
-    """
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            path = self.path.removeprefix(_HAND_WRITTEN)
-            try:
-                with urlopen(endpoint + path) as response:  # noqa: S310 - the local gateway
-                    body, headers = response.read(), response.headers
-            except HTTPError as error:  # There is no icon of the site.
-                self.send_error(error.code)
-                return
-            if path != self.path:
-                body = _STATIC_FORM.read_bytes()
-                headers.replace_header("Content-Type", "text/html")
-            self.send_response(200)
-            for name in ("Content-Type", "Cache-Control", "Content-Security-Policy"):
-                if name in headers:
-                    self.send_header(name, headers[name])
-            if len(body) >= _MIN_COMPRESSED_BYTES:
-                body = gzip.compress(body)
-                self.send_header("Content-Encoding", "gzip")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Write no log."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@contextmanager
-def _browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium(),
-            args=["--no-sandbox", "--no-proxy-server", _WITHOUT_IMAGES],
-        )
-        yield browser
-        browser.close()
+def _respond(method: str, path: str, headers: Mapping[str, str], _body: bytes) -> Response:
+    """Return the response of the app, compressed as API Gateway does."""
+    if path == _HAND_WRITTEN:
+        status, sent, body = 200, {"Content-Type": "text/html"}, _STATIC_FORM.read_bytes()
+    else:
+        with Client(app) as client:
+            response = client.http.request(method, path, dict(headers))
+        status, sent, body = response.status_code, dict(response.headers), response.body
+    if len(body) >= _MIN_COMPRESSED_BYTES:
+        return status, sent | {"Content-Encoding": "gzip"}, gzip.compress(body)
+    return status, sent, body
 
 
 def _visits(browser: Browser, url: str, *, is_first: bool = True) -> Iterator[float]:
     """Visit the page several times, each time with an empty cache or with a filled cache.
 
-    Yield the medians of the requests, the bytes, and the times until the first byte, the first
-    contentful paint, and the end of `DOMContentLoaded`, when the script has run.
+    Yield the medians of the requests, the bytes, and the times until the first contentful paint,
+    and until the page is painted and its script has run.
     """
-    _visit(browser, url, is_first=True)  # starts the function
     visits = [_visit(browser, url, is_first=is_first) for _ in range(ROUNDS)]
     return map(median, zip(*visits, strict=True))
 
 
 def _visit(browser: Browser, url: str, *, is_first: bool) -> tuple[float, ...]:
+    received: list[int] = []
     with browser.new_context() as context:
         context.set_default_timeout(_TIMEOUT_MS)
         if not is_first:
             context.new_page().goto(url)
         page = context.new_page()
-        received = _throttle(context, page)
+        devtools = context.new_cdp_session(page)
+        devtools.send("Network.enable")
+        devtools.send("Network.emulateNetworkConditions", _SLOW_4G)
+        devtools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        devtools.on(
+            "Network.loadingFinished", lambda event: received.append(event["encodedDataLength"])
+        )
         page.goto(url, wait_until="networkidle")
         page.wait_for_function(_IS_PAINTED)
-        first_byte, paint, loaded = page.evaluate(_TIMES)
-    return len(received), sum(received), first_byte, paint, max(paint, loaded)
-
-
-def _throttle(context: BrowserContext, page: Page) -> list[int]:
-    """Slow down the network and the CPU. Return a list that receives the size of each response."""
-    received: list[int] = []
-    devtools = context.new_cdp_session(page)
-    devtools.send("Network.enable")
-    devtools.send("Network.emulateNetworkConditions", _SLOW_4G)
-    devtools.send("Emulation.setCPUThrottlingRate", _SLOWER_CPU)
-    devtools.on(
-        "Network.loadingFinished",
-        lambda event: (
-            received.append(int(event["encodedDataLength"])) if event["encodedDataLength"] else None
-        ),
-    )
-    return received
+        times = page.evaluate(_TIMES)
+    transferred = [int(size) for size in received if size]
+    return len(transferred), sum(transferred), *times

@@ -6,10 +6,8 @@ import signal
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
-PROJECT: Final = Path(__file__).resolve().parent.parent
 SPAWN: Final = multiprocessing.get_context("spawn")
 STAGE: Final = "test"
 _ENVIRONMENT: Final = {

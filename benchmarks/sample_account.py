@@ -10,9 +10,11 @@ from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.forms.save import save_contact_form, save_survey
 from benchmarks.gateway_event import ACCOUNT_ID
+from chalicelib.domain import clock
+from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
@@ -52,7 +54,10 @@ def load() -> SampleAccount:
     account = create_account("Maison Lumen", ACCOUNT_ID)
     credential, secret = issue_key(account.id, "benchmark")
     save_places(account.id)
-    customers = [save_customer(account.id, each) for each in demo("customer")[:CUSTOMERS]]
+    definitions = demo("customer")
+    definitions += [definition | {"id": new_id()} for definition in definitions]
+    customers = [save_customer(account.id, each) for each in definitions[:CUSTOMERS]]
+    assert len(customers) == CUSTOMERS
     (shown,) = (each for each in demo("purchase") if id_of(MAIN_ACCOUNT, each) == SHOWN_PURCHASE)
     purchase = record_purchase(account.id, parse(shown, PurchaseDefinition))
     _save_copies(save_contact_form, contact_form())
@@ -75,14 +80,40 @@ def add_feedback() -> str:
     return ids[0]
 
 
+def respondent_feedback(account_id: str, form_id: str, number: int) -> Feedback:
+    """Build a feedback record of a new respondent, without storing it."""
+    email = Answer(
+        field_id=new_id(), key="mail", type="EMAIL", values=[f"guest-{number}@example.com"]
+    )
+    return Feedback.model_validate(
+        {
+            "id": feedback_id(form_id, number),
+            "account_id": account_id,
+            "kind": FormKind.CONTACT_FORM,
+            "form_id": form_id,
+            "form_version": "0" * 32,
+            "language": "fr",
+            "source": "Site",
+            "context_id": form_id,
+            "answers": (email,),
+            "rating": 9,
+            "created_at": clock.now(),
+        }
+    )
+
+
+def feedback_id(form_id: str, number: int) -> str:
+    """Return the id of the feedback with this number."""
+    return derived_id(form_id, str(number))
+
+
 def contact_form_answers() -> list[Definition]:
     """Return answers to all fields of the contact form."""
     fields = get_contact_form(CONTACT_FORM_ID).saved.fields
-    return [{"id": field.id, "values": [_example(field)]} for field in fields]
-
-
-def _example(field: SavedField) -> str:
-    return field.values[0] if field.values else field.type.rules.example
+    return [
+        {"id": field.id, "values": [*field.values, field.type.rules.example][:1]}
+        for field in fields
+    ]
 
 
 def with_contact_form() -> tuple[str, str]:

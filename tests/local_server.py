@@ -21,7 +21,7 @@ def serving(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[int
 
         def _respond(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, headers, content = respond(self.command, self.path, self.headers, body)
+            status, headers, content = respond(self.command, self.path, dict(self.headers), body)
             self.send_response_only(status)
             for name, value in {**headers, "Content-Length": str(len(content))}.items():
                 self.send_header(name, value)

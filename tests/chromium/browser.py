@@ -25,11 +25,11 @@ def chromium() -> str:
 
 
 @contextmanager
-def open_page() -> Iterator[Page]:
-    """Start a new browser with an empty page and yield the page."""
+def open_page(*options: str) -> Iterator[Page]:
+    """Start a new browser, with these options, with an empty page. Yield the page."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server"]
+            executable_path=chromium(), args=["--no-sandbox", "--no-proxy-server", *options]
         )
         try:
             yield browser.new_page()
