@@ -115,7 +115,7 @@ def _due_first() -> dict[str, int]:
 
 
 def list_all() -> list[Account]:
-    """Load all accounts with a table scan. Only the command line uses this."""
+    """Load all accounts with a table scan."""
     return [build_account(row) for row in AccountRow.scan()]
 
 

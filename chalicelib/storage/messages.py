@@ -1,4 +1,4 @@
-"""The table of sent messages. Bounces and complaints contain only the provider's message id."""
+"""The table of sent messages by the provider's message id, which bounces and complaints contain."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -6,7 +6,8 @@ SendingError
 ├── MessageRejected   the provider rejected the message; the outcome is final
 │   └── RecipientOptedOut   the provider knows that the recipient opted out
 ├── MessageNotSent    the message was not sent; it is sent later
-└── OutcomeUnknown    the customer may have received the message; it is never sent again
+│   └── RecipientNotVerified   the provider is in its sandbox; rejected after three days
+└── OutcomeUnknown    the customer may have received the message; only an operator sends it again
 """
 
 

@@ -137,7 +137,7 @@ class Solicitation:
 
     @property
     def outcome_is_final(self) -> bool:
-        """Whether the solicitation has an outcome. Only a link can replace an outcome."""
+        """Whether the solicitation has an outcome. Only a link or an operator can replace it."""
         return self.state not in (SolicitationState.PENDING, SolicitationState.PARKED)
 
 

@@ -96,7 +96,7 @@ class Execution:
         return self.feedback_id == TEST_FEEDBACK_ID
 
     def replay_result(self, now: datetime) -> ReplayResult:
-        """Return the result of a replay. Only an execution that failed or waits is replayed."""
+        """Return the result of a replay. Tests, successful and due executions are not replayed."""
         if self.is_test:
             return ReplayResult.TEST
         if self.state is ExecutionState.SUCCEEDED:

@@ -73,8 +73,8 @@ def submit_contact_form(
 def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
     """Store a submission to a survey and mark its tracker as used, then queue the feedback record.
 
-    Works like `submit_contact_form`, but a submission with a tracker always takes three AWS
-    requests.
+    Works like `submit_contact_form`, but a submission with a tracker takes three AWS requests also
+    with an idempotency key.
 
     Raises:
         TrackerRequired: the survey is private and the submission has no tracker.

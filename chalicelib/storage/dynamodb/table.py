@@ -1,8 +1,7 @@
 """The base class of all tables: a shared connection, stage-specific names, and error translation.
 
-Only the repositories use this module. PynamoDB models and errors must not leave `storage`. This
-module overrides parts of PynamoDB to save time. docs/decisions/aws-clients.md lists the overrides
-and the measured savings.
+PynamoDB models and errors must not leave `storage`. This module overrides parts of PynamoDB to save
+time. docs/decisions/aws-clients.md lists the overrides and the measured savings.
 """
 
 from collections.abc import Iterable, Iterator
