@@ -266,12 +266,13 @@ _DATE_TIME: Final = WithJsonSchema(
 
 Timestamp = Annotated[
     datetime,
-    Field(strict=False),
-    BeforeValidator(_timestamp),
     PlainSerializer(format_timestamp, return_type=str, when_used="json"),
     _DATE_TIME,
 ]
-"""A timestamp with an offset, returned in UTC with milliseconds."""
+"""A timestamp in a response: UTC, with milliseconds. It was validated before it was saved."""
+
+InputTimestamp = Annotated[Timestamp, Field(strict=False), BeforeValidator(_timestamp)]
+"""A timestamp in an input. It has an offset, and is converted to UTC."""
 
 TimestampText = Annotated[str, _DATE_TIME]
 """A timestamp in the format of the responses: UTC, milliseconds, ``Z``."""

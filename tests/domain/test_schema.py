@@ -13,11 +13,11 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import (
     MAX_JSON_LEVELS,
     Input,
+    InputTimestamp,
     ItemsDescribedAs,
     JsonObject,
     OmittedWhenNone,
     Resource,
-    Timestamp,
     with_offset,
 )
 
@@ -94,7 +94,7 @@ def test_validation_error_does_not_contain_input(model: type[BaseModel], field: 
 class Event(Input):
     """A definition with a timestamp."""
 
-    at: Timestamp
+    at: InputTimestamp
 
 
 @pytest.mark.parametrize(

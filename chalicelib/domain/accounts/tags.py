@@ -2,13 +2,13 @@
 
 from pydantic import Field
 
-from chalicelib.domain.schema import Identifier, Resource, Timestamp
+from chalicelib.domain.schema import Resource, Timestamp, UuidText
 
 
 class Tag(Resource):
     """A label on a customer."""
 
-    id: Identifier
+    id: UuidText
     created_at: Timestamp
     updated_at: Timestamp
     tag: str = Field(description="The tag's name.", examples=["VIP"])

@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.schema import Choice, Identifier, Input, Resource, Timestamp
+from chalicelib.domain.schema import Choice, Identifier, Input, Resource, Timestamp, UuidText
 
 
 class AttributeType(Choice):
@@ -23,7 +23,7 @@ class AttributeType(Choice):
 class CustomAttributeValue(Resource):
     """The value of one custom attribute."""
 
-    id: Identifier
+    id: UuidText
     created_at: Timestamp
     updated_at: Timestamp
     attribute: str = Field(description="The attribute's name.", examples=["Favourite dish"])

@@ -18,7 +18,7 @@ from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.language import Language
 from chalicelib.domain.paging import PageMeta, check_listable
 from chalicelib.domain.parsing import MAX_CUSTOMER_BYTES
-from chalicelib.domain.schema import Identifier, OmittedWhenNone, Resource, Timestamp
+from chalicelib.domain.schema import OmittedWhenNone, Resource, Timestamp, UuidText
 
 
 def identifier_fields(kind: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def identifier_fields(kind: Any) -> dict[str, Any]:
 class _Person(Resource):
     """The fields of a customer, except external identifiers and what the service computes."""
 
-    id: Identifier
+    id: UuidText
     created_at: Timestamp
     updated_at: Timestamp
     description: str | None = Field(

@@ -12,7 +12,7 @@ from pydantic import Field
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.merge import GroupRow, RowGroup
 from chalicelib.domain.parsing import MAX_ROWS
-from chalicelib.domain.schema import Identifier, Input, ItemsDescribedAs, Resource, Timestamp
+from chalicelib.domain.schema import Input, ItemsDescribedAs, Resource, Timestamp, UuidText
 from chalicelib.domain.work import WorkState
 
 MAX_LISTED_ERRORS: Final = 1_000
@@ -78,7 +78,7 @@ class AcceptedBatch(Resource):
     The valid rows of the batch are stored and queued for import.
     """
 
-    id: Identifier
+    id: UuidText
     status: ImportStatus
     row_count: int = Field(description="Number of rows queued for import.", examples=[2])
     rejected: tuple[RejectedRow, ...] = Field(description="Rows that failed validation.")
@@ -100,7 +100,7 @@ class ImportProgress(Resource):
     When the import ends, `created`, `filled`, `unchanged` and `failed` add up to `rowCount`.
     """
 
-    id: Identifier
+    id: UuidText
     status: ImportStatus = Field(examples=["COMPLETED"])
     row_count: int = Field(description="Number of rows queued for import.", examples=[1])
     created: int = Field(description="Number of rows that created a customer.", examples=[1])

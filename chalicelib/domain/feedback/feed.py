@@ -20,7 +20,7 @@ from chalicelib.domain.list_cursor import (
     read_cursor,
 )
 from chalicelib.domain.paging import WholeNumber
-from chalicelib.domain.schema import Identifier, Resource, Timestamp, UuidText
+from chalicelib.domain.schema import Identifier, InputTimestamp, Resource, Timestamp, UuidText
 
 _MAX_IDS: Final = 100
 _MAX_NUMBER: Final = 10**12
@@ -38,7 +38,7 @@ class FeedRequest(CursorRequest):
 
     _starts = ("updated_since",)
 
-    updated_since: Timestamp | None = Field(
+    updated_since: InputTimestamp | None = Field(
         default=None,
         description="Start with the changes since this time. Not allowed with a cursor.",
     )
@@ -53,10 +53,10 @@ class FeedRequest(CursorRequest):
     )
     min_rating: _Rating | None = Field(default=None, description="Lowest rating.")
     max_rating: _Rating | None = Field(default=None, description="Highest rating.")
-    created_since: Timestamp | None = Field(
+    created_since: InputTimestamp | None = Field(
         default=None, description="Only feedback created at this time or later."
     )
-    created_until: Timestamp | None = Field(
+    created_until: InputTimestamp | None = Field(
         default=None, description="Only feedback created before this time."
     )
     include_tests: bool = Field(

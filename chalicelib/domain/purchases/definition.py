@@ -19,7 +19,7 @@ from chalicelib.domain.input_errors import (
     unknown_reference,
 )
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
-from chalicelib.domain.schema import Identifier, Input, JsonObject, Timestamp, with_offset
+from chalicelib.domain.schema import Identifier, Input, InputTimestamp, JsonObject, with_offset
 
 MAX_DELAY: Final = timedelta(days=90)
 """The maximum time between the arrival of a purchase and the earliest time of its survey."""
@@ -50,13 +50,13 @@ class PurchaseDefinition(PurchaseKey):
     """
 
     store_id: Identifier = Field(description="Identifier of the store of the purchase.")
-    date: Timestamp = Field(
+    date: InputTimestamp = Field(
         description="Time of the purchase. A survey about a future purchase waits until then."
     )
-    start_date: Timestamp | None = Field(
+    start_date: InputTimestamp | None = Field(
         default=None, description="Start of the validity. The default is `date`."
     )
-    end_date: Timestamp | None = Field(
+    end_date: InputTimestamp | None = Field(
         default=None,
         description="End of the validity, not before `startDate`. The default is `date`.",
     )
@@ -73,7 +73,7 @@ class PurchaseDefinition(PurchaseKey):
     attributes: list[CustomAttributeDefinition] = Field(
         default_factory=list, max_length=100, description="Values of custom attributes."
     )
-    send_at: Timestamp | None = Field(
+    send_at: InputTimestamp | None = Field(
         default=None,
         description=f"Earliest time of the survey, at most {MAX_DELAY.days} days ahead. By default,"
         " the survey is sent as soon as the rules of the account allow it. An update without this"

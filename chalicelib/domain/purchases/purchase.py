@@ -9,7 +9,7 @@ from chalicelib.domain.customers.custom_attribute import CustomAttributeValue
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.schema import Identifier, Resource, Timestamp
+from chalicelib.domain.schema import Resource, Timestamp, UuidText
 
 
 class Purchase(Resource):
@@ -18,10 +18,10 @@ class Purchase(Resource):
     ``send_at`` is the earliest time of the survey that the partner chose; None without a choice.
     """
 
-    id: Identifier
+    id: UuidText
     created_at: Timestamp
     updated_at: Timestamp
-    store_id: Identifier = Field(description="Identifier of the store where the purchase was made.")
+    store_id: UuidText = Field(description="Identifier of the store where the purchase was made.")
     store_name: str = Field(
         default="", description="The current name of the store.", examples=["Lyon Bellecour"]
     )

@@ -10,7 +10,15 @@ from pydantic_core import PydanticCustomError
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest, period_errors
 from chalicelib.domain.paging import MAX_LIMIT, WholeNumber
-from chalicelib.domain.schema import Identifier, Input, Resource, Timestamp, UuidText, must
+from chalicelib.domain.schema import (
+    Identifier,
+    Input,
+    InputTimestamp,
+    Resource,
+    Timestamp,
+    UuidText,
+    must,
+)
 from chalicelib.domain.webhooks.execution import (
     Attempt,
     Execution,
@@ -37,10 +45,10 @@ class DeliveryListRequest(CursorRequest):
     """The requested page of webhook deliveries."""
 
     state: ExecutionState | None = Field(default=None, description="Only deliveries in this state.")
-    created_since: Timestamp | None = Field(
+    created_since: InputTimestamp | None = Field(
         default=None, description="Only deliveries created at this time or later."
     )
-    created_until: Timestamp | None = Field(
+    created_until: InputTimestamp | None = Field(
         default=None, description="Only deliveries created before this time."
     )
 
