@@ -13,7 +13,9 @@ from chalicelib.storage.webhook_secrets import WebhookSecretRow
 _KEPT_AFTER_REPLACEMENT: Final = timedelta(days=1)
 
 
-def save(account_id: str, active_from: datetime, secret: str, change: AccountChange) -> int:
+def save(
+    account_id: str, newest: str | None, active_from: datetime, secret: str, change: AccountChange
+) -> int:
     """Save a new secret, which replaces the account's active and scheduled secrets.
 
     Store the change for the audit in the same transaction.
@@ -23,11 +25,14 @@ def save(account_id: str, active_from: datetime, secret: str, change: AccountCha
 
     Return the number of deleted secrets.
 
+    Args:
+        newest: the sort key of the newest secret, as it was read before the time of the change. A
+            later secret would look like one that is not active yet.
+
     Raises:
         Contention: another rotation has saved a secret, or the account does not exist.
     """
     start, current_time = format_timestamp(active_from), format_timestamp(change.changed_at)
-    newest = accounts.find_newest_webhook_secret(account_id)
     rows = WebhookSecretRow.query(account_id, consistent_read=True)
     stored = {row.active_from: row for row in rows}
     others = [row for row in stored.values() if row.active_from != start]

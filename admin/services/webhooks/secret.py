@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from admin.services.accounts.manage import require_account
-from admin.storage import webhook_secrets
+from admin.storage import accounts, webhook_secrets
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import new_secret
 from chalicelib.domain.accounts.changes import AccountChange
@@ -57,10 +57,10 @@ def rotate_webhook_secret(
     secret = new_secret()
 
     def attempt() -> NewSecret:
-        now = clock.now()
+        newest, now = accounts.find_newest_webhook_secret(account_id), clock.now()
         start = active_from or now
         subject = f"{SUBJECT} {format_timestamp(start)}"
         change = AccountChange(now, subject, operator, None, "created")
-        return NewSecret(secret, webhook_secrets.save(account_id, start, secret, change))
+        return NewSecret(secret, webhook_secrets.save(account_id, newest, start, secret, change))
 
     return retry_on_contention(attempt)

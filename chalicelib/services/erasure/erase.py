@@ -76,8 +76,9 @@ def start_erasure(
 
     def attempt() -> Erasure:
         erasure_id = erasures.erasure_id(account_id, customer_id)
-        earlier, now = erasures.find_with_time(erasure_id)
+        # In this order, a customer that is erased meanwhile is found as such.
         customer = customers.find(account_id, customer_id)
+        earlier, now = erasures.find_with_time(erasure_id)
         if earlier and not _is_created_again(earlier, customer):
             if earlier.state is WorkState.PARKED:
                 erasures.WORK.reopen([(erasure_id, erasures.PART)], clock.now())

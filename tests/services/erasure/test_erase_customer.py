@@ -1,6 +1,7 @@
 """Tests of the deletion of customers: positions, totals, pairs, and repeated erasures."""
 
 from collections.abc import Iterator
+from contextvars import Context
 from datetime import timedelta
 
 import pytest
@@ -22,9 +23,10 @@ from chalicelib.domain.work import WorkState
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import start_erasure
 from chalicelib.services.solicitation.contact_keys import current_keys
-from chalicelib.storage import contacts, customers, trackers
+from chalicelib.storage import contacts, customers, erasures, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+from tests.aws.faults import before_request
 from tests.services.customers.importing import all_customers
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.moved_time import Time, wrong_clock
@@ -60,6 +62,16 @@ def test_erasing_last_customer_of_list_moves_no_customer(account: str) -> None:
     assert ids(all_customers(account)) == [first.id]
     erase(account, first.id)
     assert all_customers(account) == []
+
+
+@pytest.mark.parametrize("request_number", [0, 1])
+def test_erasure_is_found_if_customer_is_erased_between_reads(
+    account: str, request_number: int
+) -> None:
+    customer_id = create(account).id
+    with before_request(request_number, lambda: Context().run(erase, account, customer_id)):
+        erasure = start_erasure(account, customer_id, OPERATOR)
+    assert erasure == erasures.find(erasure.id)
 
 
 def test_customers_can_be_created_after_all_were_erased(account: str, time: Time) -> None:

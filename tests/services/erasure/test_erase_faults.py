@@ -34,8 +34,8 @@ EXPECTED = {
     "import_rows": 1,
 }
 REQUESTS = [
-    "BatchGetItem",  # an earlier erasure
     "GetItem",  # the customer
+    "BatchGetItem",  # an earlier erasure
     "Query",  # other customers with the address
     "TransactWriteItems",  # the erasure and the suppressions
     "BatchGetItem",  # the erasure

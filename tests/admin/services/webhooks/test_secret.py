@@ -85,6 +85,20 @@ def test_only_one_secret_of_concurrent_rotations_never_expires(
     assert newest.secret in stored
 
 
+def test_secret_of_concurrent_rotation_expires_a_day_later(time: Time) -> None:
+    account_id = create_account("Account").id
+    rotated: list[NewSecret] = []
+
+    def rotate() -> None:
+        time.ahead += timedelta(seconds=1)
+        rotated.append(rotate_webhook_secret(account_id, "operator"))
+        time.ahead += timedelta(seconds=1)
+
+    with before_request(1, rotate):
+        rotate_webhook_secret(account_id, "operator")
+    assert expiries(account_id)[rotated[0].secret] is not None
+
+
 @pytest.mark.parametrize("first_count", [0, 1])
 def test_rotation_reads_again_if_newest_secret_is_not_visible_yet(
     monkeypatch: pytest.MonkeyPatch, time: Time, first_count: int
