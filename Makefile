@@ -124,7 +124,8 @@ e2e-state: $(VENV) $(EMULATOR)
 fuzz: $(VENV) ## Fuzz the endpoints, queue messages and definitions in process (FUZZ_SECONDS)
 	@FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1800) $(BIN)/pytest -n0 tests/fuzz
 
-campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEEDS, FIRST_SEED)
+campaign: $(VENV) ## Run random work with faults in a simulated AWS account (SEEDS, FIRST_SEED), and pairs of use cases
+	@PYTHONHASHSEED=0 $(BIN)/python -m tests.campaign.pairs
 	@PYTHONHASHSEED=0 $(BIN)/python -m tests.campaign $(or $(SEEDS),200) $(or $(FIRST_SEED),0)
 
 bench: $(VENV) ## Measure the cost and speed of requests and functions

@@ -98,7 +98,7 @@ class Invocation(greenlet):
         self.seen: dict[str, dict[Key, Item]] = {}
         self.seen_at: dict[str, int] = {}
         self.simulation: Simulation | None = None
-        self.delivery: tuple[SimulatedQueue, list[_Message]] | None = None
+        self.delivery: tuple[SimulatedQueue, list[Message]] | None = None
 
     def get_remaining_time_in_millis(self) -> float:
         """Return the remaining time, as Lambda's context does."""
@@ -132,7 +132,9 @@ class Mail:
 
 
 @dataclass
-class _Message:
+class Message:
+    """A message in a queue."""
+
     id: str
     body: str
     group: str
@@ -156,7 +158,7 @@ class SimulatedQueue:
     visibility_s: float
     timeout_s: float
     is_only_copy: bool = False
-    messages: list[_Message] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
 
     @property
@@ -290,7 +292,7 @@ class Simulation:
         self.faults["stopped queues"] += 1
         self.stopped_until[queue] = self.now + duration_s
 
-    def _start_function(self, queue: SimulatedQueue, batch: list[_Message]) -> Invocation:
+    def _start_function(self, queue: SimulatedQueue, batch: list[Message]) -> Invocation:
         receives = {message.id: message.receives for message in batch}
         invocation = self.start(
             queue.name,
@@ -304,7 +306,7 @@ class Simulation:
     def _invoke(
         self,
         queue: SimulatedQueue,
-        batch: list[_Message],
+        batch: list[Message],
         receives: dict[str, int],
         invocation: Invocation,
     ) -> None:
@@ -345,7 +347,7 @@ class Simulation:
         elif delay_s == 0 and self.random.random() < self.rates.lost_message:
             delay_s = self.random.uniform(0, 600)
         message_id = str(UUID(int=self.random.getrandbits(128)))
-        queue.messages.append(_Message(message_id, body, group, self.now, self.now + delay_s))
+        queue.messages.append(Message(message_id, body, group, self.now, self.now + delay_s))
 
     def set_lag(self, lag_s: float) -> None:
         """Set the delay after which a write is visible in indexes."""
@@ -514,7 +516,7 @@ class Simulation:
     def _receive_mail(
         self, invocation: Any, operation: str, arguments: Any, *, is_known: bool
     ) -> Mail:
-        message_id = str(UUID(int=self.random.getrandbits(128)))
+        message_id = str(UUID(int=self.random.getrandbits(128), version=4))
         if operation == "Publish":
             token = arguments["Message"].rpartition("/s/")[2][:22]
             tracker = str(UUID(bytes=urlsafe_b64decode(token + "==")))
