@@ -86,11 +86,6 @@ class RowGroup:
         """The e-mail addresses and phone numbers of the rows, in all their notations."""
         return {row.address for row in self.rows}
 
-    @property
-    def first_index(self) -> int:
-        """The index of the group's first row."""
-        return self.rows[0].index
-
 
 @dataclass(frozen=True)
 class GroupEffect:

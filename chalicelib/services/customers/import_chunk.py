@@ -166,7 +166,7 @@ def _keys_of_group(
         )
         for row in group.rows
     }
-    for email, phone_number in addresses:
+    for email, phone_number in filter(any, addresses):
         for channel, key in current_keys(chunk.row.account_id, email, phone_number).items():
             keys[channel] += (key,)
     return keys
@@ -179,6 +179,8 @@ def _with_wishes(
     header: ImportHeader,
 ) -> RowGroup:
     """Return a group without the data of an erased person, and without suppressed opt-ins."""
+    if not keys:
+        return group
     found = [(channel, persons[key]) for channel, each in keys.items() for key in each]
     if any(contact.erased_at and contact.erased_at >= header.created_at for _, contact in found):
         return group.erased()
@@ -197,7 +199,7 @@ def _plan(
     existing = customers_by_id.get(holder.customer_id) if holder else None
     base = existing or Customer(
         # An idempotency key can be used for another batch after 90 days. The edition is different.
-        id=derived_id(chunk.row.import_id, chunk.row.edition, str(group.first_index)),
+        id=derived_id(chunk.row.import_id, chunk.row.edition, str(group.rows[0].index)),
         # An erasure keeps customers that are newer than the erasure.
         created_at=header.created_at,
         updated_at=now,

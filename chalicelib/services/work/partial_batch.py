@@ -63,8 +63,8 @@ def process_batch(
 
         results = zip(batch, _for_all(worker, is_done, batch), strict=True)
         failed = [record for (record, _), done in results if not done]
-        if not worker.is_only_copy:
-            handles = [handle for record in failed if (handle := record.get("receiptHandle"))]
+        handles = [handle for record in failed if (handle := record.get("receiptHandle"))]
+        if handles and not worker.is_only_copy:
             # If the request fails, the queue delivers the messages after its visibility time-out.
             change_visibility(worker.queue, handles, _REDELIVERY_DELAY_S)
     return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in failed]}
@@ -111,22 +111,31 @@ def _for_all(
 
 def _process(worker: Worker[Any], record: Record, message: Message[Any]) -> bool:
     """Attempt the work of a message. Return whether the queue deletes the message."""
-    fields = {"message_id": record["messageId"], **worker.described(message.pointer)}
-    is_dropped = message.is_last_receive and not worker.is_only_copy
     if time_left_s() < worker.min_time_s:
-        logger.info("message not processed", dropped=is_dropped, **fields)
-        return is_dropped
+        return _is_dropped(worker, record, message)
     try:
         outcome = attempt(worker, message)
     except Exception as error:
         if isinstance(error, Unavailable) and not worker.is_only_copy:
-            logger.info("message not processed", dropped=is_dropped, **fields)
-            return is_dropped
-        logger.exception("message failed", **fields)
+            return _is_dropped(worker, record, message)
+        described = worker.described(message.pointer)
+        logger.exception("message failed", message_id=record["messageId"], **described)
         return False
     if outcome is MessageOutcome.RETURNED:
         return message.is_last_receive
     return _is_deleted(worker, record, outcome)
+
+
+def _is_dropped(worker: Worker[Any], record: Record, message: Message[Any]) -> bool:
+    """Log that a message was not processed. Return whether the queue deletes it anyway."""
+    is_dropped = message.is_last_receive and not worker.is_only_copy
+    logger.info(
+        "message not processed",
+        dropped=is_dropped,
+        message_id=record["messageId"],
+        **worker.described(message.pointer),
+    )
+    return is_dropped
 
 
 def _is_deleted(worker: Worker[Any], record: Record, outcome: object) -> bool:
