@@ -54,7 +54,7 @@ def check(account: AccountArgument, email: EmailArgument) -> None:
     """
     domain, names = service.check_support_email(account, email)
     _show(domain)
-    notices().print(f"Updated surveys: {', '.join(names) or 'none'}.")
+    notices().print(f"Surveys that use the address: {', '.join(names) or 'none'}.")
 
 
 @app.command(epilog=example("support-email release ACCOUNT help@shop.example"))

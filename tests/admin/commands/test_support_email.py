@@ -132,7 +132,7 @@ def test_check_stores_state_in_surveys_that_use_address(monkeypatch: pytest.Monk
     set_state(monkeypatch, "Success", "Success")
     result = run("support-email", "check", account, ADDRESS)
     assert result.exit_code == 0, result.stderr
-    assert "Updated surveys: Bill." in result.stderr
+    assert "Surveys that use the address: Bill." in result.stderr
     stored = support_email_of(using)
     assert (stored["dkimVerified"], stored["returnPathVerified"]) == (True, True)
     listed = run("support-email", "list", account).stdout
