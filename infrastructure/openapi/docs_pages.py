@@ -87,7 +87,7 @@ def pages(document: Schema) -> dict[str, str]:
     environment = _environment()
     guides_by_id = {guide.id: guide for guide in guides.guides()}
     tags = {_anchor(tag["name"]): tag for tag in document["tags"]}
-    start = [("start", "Get started"), ("pages", "Pages"), ("errors", "Errors")]
+    start = [("start", "Get started"), ("all-pages", "All pages"), ("errors", "Errors")]
     contents = [Entry(INDEX, "API reference", "index.html", start)]
     contents += [
         Entry(name, guide.title, "guide.html", [(each.id, each.title) for each in guide.articles])

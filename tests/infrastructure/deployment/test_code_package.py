@@ -1,5 +1,6 @@
 """Tests of the archives in the deployment folder. A stub replaces Chalice."""
 
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,29 @@ def test_archive_of_failed_call_is_not_reused(
     use_chalice(monkeypatch, create)
     assert code_package.package("dev", tmp_path, THIS_MACHINE).archive.name == "new.zip"
     assert (tmp_path / "chalicelib/web/openapi/docs/purchases.html").exists()
+
+
+def test_two_builds_of_same_source_have_same_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def archive_source(_: str, folder: Path) -> None:
+        write_package(folder, "package.zip")
+        # Chalice archives the files in the order of the file system, with their dates and modes.
+        files = filter(Path.is_file, (folder / "chalicelib" / "web").rglob("*"))
+        with zipfile.ZipFile(folder / ".chalice/deployments/package.zip", "w") as archive:
+            for number, file in enumerate(sorted(files, reverse=folder.name == "second")):
+                file.chmod(0o600 + 0o100 * (folder.name == "second"))
+                os.utime(file, (number + 1_000_000_000,) * 2)
+                archive.write(file, file.relative_to(folder))
+
+    use_chalice(monkeypatch, archive_source)
+    first, second = (
+        code_package.package("dev", tmp_path / name, THIS_MACHINE).archive
+        for name in ("first", "second")
+    )
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        assert "chalicelib/web/openapi/docs/purchases.html" in archive.namelist()
 
 
 def test_archive_that_cannot_be_trimmed_is_not_reused(

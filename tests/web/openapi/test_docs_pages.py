@@ -115,6 +115,12 @@ def test_every_link_in_docs_pages_has_target(parsed: dict[str, Tags]) -> None:
             assert not fragment or fragment in ids[target], address
 
 
+def test_every_docs_page_links_to_all_others(parsed: dict[str, Tags]) -> None:
+    for path, page in parsed.items():
+        linked = {urljoin(path, address).partition("#")[0] for address in page.all("href")}
+        assert linked >= parsed.keys() - {path}
+
+
 def test_docs_pages_contain_every_operation_and_schema_once(parsed: dict[str, Tags]) -> None:
     ids = Counter(each for page in parsed.values() for each in page.all("id"))
     expected = {operation["operationId"] for _, _, operation in OPERATIONS}

@@ -20,38 +20,58 @@ function addCopyButton(example) {
   });
 }
 
-/** Return the title, the address and the text of each operation, schema and part of a guide. */
+/** Return the title, page, address and text of each operation, schema and part of a guide. */
 async function readSections() {
-  const pages = [...document.querySelectorAll("nav .wide > ul > li > a")].map(async ({ href }) => {
+  const parts = "article[id], section[id]:not(#all-pages, :has(article))";
+  const pages = [...document.querySelectorAll("nav .wide > ul > li > a")].map(async ({ href, textContent }) => {
     const text = await (await fetch(href)).text();
-    const articles = new DOMParser().parseFromString(text, "text/html").querySelectorAll("article[id]");
-    return [...articles].map((article) => ({
-      title: article.querySelector("h2, h3").textContent,
-      href: `${href.split("#")[0]}#${article.id}`,
-      text: article.textContent.toLowerCase(),
+    return [...new DOMParser().parseFromString(text, "text/html").querySelectorAll(parts)].map((part) => ({
+      title: part.querySelector("h2, h3").textContent,
+      page: textContent,
+      href: `${href.split("#")[0]}#${part.id}`,
+      text: part.textContent.toLowerCase(),
     }));
   });
   return (await Promise.all(pages)).flat();
 }
 
-/** Instead of the contents, list the sections of all pages that contain all words of the search. */
+/**
+ * Instead of the contents, list the sections of all pages that contain all words of the search, first
+ * those with all words in their title. Ctrl+K starts a search, and Enter opens the first result.
+ */
 function addSearch(box) {
   const [input, status, list] = box.children;
   const contents = document.querySelectorAll("nav .wide, nav .narrow");
   let sections;
   box.hidden = false;
-  input.addEventListener("input", async () => {
+  const search = async () => {
     sections ??= readSections().catch(() => { sections = undefined; return []; });
     const all = await sections;
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = words.length ? all.filter(({ text }) => words.every((word) => text.includes(word))) : [];
-    list.replaceChildren(...found.map(({ title, href }) => {
+    const hasAll = (text) => words.every((word) => text.includes(word));
+    const isOther = ({ title }) => !hasAll(title.toLowerCase());
+    const found = words.length ? all.filter(({ text }) => hasAll(text)) : [];
+    found.sort((one, other) => isOther(one) - isOther(other));
+    list.replaceChildren(...found.map(({ title, page, href }) => {
       const item = document.createElement("li");
-      item.append(Object.assign(document.createElement("a"), { href, textContent: title }));
+      const link = Object.assign(document.createElement("a"), { href, textContent: title });
+      link.append(Object.assign(document.createElement("small"), { textContent: page }));
+      item.append(link);
       return item;
     }));
     for (const part of contents) part.hidden = words.length > 0;
     status.textContent = words.length ? `${found.length} of ${all.length} sections` : "";
+  };
+  input.addEventListener("input", search);
+  input.addEventListener("keydown", async ({ key }) => {
+    if (key !== "Enter") return;
+    await search();
+    list.querySelector("a")?.click();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    input.select();
   });
 }
 
