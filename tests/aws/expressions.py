@@ -8,7 +8,7 @@ maps and lists, which the service does not store.
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal
+from decimal import Context, Decimal, DecimalException, Inexact, Overflow, Subnormal
 from functools import cache
 from typing import Any, Final
 
@@ -32,7 +32,8 @@ _OPERAND: Final = rf"{_ATTRIBUTE}|{_VALUE}"
 _SETS: Final = ("SS", "NS", "BS")
 _MAX_EXPRESSION_BYTES: Final = 4096
 _MAX_LISTED: Final = 100
-_MAX_DIGITS: Final = 38
+_NUMBERS: Final = Context(38, Emin=-130, Emax=125, traps=[Inexact, Overflow, Subnormal])
+"""The numbers of DynamoDB: 38 significant digits, from 1E-130 to 9.99E+125."""
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES: Final = frozenset({"S", "N", "B", "M", "L", "NULL", "BOOL", *_SETS})
 
@@ -249,10 +250,10 @@ def validate_values(row: Mapping[str, Any]) -> None:
 
 
 def _validate_value(value: Mapping[str, Any]) -> None:
-    require(len(value) == 1 and value.keys() <= _TYPES, "Invalid attribute value.")
+    require(len(value) == 1 and _TYPES.issuperset(value), "Invalid attribute value.")
     ((kind, content),) = value.items()
     if kind == "N":
-        require(_NUMBER.fullmatch(content) and _is_in_range(Decimal(content)), "Invalid number.")
+        require(_NUMBER.fullmatch(content) and _is_exact(content), "Invalid number.")
     elif kind in _SETS:
         for member in content:
             _validate_value({kind[0]: member})
@@ -263,10 +264,13 @@ def _validate_value(value: Mapping[str, Any]) -> None:
             _validate_value(member)
 
 
-def _is_in_range(value: Decimal) -> bool:
-    """Return whether a number has at most 38 significant digits, and a magnitude of DynamoDB."""
-    significant = "".join(map(str, value.as_tuple().digits)).strip("0")
-    return len(significant) <= _MAX_DIGITS and (not value or -130 <= value.adjusted() <= 125)
+def _is_exact(digits: str) -> bool:
+    """Return whether DynamoDB can represent the number."""
+    try:
+        _NUMBERS.create_decimal(digits)
+    except DecimalException:
+        return False
+    return True
 
 
 def _leaves(tree: Tree) -> Iterator[str]:

@@ -48,7 +48,8 @@ Key = tuple[str, ...]
 
 MAX_ITEM_BYTES: Final = 400 * 1024
 MAX_PAGE_BYTES: Final = 1024 * 1024
-_MAX_KEY_BYTES: Final = (2048, 1024)
+_MAX_HASH_BYTES: Final = 2048
+_MAX_SORT_BYTES: Final = 1024
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _MAX_TRANSACTION_BYTES: Final = 4 * 1024 * 1024
 _MAX_IN_TRANSACTION: Final = 100
@@ -176,6 +177,11 @@ class _Table:
             each["AttributeName"]: each["AttributeType"]
             for each in properties["AttributeDefinitions"]
         }
+        indexes = [properties, *properties.get("GlobalSecondaryIndexes", ())]
+        sort_keys = {key["AttributeName"] for each in indexes for key in each["KeySchema"][1:]}
+        self._max_bytes = {
+            name: _MAX_SORT_BYTES if name in sort_keys else _MAX_HASH_BYTES for name in self._types
+        }
         self.clear()
 
     def clear(self) -> None:
@@ -200,17 +206,15 @@ class _Table:
         require(all(name in row for name in self.keys), "Missing a key of the table.")
         validate_values(row)
         for name in self._types.keys() & row.keys():
-            self.check_type(name, row[name])
-        for index in [self.itself, *self.indexes.values()]:
-            for name, max_bytes in zip(index.keys, _MAX_KEY_BYTES, strict=False):
-                size = row_bytes({"": row[name]}) if name in row else 0
-                require(size <= max_bytes, f"The key {name} is longer than {max_bytes} bytes.")
+            self.check_key_value(name, row[name])
 
-    def check_type(self, name: str, value: Item) -> None:
-        """Check the type of a value that a key has or is compared with, and that it is set."""
+    def check_key_value(self, name: str, value: Item) -> None:
+        """Check the type and the size of a value that a key has or is compared with."""
         ((kind, content),) = value.items()
         require(kind == self._types[name], f"Type mismatch for the key {name}.")
         require(content, f"The key {name} is empty.")
+        is_short = row_bytes({"": value}) <= self._max_bytes[name]
+        require(is_short, f"The key {name} is too long.")
 
     def check_row(self, row: Item) -> None:
         """Check a row that a request writes."""
@@ -224,8 +228,8 @@ class Tables:
     Attributes:
         lag_s: the delay in seconds after which a write is visible in indexes.
         meters: count the units that requests consume.
-        is_stale: decides whether an eventually consistent read returns the row before its last
-            write, in the second after the write.
+        is_stale: decides whether an eventually consistent read of a table returns rows as before
+            their last writes, in the second after the writes.
         delays_s: returns the delays after which the writes of a transaction become visible.
     """
 
@@ -694,7 +698,7 @@ def _key_conditions(table: _Table, index: _Index, request: Request) -> tuple[str
         require(key not in by_key, "Two conditions are about one key.")
         by_key[key] = condition
         for value in map(scope.find, values):
-            table.check_type(key, value)
+            table.check_key_value(key, value)
             is_number = operator == "begins_with" and "N" in value
             require(not is_number, "A number has no beginning.")
     equal = by_key.pop(index.keys[0], ("",))
