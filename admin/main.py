@@ -44,9 +44,9 @@ app = typer.Typer(
 
 
 _forms, _surveys = form_commands("form", Kind.CONTACT_FORM), form_commands("survey", Kind.SURVEY)
-add_file_commands(_forms, "form", Kind.CONTACT_FORM, "two", "one")
-add_file_commands(_surveys, "survey", Kind.SURVEY, "two", "one")
-add_file_commands(workflow_commands.app, "workflow", Kind.WORKFLOW, "four", "two")
+add_file_commands(_forms, "form", Kind.CONTACT_FORM, "two", ", and one per contact form")
+add_file_commands(_surveys, "survey", Kind.SURVEY, "two", ", and one per survey")
+add_file_commands(workflow_commands.app, "workflow", Kind.WORKFLOW, "three")
 
 for _noun, _commands in {
     "account": account_commands.app,

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from operator import itemgetter
 from typing import Any, Final
 
-from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.definitions.kinds import CONTACT_FORM, SURVEY, save
 from app import app
 from benchmarks import sample_account
 from benchmarks.gateway_event import (
@@ -164,8 +164,8 @@ def _save_forms() -> None:
     fields = [field | {"id": _field_id(n), "key": f"many-{n}"} for n in range(_ANSWERS)]
     form = {"name": "Measured", "language": "en", "enabled": True, "fields": fields}
     contact_form = {"id": sample_account.CONTACT_FORM_ID, "brandId": sample_account.BRAND_ID}
-    save_contact_form(ACCOUNT_ID, form | contact_form)
-    save_survey(ACCOUNT_ID, form | {"id": sample_account.SURVEY_ID, "publiclyAvailable": True})
+    save(CONTACT_FORM, ACCOUNT_ID, form | contact_form)
+    save(SURVEY, ACCOUNT_ID, form | {"id": sample_account.SURVEY_ID, "publiclyAvailable": True})
 
 
 def _field_id(number: int) -> str:

@@ -13,8 +13,8 @@ import boto3
 import urllib3
 
 from admin.services.accounts.manage import create_account
+from admin.services.definitions.kinds import WORKFLOW, save
 from admin.services.webhooks.secret import rotate_webhook_secret
-from admin.services.workflows.manage import save_workflow
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import connected_process, running_cloud
 from benchmarks.report import Section, Table, met
@@ -76,7 +76,7 @@ def _deliver(contender: str, port: int) -> tuple[float, float]:
     rotate_webhook_secret(account_id, "benchmark")
     action = {"id": new_id(), "key": "crm", "url": url}
     workflow = {"id": new_id(), "name": "All", "conditions": [], "actions": [action]}
-    save_workflow(account_id, workflow)
+    save(WORKFLOW, account_id, workflow)
     ids = account_id, str(workflow["id"]), str(action["id"])
     created = [new_execution(*ids) for _ in range(_WARM_UP + DELIVERIES)]
     executions.create(created)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from admin.main import app
 from admin.services.accounts.manage import create_account
-from admin.services.forms.save import save_contact_form
+from admin.services.definitions.kinds import CONTACT_FORM, save
 from benchmarks.gateway_event import ACCOUNT_ID
 from benchmarks.measurement import measured
 from benchmarks.memory_cloud import connect_to, running_cloud
@@ -88,7 +88,7 @@ def _load() -> None:
     save_places(ACCOUNT_ID)
     fields = [{"key": "nps", "type": "NPS"}, {"key": "why", "type": "LONG_TEXT"}]
     form = {"name": "Contact", "language": "en", "brandId": BRAND_ID, "fields": fields}
-    saved = save_contact_form(ACCOUNT_ID, form | {"id": CONTACT_FORM_ID})
+    saved = save(CONTACT_FORM, ACCOUNT_ID, form | {"id": CONTACT_FORM_ID})
     numbers: dict[str, Numbers] = defaultdict(Numbers)
     with FeedbackRow.batch_write() as batch:
         for record in _records(*(field.id for field in saved.fields)):

@@ -1,14 +1,12 @@
 """Create the account that the benchmarks read, with customers, forms and a purchase of the demo."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from admin.services.accounts.manage import create_account, issue_key
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
-from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.definitions.kinds import BRAND, CONTACT_FORM, STORE, SURVEY, Replaced, save
 from benchmarks.gateway_event import ACCOUNT_ID
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.answers import Answer
@@ -60,8 +58,8 @@ def load() -> SampleAccount:
     assert len(customers) == CUSTOMERS
     (shown,) = (each for each in demo("purchase") if id_of(MAIN_ACCOUNT, each) == SHOWN_PURCHASE)
     purchase = record_purchase(account.id, parse(shown, PurchaseDefinition))
-    _save_copies(save_contact_form, contact_form())
-    _save_copies(save_survey, _by_id("survey", SURVEY_ID))
+    _save_copies(CONTACT_FORM, contact_form())
+    _save_copies(SURVEY, _by_id("survey", SURVEY_ID))
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
     return SampleAccount(headers, customers[0].id, purchase.id)
 
@@ -120,15 +118,15 @@ def with_contact_form() -> tuple[str, str]:
     """Create an account with the places of the demo. Return its id and that of a contact form."""
     account_id = create_account("Maison Lumen").id
     save_places(account_id)
-    return account_id, save_contact_form(account_id, contact_form() | {"id": new_id()}).id
+    return account_id, save(CONTACT_FORM, account_id, contact_form() | {"id": new_id()}).id
 
 
 def save_places(account_id: str) -> None:
     """Save the brands and the stores of the demo."""
     for brand in demo("brand"):
-        save_brand(account_id, brand)
+        save(BRAND, account_id, brand)
     for store in demo("store"):
-        save_store(account_id, store)
+        save(STORE, account_id, store)
 
 
 def contact_form() -> Definition:
@@ -150,8 +148,8 @@ def _by_id(kind: str, definition_id: str) -> Definition:
     return found
 
 
-def _save_copies(save: Callable[[str, Definition], object], definition: Definition) -> None:
+def _save_copies(resource: Replaced[Any], definition: Definition) -> None:
     """Save the definition, and copies with other ids."""
-    save(ACCOUNT_ID, definition)
+    save(resource, ACCOUNT_ID, definition)
     for number in range(1, FORMS):
-        save(ACCOUNT_ID, definition | {"id": derived_id(definition["id"], str(number))})
+        save(resource, ACCOUNT_ID, definition | {"id": derived_id(definition["id"], str(number))})

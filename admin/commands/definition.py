@@ -20,9 +20,10 @@ from admin.services.definitions.check import check as check_definitions
 from admin.services.definitions.check import warnings
 from admin.services.definitions.compare import Effect, Outcome, differences, effects
 from admin.services.definitions.definition import Definition, Kind, Problem, RawDefinition
-from admin.services.definitions.export import previous_definition
 from admin.services.definitions.files import read_files
+from admin.services.definitions.kinds import RESOURCES, Replaced
 from admin.services.definitions.plain_yaml import read_yaml
+from admin.services.definitions.previous import previous_definition
 from admin.services.definitions.references import StoredResources
 from admin.services.definitions.save import ChangedMeanwhile, write
 from admin.services.definitions.templates import Template, new_definition
@@ -119,9 +120,10 @@ def revert(
 
     Cost: two AWS requests, one per 3,000 changes of the account, and those of a load.
     """
-    if kind is Kind.CUSTOMER:
+    row = RESOURCES[kind]
+    if not isinstance(row, Replaced):
         raise typer.BadParameter("The history contains no customers.", param_hint="KIND")
-    content = previous_definition(account, kind, resource, at)
+    content = previous_definition(account, row, resource, at)
     raw = RawDefinition(f"history of {kind.value} {resource}", content)
     _load([raw], account, dry_run=dry_run, retypes=retypes, yes=yes)
 
@@ -317,13 +319,15 @@ def _counts(found: Sequence[Effect]) -> dict[str, Counter[Kind]]:
     return counts
 
 
-def add_file_commands(app: typer.Typer, noun: str, kind: Kind, requests: str, each: str) -> None:
+def add_file_commands(
+    app: typer.Typer, noun: str, kind: Kind, requests: str, more: str = ""
+) -> None:
     """Add the commands ``check`` and ``diff`` for files with definitions of a kind.
 
     Args:
         noun: the first word of the commands.
         requests: the number of AWS requests of a command.
-        each: the number of further AWS requests of ``diff`` for each definition.
+        more: the further AWS requests of ``diff``.
     """
     word = kind.word
     arguments = f"{noun}s.yaml --account ACCOUNT"
@@ -342,7 +346,7 @@ def add_file_commands(app: typer.Typer, noun: str, kind: Kind, requests: str, ea
     @app.command(
         epilog=example(f"{noun} diff {arguments}"),
         help=f"Compare {word}s in a file with the saved {word}s. Exit with status 1 if they differ."
-        f"\n\nCost: {requests} AWS requests, and {each} per {word}.",
+        f"\n\nCost: {requests} AWS requests{more}.",
     )
     def diff(file: FileArgument, account: AccountOption = None) -> None:
         known = StoredResources()

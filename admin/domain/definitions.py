@@ -1,15 +1,14 @@
-"""The parts that several kinds of definitions share."""
+"""Parse the definitions that operators load, and the parts that several kinds of them share."""
 
 import re
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import (
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import ValidationError, WithJsonSchema, model_validator
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.input_errors import MAX_ERRORS, InputError, errors_of
 from chalicelib.domain.schema import WHITE_SPACE, Input, must
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
@@ -75,3 +74,37 @@ def _normalized(value: Any, levels: int = MAX_LEVELS) -> Any:
     if isinstance(value, list):
         return [_normalized(item, levels - 1) for item in value]
     return {key: _normalized(item, levels - 1) for key, item in value.items() if item is not None}
+
+
+_Definition = TypeVar("_Definition", bound=Input)
+
+
+def parse_definition(definition: Any, model: type[_Definition]) -> _Definition:
+    """Parse a definition into its model.
+
+    Raises:
+        InvalidInput: the definition does not match the model. Lists every error, at most
+            `MAX_ERRORS`. If the definition is nested too deeply, this is the only error.
+    """
+    try:
+        return model.model_validate(definition, extra="forbid", by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise InvalidInput(errors_of(error)) from None
+
+
+def parse_and_validate(
+    definition: Any,
+    model: type[_Definition],
+    rule_errors: Callable[[_Definition], Iterable[InputError]],
+) -> _Definition:
+    """Parse a definition into its model, then check it with ``rule_errors``.
+
+    Raises:
+        InvalidInput: the definition does not match the model, or it violates a rule.
+            Lists every error of the failed step, at most `MAX_ERRORS`.
+    """
+    parsed = parse_definition(definition, model)
+    errors = list(islice(rule_errors(parsed), MAX_ERRORS))
+    if errors:
+        raise InvalidInput(errors)
+    return parsed

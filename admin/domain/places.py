@@ -5,10 +5,9 @@ from typing import Any
 
 from pydantic import Field
 
-from admin.domain.definitions import ID, KEY, Colour, Key
-from chalicelib.domain.accounts.places import Directory
+from admin.domain.definitions import ID, KEY, Colour, Key, parse_and_validate
+from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.accounts.settings import TimeZoneName
-from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Identifier, Input
 
@@ -41,19 +40,25 @@ class StoreDefinition(BrandDefinition):
     )
 
 
-def parse_store_definition(definition: Any, directory: Directory) -> StoreDefinition:
-    """Parse and validate the definition of a store.
+def define_place(
+    definition: Any, model: type[BrandDefinition], directory: Directory, earlier: Place | None
+) -> Place:
+    """Parse the definition of a brand or a store, and build the place that replaces ``earlier``.
 
     Args:
         directory: the account's brands and stores.
 
     Raises:
-        InvalidInput: the definition does not match the model, or the brand does not belong to the
-            account.
+        InvalidInput: the definition does not match the model, the brand of a store does not belong
+            to the account, or a place of the other kind has the same id.
     """
+    kind = PlaceKind.STORE if model is StoreDefinition else PlaceKind.BRAND
 
-    def rule_errors(store: StoreDefinition) -> Iterator[InputError]:
-        if directory.brand(store.brand_id) is None:
+    def rule_errors(place: BrandDefinition) -> Iterator[InputError]:
+        if isinstance(place, StoreDefinition) and directory.brand(place.brand_id) is None:
             yield unknown_reference("brand", "brandId")
+        if earlier and earlier.kind is not kind:
+            yield InputError("/id", "duplicate", "A brand and a store cannot have the same id.")
 
-    return parse_and_validate(definition, StoreDefinition, rule_errors)
+    parsed = parse_and_validate(definition, model, rule_errors)
+    return Place(kind=kind, **parsed.model_dump(by_alias=False))

@@ -1,18 +1,19 @@
 """Save forms, and load and correct their submission counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.errors import Conflict
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import account_changes, counters, lists
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import transaction, try_write
+from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
 from chalicelib.storage.forms import DOCUMENT, SUMMARY, VERSION, FormTable, StoredForm
 
 
@@ -46,42 +47,46 @@ def correct_count(table: FormTable, form_id: str, read: SubmissionCount, number:
 def save(
     table: FormTable,
     account_id: str,
-    form_id: str,
-    document: bytes,
-    versions: Mapping[str, bytes],
-    read: StoredForm | None = None,
+    form: SavedForm,
+    earlier: SavedForm | None = None,
     changes: Iterable[AccountChange] = (),
 ) -> None:
     """Replace the form with this id, or add a form at the end of the account's list.
 
+    The versions of its wording and of the wording of the replaced form are saved too: a later
+    release of the service can compute another version for the same form.
+
     Args:
-        versions: the versions of the form to store with it, as JSON.
-        read: the form, as `find` returned it; None for a new form.
+        earlier: the form as it was read; None for a new form.
         changes: the changes to add to the account's history, in the same transaction.
 
     Raises:
-        Conflict: another account uses the id.
         Contention: the form has changed since it was read, or the account's counter is
             contended.
     """
-    counter, summary = read_together(
-        (CounterRow, account_id, table.listed.value), (table.row, form_id, SUMMARY)
+    counter, summary, stored = read_together(
+        (CounterRow, account_id, table.listed.value),
+        (table.row, form.id, SUMMARY),
+        (table.row, form.id, DOCUMENT),
     )
-    if summary and summary.account_id != account_id:
-        raise Conflict("This id is already used by another account's form.")
+    document = stored.document if stored and stored.document else None
+    if (type(form).model_validate_json(document) if document else None) != earlier:
+        raise Contention(condition_failed=True)
+    wordings = [FormWording.of(each) for each in (form, earlier) if each]
+    versions = {wording.version: wording.content() for wording in wordings}
     row, is_new = partial(table.row, account_id=account_id), table.row.has(form_id=None)
     with transaction() as write:
         if not summary:
             total = counters.total_of(counter)
             counters.increment_total(write, account_id, table.listed, read=total)
             listing = lists.at_position(account_id, total + 1)
-            write.save(row(form_id, SUMMARY, submission_count=0, **listing), is_new)
+            write.save(row(form.id, SUMMARY, submission_count=0, **listing), is_new)
         write.save(
-            row(form_id, DOCUMENT, document=document, version=new_id()),
-            _is_unchanged(table, read) if read else is_new,
+            row(form.id, DOCUMENT, document=form.model_dump_json().encode(), version=new_id()),
+            _is_unchanged(table, form.id, stored.version) if stored else is_new,
         )
         for version, wording in versions.items():
-            write.save(row(account_key(form_id, version), VERSION, document=wording))
+            write.save(row(account_key(form.id, version), VERSION, document=wording))
         account_changes.add(write, account_id, changes)
 
 
@@ -93,8 +98,9 @@ def replace_document(table: FormTable, read: StoredForm, document: bytes) -> boo
     """
     row = table.row(read.form_id, DOCUMENT)
     actions = table.row.changes(document=document, version=new_id())
-    return try_write(lambda: row.update(actions, condition=_is_unchanged(table, read)))
+    is_unchanged = _is_unchanged(table, read.form_id, read.version)
+    return try_write(lambda: row.update(actions, is_unchanged))
 
 
-def _is_unchanged(table: FormTable, read: StoredForm) -> Condition:
-    return table.row.has(form_id=read.form_id, version=read.version)
+def _is_unchanged(table: FormTable, form_id: str, version: str | None) -> Condition:
+    return table.row.has(form_id=form_id, version=version)

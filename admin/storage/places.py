@@ -1,4 +1,4 @@
-"""Load and save single brands and stores."""
+"""Save brands and stores."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,15 +6,8 @@ from typing import Any
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Place
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.dynamodb.transactions import transaction
-from chalicelib.storage.places import PlaceRow, build_place
-
-
-def find(account_id: str, place_id: str) -> Place | None:
-    """Load a brand or a store, or return None if it does not exist. One consistent request."""
-    row = read_together((PlaceRow, account_id, place_id))[0]
-    return build_place(row) if row else None
+from chalicelib.storage.places import PlaceRow
 
 
 def save(

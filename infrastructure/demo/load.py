@@ -13,10 +13,11 @@ from admin.services.accounts.manage import create_account, find_account, issue_k
 from admin.services.accounts.settings import change_account_settings
 from admin.services.definitions.check import check
 from admin.services.definitions.definition import Kind, RawDefinition
+from admin.services.definitions.kinds import WORKFLOW, save
 from admin.services.definitions.references import StoredResources
 from admin.services.definitions.save import write
 from admin.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
-from admin.services.workflows.manage import list_workflows, save_workflow
+from admin.services.workflows.manage import list_workflows
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.feedback.daily import DailyGroup, day_of
@@ -177,7 +178,7 @@ def _save_workflows(url: str) -> None:
     urls = {workflow.id: workflow.actions[0].url for workflow in list_workflows(MAIN_ACCOUNT)}
     for definition in main_workflows(url):
         if urls.get(definition["id"]) != url:
-            save_workflow(MAIN_ACCOUNT, definition)
+            save(WORKFLOW, MAIN_ACCOUNT, definition)
 
 
 def _describe(

@@ -12,8 +12,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from admin.services.definitions.identify import MODELS
 from admin.services.definitions.keys import KEYED
+from admin.services.definitions.kinds import RESOURCES
 from chalicelib.domain.accounts.partner_view import PartnerPlace
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.forms.contact_form import PartnerContactForm
@@ -52,7 +52,7 @@ def files() -> dict[Path, str]:
     """Return the texts of the reference and of the JSON Schema by path."""
     schemas = _schemas()
     manual, marker, _ = PAGE.read_text(encoding="utf-8").partition(_MARKER)
-    kinds = {kind.value: MODELS[kind].__name__ for kind in MODELS}
+    kinds = {kind.value: row.model.__name__ for kind, row in RESOURCES.items()}
     parts = sorted(
         name
         for name, schema in schemas.items()
@@ -67,7 +67,7 @@ def files() -> dict[Path, str]:
 
 def _schemas() -> dict[str, Schema]:
     """Return the schemas of all models of definitions by name, with a meaning of each field."""
-    models = [(model, "validation") for model in MODELS.values()]
+    models = [(row.model, "validation") for row in RESOURCES.values()]
     _, generated = models_json_schema(models, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
     schemas: dict[str, Schema] = dict(sorted(generated["$defs"].items()))
     for name, schema in schemas.items():
@@ -81,7 +81,7 @@ def _schemas() -> dict[str, Schema]:
                 for field, content in schema["properties"].items()
             }
     for kind in KEYED:
-        schema = schemas[MODELS[kind].__name__]
+        schema = schemas[RESOURCES[kind].model.__name__]
         schema["required"].remove("id")
         schema["anyOf"] = [{"required": ["id"]}, {"required": ["key"]}]
     return schemas

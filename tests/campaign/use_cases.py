@@ -14,10 +14,10 @@ from botocore.exceptions import ReadTimeoutError
 
 from admin.domain.forms import survey
 from admin.services.accounts.manage import issue_key
-from admin.services.accounts.save_places import save_store
 from admin.services.accounts.settings import change_account_settings
 from admin.services.close_account import disable
 from admin.services.customers.save import change_tags, save_customer
+from admin.services.definitions.kinds import STORE, save
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.forms.manage import set_form_enabled
@@ -397,8 +397,10 @@ USE_CASES: Final[dict[str, UseCase]] = {
     "change settings": lambda shop: change_account_settings(
         shop.account_id, {"name": "Renamed"}, _OPERATOR
     ),
-    "load store": lambda shop: save_store(
-        shop.account_id, store_definition(shop.brand_id, id=shop.account.store_id, name="New")
+    "load store": lambda shop: save(
+        STORE,
+        shop.account_id,
+        store_definition(shop.brand_id, id=shop.account.store_id, name="New"),
     ),
     "disable form": lambda shop: set_form_enabled(
         FormKind.SURVEY, shop.account.survey_id, is_enabled=False

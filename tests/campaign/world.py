@@ -14,12 +14,10 @@ from uuid import UUID
 from greenlet import getcurrent
 
 from admin.services.accounts.manage import create_account
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
-from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.definitions.kinds import BRAND, CONTACT_FORM, STORE, SURVEY, WORKFLOW, save
 from admin.services.webhooks.secret import rotate_webhook_secret
-from admin.services.workflows.manage import save_workflow
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -221,8 +219,8 @@ class World:
     def _open_account(self, number: int) -> Account:
         account_id = create_account("Maison Lumen", self._id()).id
         change_account_settings(account_id, {"defaultRegion": "FR"}, "operator")
-        brand = save_brand(account_id, brand_definition(id=self._id()))
-        store = save_store(account_id, store_definition(brand.id, id=self._id()))
+        brand = save(BRAND, account_id, brand_definition(id=self._id()))
+        store = save(STORE, account_id, store_definition(brand.id, id=self._id()))
         fields = {key: self._id() for key in ("note", "mail", "phone", "nps")}
         kinds = {"note": "LONG_TEXT", "mail": "EMAIL", "phone": "PHONE", "nps": "NPS"}
         questions = [form_field(key, kinds[key], id=fields[key]) for key in fields]
@@ -236,8 +234,9 @@ class World:
             delay_s=(3_600, 0)[number],
         )
         contact_form = {"id": account.form_id, "brandId": brand.id, "enabled": True}
-        save_contact_form(account_id, factories.contact_form(**contact_form, fields=questions))
-        save_survey(
+        save(CONTACT_FORM, account_id, factories.contact_form(**contact_form, fields=questions))
+        save(
+            SURVEY,
             account_id,
             {
                 "id": account.survey_id,
@@ -253,7 +252,7 @@ class World:
             },
         )
         rotate_webhook_secret(account_id, "operator")
-        save_workflow(account_id, workflow_definition(id=self._id()))
+        save(WORKFLOW, account_id, workflow_definition(id=self._id()))
         for _ in range(_PEOPLE):
             self._add_person(account)
         return account

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from admin.services.accounts.save_places import save_brand
+from admin.services.definitions import kinds
 from admin.services.definitions.templates import Template
 from chalicelib.domain.ids import new_id
 from chalicelib.storage.places import load_directory
@@ -81,7 +81,8 @@ def test_new_definitions_load_as_they_are(brand_count: int, tmp_path: Path, clou
     (commands,) = (b.admin_commands for b in blocks(PAGE) if "definition new survey" in b.text)
     assert commands[0] == "definition new survey ACCOUNT > survey.yaml"
     for number in range(brand_count):
-        save_brand(account, {"id": new_id(), "name": f"Brand\n{number}", "key": str(number)})
+        brand = {"id": new_id(), "name": f"Brand\n{number}", "key": str(number)}
+        kinds.save(kinds.BRAND, account, brand)
     brands = {place.id for place in load_directory(account).places}
     for template in Template:
         shown = run("definition", "new", template.value, account)

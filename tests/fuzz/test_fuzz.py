@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from admin.services.definitions.check import check
 from admin.services.definitions.definition import RawDefinition
 from admin.services.definitions.files import read_files
-from admin.services.definitions.identify import MODELS
+from admin.services.definitions.kinds import RESOURCES
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.body import CustomerBody
@@ -213,10 +213,10 @@ def test_random_messages_and_definitions_raise_no_exception(client: Any, tmp_pat
     )
     properties = {
         field.alias or name: texts
-        for model in MODELS.values()
-        for name, field in model.model_fields.items()
+        for row in RESOURCES.values()
+        for name, field in row.model.model_fields.items()
     }
-    kinds = st.sampled_from([kind.value for kind in MODELS])
+    kinds = st.sampled_from([kind.value for kind in RESOURCES])
     definitions = objects(properties | {"kind": kinds, "id": st.builds(new_id)})
     suffixes = st.sampled_from([".yaml", ".json", ".jsonl", ".csv"])
 

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
-from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.definitions.kinds import BRAND, CONTACT_FORM, STORE, SURVEY, save
 from chalicelib.domain.ids import new_id
 from tests.domain.forms import factories as form_factories
 from tests.services.purchases import record_purchase
@@ -29,12 +28,13 @@ class LoadedAccount:
 
 def load_records(partner: Partner) -> LoadedAccount:
     account = partner.account_id
-    brand = save_brand(account, brand_definition())
-    store = save_store(account, store_definition(brand.id))
+    brand = save(BRAND, account, brand_definition())
+    store = save(STORE, account, store_definition(brand.id))
     customer = save_customer(account, customer_definition(email="zoe@example.test"))
     purchase = record_purchase(account, purchase_definition(store.id, customerId=customer.id))
-    form = save_contact_form(account, form_factories.contact_form(id=new_id(), brandId=brand.id))
-    survey = save_survey(
+    form = save(CONTACT_FORM, account, form_factories.contact_form(id=new_id(), brandId=brand.id))
+    survey = save(
+        SURVEY,
         account,
         form_factories.survey(
             id=new_id(), targets=[{"type": "STORE", "targetId": store.id, "enabled": True}]

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from admin.services.accounts.manage import create_account
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
-from admin.services.forms.save import save_contact_form, save_survey
+from admin.services.definitions import kinds
 from admin.services.solicitation.manage import create_tracker
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
@@ -87,7 +86,8 @@ class SeededAccount:
 
     def contact_form(self, **definition: Any) -> None:
         """Replace the definition of the contact form."""
-        save_contact_form(
+        kinds.save(
+            kinds.CONTACT_FORM,
             self.account_id,
             form_factories.contact_form(
                 id=self.contact_form_id,
@@ -114,7 +114,7 @@ class SeededAccount:
             "postRedirectThreshold": 8,
         }
         survey = form_factories.survey(id=survey_id or self.survey_id, **(defaults | definition))
-        save_survey(self.account_id, survey)
+        kinds.save(kinds.SURVEY, self.account_id, survey)
         clear_caches()
 
     @property
@@ -135,8 +135,8 @@ class SeededAccount:
 def seed_account() -> SeededAccount:
     """Create an account with forms that accept submissions."""
     account = create_account("Maison Lumen", new_id()).id
-    brand = save_brand(account, brand_definition())
-    store = save_store(account, store_definition(brand.id))
+    brand = kinds.save(kinds.BRAND, account, brand_definition())
+    store = kinds.save(kinds.STORE, account, store_definition(brand.id))
     customer = save_customer(account, customer_definition())
     seeded = SeededAccount(
         account, brand.id, store.id, new_id(), new_id(), new_id(), customer.id, fields()

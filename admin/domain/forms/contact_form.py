@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from admin.domain.definitions import parse_and_validate
 from admin.domain.forms.build import build_form, with_kept_values
 from admin.domain.forms.form import FormDefinition
 from admin.domain.forms.rules import form_errors
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.forms.contact_form import PartnerContactForm, SavedContactForm
 from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.schema import Identifier

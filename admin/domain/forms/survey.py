@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from admin.domain.definitions import parse_and_validate
 from admin.domain.forms.build import build_form, retain_timestamps, with_kept_values
 from admin.domain.forms.form import TRANSLATIONS, FormDefinition, LanguageName
 from admin.domain.forms.rules import form_errors
 from admin.domain.input_errors import not_allowed
 from chalicelib.domain.accounts.places import Directory, PlaceKind
-from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig, SurveyTranslation
 from chalicelib.domain.forms.presentation import Image, SurveyStyle
 from chalicelib.domain.forms.survey import (

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from admin.domain.definitions import NormalizedInput
+from admin.domain.definitions import NormalizedInput, parse_and_validate
 from admin.domain.input_errors import not_allowed, required
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Combination, Comparator, as_number, parse_list
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.definitions import parse_and_validate
 from chalicelib.domain.errors import RecordTooLarge
 from chalicelib.domain.ids import derived_id, parse_id
 from chalicelib.domain.input_errors import (

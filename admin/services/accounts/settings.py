@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from admin.domain.definitions import parse_definition
 from admin.storage import accounts
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import AccountSettings
-from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import NotFound
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
+from admin.domain.definitions import parse_definition
 from admin.domain.tags import MAX_TAGS, TagDefinition, merge_tags, tag_id, too_many_tags
 from admin.storage import customers
 from admin.storage.tags import create_tag, find_tags, set_tag_color, set_tags
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.customers.customer import Customer, check_size
-from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.solicitation.channel import optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels

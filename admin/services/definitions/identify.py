@@ -1,37 +1,17 @@
 """Determine the kind and account of a raw definition, and validate the definition's schema."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
-from admin.domain.customers.definition import CustomerDefinition
-from admin.domain.forms.contact_form import ContactFormDefinition
-from admin.domain.forms.survey import SurveyDefinition
+from admin.domain.definitions import parse_definition
 from admin.domain.input_errors import not_allowed
-from admin.domain.places import BrandDefinition, StoreDefinition
-from admin.domain.workflows.definition import WorkflowDefinition
 from admin.services.definitions.definition import Definition, Kind, RawDefinition
+from admin.services.definitions.kinds import RESOURCES
 from admin.services.definitions.references import StoredResources
-from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, unknown_reference
 from chalicelib.domain.suggestions import with_suggestions
-
-_Model = (
-    BrandDefinition
-    | CustomerDefinition
-    | ContactFormDefinition
-    | SurveyDefinition
-    | WorkflowDefinition
-)
-MODELS: Final[dict[Kind, type[_Model]]] = {
-    Kind.BRAND: BrandDefinition,
-    Kind.STORE: StoreDefinition,
-    Kind.CUSTOMER: CustomerDefinition,
-    Kind.CONTACT_FORM: ContactFormDefinition,
-    Kind.SURVEY: SurveyDefinition,
-    Kind.WORKFLOW: WorkflowDefinition,
-}
 
 
 def identify_definition(
@@ -55,9 +35,9 @@ def identify_definition(
     resource_id = ""
     if kind in list(Kind):
         try:
-            resource_id = parse_definition(content, MODELS[Kind(kind)]).id
+            resource_id = parse_definition(content, RESOURCES[Kind(kind)].model).id
         except InvalidInput as error:
-            errors += with_suggestions(error.errors, MODELS[Kind(kind)])
+            errors += with_suggestions(error.errors, RESOURCES[Kind(kind)].model)
     if errors:
         raise InvalidInput(errors)
     return Definition(raw.origin, Kind(kind), account.lower(), resource_id, content)

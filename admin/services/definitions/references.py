@@ -7,12 +7,12 @@ from typing import Final
 from admin.services.accounts.manage import find_account
 from admin.services.definitions.definition import Definition, Kind
 from admin.services.forms.manage import list_forms
-from admin.services.workflows.manage import list_workflows
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.directory import current_directory
+from chalicelib.storage.workflows import list_for_account
 
 _PLACE_KINDS: Final = {Kind.BRAND: PlaceKind.BRAND, Kind.STORE: PlaceKind.STORE}
 FORM_KINDS: Final = {Kind.CONTACT_FORM: FormKind.CONTACT_FORM, Kind.SURVEY: FormKind.SURVEY}
@@ -43,7 +43,7 @@ class StoredResources:
     @cache  # noqa: B019
     def workflows(self, account_id: str) -> Sequence[Workflow]:
         """Return the account's workflows."""
-        return list_workflows(account_id)
+        return list_for_account(account_id, consistent=True)
 
 
 class RunReferences:
@@ -52,6 +52,7 @@ class RunReferences:
     def __init__(self, definitions: Iterable[Definition], stored: StoredResources) -> None:
         self.stored = stored
         self._defined = {(d.account_id, d.kind, d.resource_id): d for d in definitions}
+        self._workflows: dict[str, dict[str, Workflow]] = {}
 
     @cache  # noqa: B019 - the process ends with the command
     def directory(self, account_id: str) -> Directory:
@@ -65,3 +66,13 @@ class RunReferences:
             if account == account_id and resource_id and kind in _PLACE_KINDS
         ]
         return Directory.of((*self.stored.directory(account_id).places, *defined))
+
+    def workflows(self, account_id: str) -> dict[str, Workflow]:
+        """Return the account's workflows by id: those that are stored, and those that were built.
+
+        The id of an action must be unique in the account.
+        """
+        if account_id not in self._workflows:
+            stored = self.stored.workflows(account_id)
+            self._workflows[account_id] = {workflow.id: workflow for workflow in stored}
+        return self._workflows[account_id]

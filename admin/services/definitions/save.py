@@ -2,26 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
 from admin.services.definitions.definition import Definition, Kind, Problem
-from admin.services.forms.save import save_contact_form, save_survey
-from admin.services.workflows.manage import save_workflow
+from admin.services.definitions.kinds import RESOURCES, Replaced, save
 from chalicelib.domain.errors import Conflict, InvalidInput, NotFound, RecordTooLarge
 from chalicelib.domain.input_errors import InputError
 
 Check = Callable[[Any], object]
-
-_WRITE: Final[dict[Kind, Callable[[str, Any, str | None, Check], object]]] = {
-    Kind.BRAND: save_brand,
-    Kind.STORE: save_store,
-    Kind.CUSTOMER: lambda account_id, content, _, check: save_customer(account_id, content, check),
-    Kind.CONTACT_FORM: save_contact_form,
-    Kind.SURVEY: save_survey,
-    Kind.WORKFLOW: save_workflow,
-}
 
 
 class ChangedMeanwhile(Exception):
@@ -62,8 +51,12 @@ def write(
 
 
 def _save_errors(definition: Definition, operator: str | None, check: Check) -> list[InputError]:
+    resource = RESOURCES[definition.kind]
     try:
-        _WRITE[definition.kind](definition.account_id, definition.content, operator, check)
+        if isinstance(resource, Replaced):
+            save(resource, definition.account_id, definition.content, operator, check)
+        else:
+            save_customer(definition.account_id, definition.content, check)
     except InvalidInput as error:
         return error.errors
     except (RecordTooLarge, Conflict, NotFound) as error:

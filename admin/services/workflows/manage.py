@@ -1,65 +1,14 @@
-"""Create, replace, enable, disable and list workflows."""
+"""Find, enable, disable and list workflows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from admin.domain.enabled import with_enabled
-from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.accounts.manage import require_account
 from admin.storage import workflows
-from chalicelib.domain import clock
-from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.workflows.workflow import Action, Workflow
-from chalicelib.settings import settings
-from chalicelib.storage import places
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.workflows import list_for_account
-
-
-def save_workflow(
-    account_id: str,
-    definition: Any,
-    operator: str | None = None,
-    check: Callable[[Workflow | None], object] = lambda _: None,
-) -> Workflow:
-    """Create the workflow, or replace the existing workflow with the same id.
-
-    Without `enabled` in the definition, an existing workflow stays enabled or disabled.
-
-    Args:
-        operator: the identity of the operator, for the history. None for data of the
-            service itself, such as demo data.
-        check: called with the stored workflow before it is replaced, or with None. If it raises an
-            exception, nothing is saved.
-
-    Raises:
-        InvalidInput: the definition is invalid.
-        RecordTooLarge: the workflow exceeds its size limit.
-    """
-    directory = places.load_directory(account_id)
-
-    def attempt() -> Workflow:
-        existing = list_for_account(account_id, consistent=True)
-        parsed = parse_workflow_definition(
-            definition, directory, existing, allow_private=settings().private_webhooks
-        )
-        earlier = next((workflow for workflow in existing if workflow.id == parsed.id), None)
-        now = clock.now()
-        workflow = build_workflow(parsed, now, earlier)
-        if workflow == earlier:
-            return workflow
-        check(earlier)
-        changes = []
-        if operator:
-            old = {"name": earlier.name} if earlier else None
-            new = {"name": workflow.name}
-            changes = [AccountChange(now, f"workflow {workflow.id}", operator, old, new)]
-        workflows.save(account_id, workflow, earlier, changes)
-        return workflow
-
-    return retry_on_contention(attempt)
 
 
 def list_workflows(account_id: str) -> Sequence[Workflow]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from admin.services.accounts.save_places import save_brand
+from admin.services.definitions.kinds import BRAND, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -72,7 +72,7 @@ def test_diff_shows_changed_lines(seeded: SeededAccount, tmp_path: Path, noun: s
 def test_diff_reports_form_of_other_account(seeded: SeededAccount, tmp_path: Path) -> None:
     form = json.loads(run("form", "export", seeded.contact_form_id, "--json").stdout)
     account = new_account()
-    brand = save_brand(account, {"id": new_id(), "name": "Brand"})
+    brand = save(BRAND, account, {"id": new_id(), "name": "Brand"})
     file = tmp_path / "form.json"
     file.write_text(json.dumps(form | {"account": account, "brandId": brand.id}))
     result = run("form", "diff", file)
@@ -144,7 +144,7 @@ def test_disable_sends_number_of_aws_requests_in_help(seeded: SeededAccount, nou
 
 @pytest.mark.parametrize(
     ("verb", "requests", "cost"),
-    [("check", 4, "four AWS requests."), ("diff", 6, "four AWS requests, and two per workflow.")],
+    [("check", 3, "three AWS requests."), ("diff", 3, "three AWS requests.")],
 )
 def test_workflow_file_command_sends_number_of_aws_requests_in_help(
     seeded: SeededAccount, tmp_path: Path, verb: str, requests: int, cost: str

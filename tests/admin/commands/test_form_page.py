@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from admin.commands import form as form_commands
-from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.definitions.kinds import BRAND, STORE, save
 from admin.services.forms.poster import SCAN
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.services.caching import clear_caches
@@ -98,7 +98,7 @@ def test_qr_of_store_writes_only_its_poster_and_tent(seeded: SeededAccount, tmp_
 def test_stores_with_the_same_name_have_different_posters(
     seeded: SeededAccount, tmp_path: Path, name: str
 ) -> None:
-    twin = save_store(seeded.account_id, store_definition(seeded.brand_id, name=name))
+    twin = save(STORE, seeded.account_id, store_definition(seeded.brand_id, name=name))
     clear_caches()
     options = ("--base-url", BASE, "--output", tmp_path, "--svg")
     assert run("form", "qr", seeded.contact_form_id, *options).exit_code == 0
@@ -112,8 +112,8 @@ def test_stores_with_the_same_name_have_different_posters(
 def test_store_that_is_no_target_is_rejected(
     seeded: SeededAccount, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    other_brand = save_brand(seeded.account_id, brand_definition())
-    other = save_store(seeded.account_id, store_definition(other_brand.id))
+    other_brand = save(BRAND, seeded.account_id, brand_definition())
+    other = save(STORE, seeded.account_id, store_definition(other_brand.id))
     clear_caches()
     options = ("--store", other.id, "--base-url", BASE, *command[1:])
     seeded.survey(targets=[{"type": "STORE", "targetId": seeded.store_id}])

@@ -1,11 +1,14 @@
 """Tests of the command ``load``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from admin.services.definitions.definition import Kind
+from admin.services.definitions.kinds import RESOURCES, SURVEY
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
@@ -210,13 +213,11 @@ def test_loaded_customers_are_listed_in_definition_order(file: Path) -> None:
 
 
 def test_unavailable_database_stops_load(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from admin.services.definitions import save
-    from admin.services.definitions.definition import Kind
 
     def busy(*_: Any) -> None:
         raise Unavailable("The database is busy.")
 
-    monkeypatch.setitem(save._WRITE, Kind.SURVEY, busy)
+    monkeypatch.setitem(RESOURCES, Kind.SURVEY, replace(SURVEY, write=busy))
     result = load(write_jsonl(Definitions().all(), file), "--account", new_account())
     assert result.exit_code == 1
     assert result.stderr.splitlines()[1:] == [

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from admin.commands import purchase as purchase_commands
 from admin.main import app
-from admin.services.accounts.save_places import save_store
 from admin.services.accounts.settings import change_account_settings
+from admin.services.definitions.kinds import STORE, save
 from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -167,7 +167,8 @@ def test_import_accepts_files_of_excel(
 ) -> None:
     change_account_settings(shop.account_id, {"timeZone": "Europe/Paris"}, "operator")
     place = current_directory(shop.account_id).by_id[shop.store_id]
-    save_store(
+    save(
+        STORE,
         shop.account_id,
         {"id": place.id, "brandId": place.brand_id, "name": place.name, "key": "LYO-1"},
     )

@@ -12,7 +12,7 @@ from moto.ses.models import ses_backends
 from moto.ses.responses import EmailResponse
 
 from admin.outbound import mail_domains
-from admin.services.forms.save import save_survey
+from admin.services.definitions.kinds import SURVEY, save
 from admin.storage.mail_domains import MailDomainRow
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
@@ -50,13 +50,13 @@ def headers_enabled(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
 
 def add_survey(account: str, name: str, support_email: str = "") -> str:
     extra = {"supportEmail": {"email": support_email}} if support_email else {}
-    saved = save_survey(account, survey(id=new_id(), name=name, **extra))
+    saved = save(SURVEY, account, survey(id=new_id(), name=name, **extra))
     return saved.id
 
 
 def load_again(account: str, survey_id: str, **support_email: Any) -> None:
     """Load the definition of a survey with another definition of its support address."""
-    save_survey(account, survey(id=survey_id, name="Bill", supportEmail=support_email))
+    save(SURVEY, account, survey(id=survey_id, name="Bill", supportEmail=support_email))
 
 
 def verified(survey_id: str) -> tuple[bool, bool]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.customers.save import save_customer
+from admin.services.definitions.kinds import BRAND, STORE, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
@@ -287,8 +287,8 @@ def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> N
 
 
 def test_recording_purchase_requests_position_for_new_customer(account: str, time: Time) -> None:
-    brand = save_brand(account, brand_definition())
-    store = save_store(account, store_definition(brand.id))
+    brand = save(BRAND, account, brand_definition())
+    store = save(STORE, account, store_definition(brand.id))
     reserve(account)
     for customer in ({"email": "a@example.test"}, {"firstName": "Zoé"}):
         record_purchase(account, purchase_definition(store.id, customer=customer))

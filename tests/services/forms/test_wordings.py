@@ -5,7 +5,7 @@ from typing import Any
 import boto3
 import pytest
 
-from admin.services.forms import save as saving
+from admin.services.definitions import kinds
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission
@@ -148,9 +148,7 @@ def test_current_wording_takes_no_request_and_earlier_ones_take_one(
         assert sum(calls.values()) == expected
 
 
-def test_concurrent_replacement_loses_no_version(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_replacement_loses_no_version(seeded: SeededAccount) -> None:
     save(seeded, "One?")
     definition = contact_form(
         id=seeded.contact_form_id,
@@ -160,16 +158,11 @@ def test_concurrent_replacement_loses_no_version(
     )
     records = []
 
-    define = saving.define_contact_form
-
-    def interrupted(*arguments: Any) -> Any:
+    def interrupt(_: object) -> None:
         if not records:
-            monkeypatch.setattr(saving, "define_contact_form", define)
             save(seeded, "Two?")
             records.append(answer(seeded))
-        return define(*arguments)
 
-    monkeypatch.setattr(saving, "define_contact_form", interrupted)
-    saving.save_contact_form(seeded.account_id, definition)
+    kinds.save(kinds.CONTACT_FORM, seeded.account_id, definition, check=interrupt)
     clear_caches()
     assert seen(records[0]) == ["Two?", "Food"]

@@ -5,8 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from admin.services.accounts.manage import create_account
-from admin.services.accounts.save_places import save_brand, save_store
-from admin.services.forms.save import save_survey
+from admin.services.definitions.kinds import BRAND, STORE, SURVEY, save
 from chalicelib.domain import clock
 from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.ids import new_id
@@ -60,7 +59,7 @@ class Shop:
             "targets": [{"type": "STORE", "targetId": self.store_id, "enabled": True}],
             **fields,
         }
-        save_survey(self.account_id, definition)
+        save(SURVEY, self.account_id, definition)
         clear_caches()
 
     def definition(self, **fields: Any) -> dict[str, Any]:
@@ -101,8 +100,8 @@ class Shop:
 def open_shop(provider: Provider | None = None, time: Time | None = None) -> Shop:
     """Create an account with one store and one survey."""
     account = create_account("Maison Lumen", new_id()).id
-    brand = save_brand(account, brand_definition())
-    store = save_store(account, store_definition(brand.id))
+    brand = save(BRAND, account, brand_definition())
+    store = save(STORE, account, store_definition(brand.id))
     ids = (account, brand.id, store.id, new_id())
     shop = Shop(*ids, provider or Provider(), time or Time())
     shop.survey()

@@ -145,11 +145,11 @@ def test_purchase_turns_optin_of_existing_customer_on(shop: Shop) -> None:
 
 
 def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
-    from admin.services.accounts.save_places import save_store
+    from admin.services.definitions.kinds import STORE, save
     from tests.web.definitions import store_definition
 
     shop.record()
-    store = save_store(shop.account_id, store_definition(shop.brand_id))
+    store = save(STORE, shop.account_id, store_definition(shop.brand_id))
     assert shop.record(storeId=store.id).store_id == store.id
 
 

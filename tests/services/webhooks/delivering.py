@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from admin.services.definitions.kinds import WORKFLOW, save
 from admin.services.webhooks.secret import rotate_webhook_secret
-from admin.services.workflows.manage import save_workflow
 from chalicelib.domain.webhooks.execution import Attempt, ExecutionState
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
@@ -113,7 +113,7 @@ def add_workflow(account_id: str, *actions: dict[str, Any], **fields: Any) -> An
     rotate_webhook_secret(account_id, "operator")
     if actions:
         fields["actions"] = list(actions)
-    return save_workflow(account_id, workflow_definition(**fields))
+    return save(WORKFLOW, account_id, workflow_definition(**fields))
 
 
 def executions_of(account_id: str) -> list[ExecutionRow]:

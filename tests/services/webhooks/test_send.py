@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from admin.services.definitions.kinds import WORKFLOW, save
 from admin.services.webhooks.find import list_executions
 from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.work.parked import list_parked_work, replay
-from admin.services.workflows.manage import save_workflow, set_workflow_enabled
+from admin.services.workflows.manage import set_workflow_enabled
 from admin.storage import webhook_secrets
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -41,9 +42,9 @@ from tests.web.seeded_account import seed_account
 
 def test_webhook_of_each_matching_workflow_action_is_sent_once(seeded: ReceivingAccount) -> None:
     add_workflow(seeded.account_id, action_definition(key="a"), action_definition(key="b"))
-    save_workflow(seeded.account_id, workflow_definition(name="Third"))
+    save(WORKFLOW, seeded.account_id, workflow_definition(name="Third"))
     unmatched = {"subject": "rating", "operator": "$gt", "value": "8"}
-    save_workflow(seeded.account_id, workflow_definition(name="No", conditions=[unmatched]))
+    save(WORKFLOW, seeded.account_id, workflow_definition(name="No", conditions=[unmatched]))
     messages = trigger_webhooks(seeded, nps="8")
     assert len(messages) == 3
     assert WEBHOOK_QUEUE.deliver([*messages, *messages]) == WEBHOOK_QUEUE.deliver(messages) == []
@@ -223,7 +224,7 @@ def test_retry_sends_original_body_to_current_url_of_action(seeded: ReceivingAcc
     seeded.receiver.responses = [response_with(500), response_with(200)]
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     changed = action_definition(url="https://other.example.com/", metadata={"new": "yes"})
-    save_workflow(seeded.account_id, workflow_definition(id=workflow.id, actions=[changed]))
+    save(WORKFLOW, seeded.account_id, workflow_definition(id=workflow.id, actions=[changed]))
     clear_caches()
     seeded.advance(LONG_DELAY)
     first, second = seeded.receiver.requests
@@ -259,7 +260,7 @@ def test_open_circuit_defers_only_webhooks_to_unresponsive_host(seeded: Receivin
 
 
 def test_missing_secret_defers_webhook(seeded: ReceivingAccount) -> None:
-    save_workflow(seeded.account_id, workflow_definition())
+    save(WORKFLOW, seeded.account_id, workflow_definition())
     WEBHOOK_QUEUE.deliver(trigger_webhooks(seeded))
     assert seeded.receiver.requests == []
     rotate_webhook_secret(seeded.account_id, "operator")

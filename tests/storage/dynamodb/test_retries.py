@@ -19,6 +19,7 @@ from chalicelib.storage.forms import contact_forms
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
 from tests.aws.faults import InjectedFault, failing, inject_fault
 from tests.aws.tables import cancelled, error
+from tests.domain.forms.factories import saved_contact_form
 from tests.lambda_context import LambdaContext
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -121,7 +122,7 @@ def test_unprocessed_keys_of_batch_are_read_again_after_a_pause(pauses: list[flo
 def test_unprocessed_documents_of_page_are_read_again_after_a_pause(pauses: list[float]) -> None:
     account, form_ids = new_id(), [new_id() for _ in range(4)]
     for form_id in form_ids:
-        save(contact_forms, account, form_id, b"{}", {})
+        save(contact_forms, account, saved_contact_form(id=form_id))
     with inject_fault(2, InjectedFault.PARTIAL_SUCCESS) as requests:
         forms, _ = contact_forms.page(account, PageRequest())
     assert [form.form_id for form in forms] == form_ids

@@ -4,9 +4,8 @@ import json
 
 from chalice.test import Client
 
-from admin.services.accounts.save_places import save_brand, save_store
 from admin.services.accounts.settings import change_account_settings
-from admin.services.workflows.manage import save_workflow
+from admin.services.definitions.kinds import BRAND, STORE, WORKFLOW, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.accounts.account import Permission
 from tests.domain.workflows.factories import workflow_definition
@@ -36,9 +35,11 @@ def test_account_contains_name_time_zone_permissions_and_limits(client: Client) 
 
 def test_places_are_listed_by_name_with_their_brand(client: Client, partner: Partner) -> None:
     account = partner.account_id
-    brand = save_brand(account, brand_definition(name="Maison Lumen", color=""))
-    store = save_store(
-        account, store_definition(brand.id, name="Lyon", timeZone="Europe/Paris", color="#fff")
+    brand = save(BRAND, account, brand_definition(name="Maison Lumen", color=""))
+    store = save(
+        STORE,
+        account,
+        store_definition(brand.id, name="Lyon", timeZone="Europe/Paris", color="#fff"),
     )
     partner.get("/partners/account")
     with counted_calls() as calls:
@@ -79,7 +80,7 @@ def test_workflows_are_listed_without_secrets(client: Client, partner: Partner) 
         "metadata": {"token": "SECRET"},
         "attempts": 3,
     }
-    saved = save_workflow(partner.account_id, workflow_definition(name="CRM", actions=[action]))
+    saved = save(WORKFLOW, partner.account_id, workflow_definition(name="CRM", actions=[action]))
     partner.get("/partners/account")
     with counted_calls() as calls:
         response = partner.post("/partners/workflow/list", {})

@@ -9,7 +9,7 @@ import pytest
 from chalice.test import Client
 
 from admin.services.close_account import close_account
-from admin.services.forms.save import save_survey
+from admin.services.definitions.kinds import SURVEY, save
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
@@ -44,7 +44,7 @@ def unreadable(own: Reporter, monkeypatch: pytest.MonkeyPatch) -> str:
         "fields": [field("nps", "NPS", id=field_id)],
         "targets": [target],
     }
-    save_survey(own.shop.account_id, definition)
+    save(SURVEY, own.shop.account_id, definition)
     body = {"id": survey_id, "fields": [{"id": field_id, "values": ["9"]}]}
     submit_survey(
         parse(body | {"store": own.shop.store_id}, SurveySubmission), SubmissionMetadata()

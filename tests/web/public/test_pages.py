@@ -8,7 +8,7 @@ import pytest
 from chalice.test import Client
 from hypothesis import given
 
-from admin.services.accounts.save_places import save_store
+from admin.services.definitions.kinds import STORE, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.answers import MAX_VALUE, Questionnaire, SubmittedAnswer
 from chalicelib.domain.forms.contact_form import SavedContactForm
@@ -57,7 +57,8 @@ def contact_form(seeded: SeededAccount, query: str = "") -> HtmlForm:
 
 
 def test_page_of_tracker_names_store_and_date_of_visit(fresh: SeededAccount) -> None:
-    save_store(
+    save(
+        STORE,
         fresh.account_id,
         store_definition(
             fresh.brand_id, id=fresh.store_id, address="1 quai, Lyon", legalText="RCS 1"
@@ -204,7 +205,7 @@ def test_thank_you_texts_without_translation_have_the_language_of_the_form(
 
 
 def test_place_is_the_last_question(fresh: SeededAccount) -> None:
-    save_store(fresh.account_id, store_definition(fresh.brand_id))
+    save(STORE, fresh.account_id, store_definition(fresh.brand_id))
     fresh.contact_form()
     page = open_contact_form(fresh).body
     assert page.index('name="store"') > page.index(fresh.fields["nps"])
@@ -588,7 +589,7 @@ def test_page_after_exceeded_rate_limit_keeps_answers(
 
 
 def test_respondent_selects_store_unless_link_contains_it(fresh: SeededAccount) -> None:
-    second = save_store(fresh.account_id, store_definition(fresh.brand_id))
+    second = save(STORE, fresh.account_id, store_definition(fresh.brand_id))
     clear_caches()
     assert f'<option value="{second.id}">' in open_contact_form(fresh).body
     fixed = contact_form(fresh, f"&store={second.id}")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.definitions.kinds import BRAND, STORE, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.outbound import queues
@@ -157,7 +157,7 @@ def test_submission_with_rating_at_or_above_threshold_returns_redirect_url(
 
 
 def test_redirect_is_empty_if_brand_has_no_target(fresh: SeededAccount) -> None:
-    brand = save_brand(fresh.account_id, brand_definition())
+    brand = save(BRAND, fresh.account_id, brand_definition())
     clear_caches()
     response = submit_survey(fresh, fresh.answers(nps="10"), brand=brand.id)
     assert response.json == {"redirectTo": ""}
@@ -177,7 +177,7 @@ def test_survey_with_single_target_uses_review_page_and_brand_of_target(
 def test_store_of_another_brand_is_rejected(
     fresh: SeededAccount, submit: Callable[..., Response]
 ) -> None:
-    brand = save_brand(fresh.account_id, brand_definition())
+    brand = save(BRAND, fresh.account_id, brand_definition())
     clear_caches()
     response = submit(fresh, store=fresh.store_id, brand=brand.id)
     assert [pointer for pointer, _ in response.errors] == ["/brand"]
@@ -196,8 +196,8 @@ def test_unknown_store_or_brand_is_rejected(
 
 
 def test_contact_form_accepts_only_its_brand_and_stores(fresh: SeededAccount) -> None:
-    brand = save_brand(fresh.account_id, brand_definition())
-    store = save_store(fresh.account_id, store_definition(brand.id))
+    brand = save(BRAND, fresh.account_id, brand_definition())
+    store = save(STORE, fresh.account_id, store_definition(brand.id))
     clear_caches()
     response = submit_contact(fresh, store=store.id, brand=brand.id)
     assert response.errors == [("/store", "unknown_reference"), ("/brand", "unknown_reference")]

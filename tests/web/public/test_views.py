@@ -3,7 +3,7 @@
 import pytest
 from chalice.test import Client
 
-from admin.services.accounts.save_places import save_brand, save_store
+from admin.services.definitions.kinds import BRAND, STORE, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
@@ -79,7 +79,7 @@ def test_survey_with_several_targets_has_no_default_brand(client: Client) -> Non
 
 def test_brand_that_differs_from_brand_of_store_is_rejected(client: Client) -> None:
     seeded = seed_account()
-    brand = save_brand(seeded.account_id, brand_definition())
+    brand = save(BRAND, seeded.account_id, brand_definition())
     path = f"{SURVEY}?survey={seeded.survey_id}&store={seeded.store_id}&brand={brand.id}"
     assert CLIENT.get(path).errors == [("?brand", "invalid_combination")]
 
@@ -314,8 +314,10 @@ def test_view_contains_new_store_name_after_caches_expire(client: Client) -> Non
     seeded = seed_account()
     path = f"{CONTACT}?id={seeded.contact_form_id}"
     before = CLIENT.get(path)
-    save_store(
-        seeded.account_id, store_definition(seeded.brand_id, id=seeded.store_id, name="Lyon Est")
+    save(
+        STORE,
+        seeded.account_id,
+        store_definition(seeded.brand_id, id=seeded.store_id, name="Lyon Est"),
     )
     caching.clear_caches()
     after = CLIENT.get(path)

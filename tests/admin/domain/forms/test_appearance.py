@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from admin.domain.definitions import parse_definition
 from admin.domain.forms.appearance import appearance_warnings
 from admin.domain.forms.contact_form import ContactFormDefinition
-from chalicelib.domain.definitions import parse_definition
 from chalicelib.domain.forms import colours
 from chalicelib.domain.ids import new_id
 from tests.domain.forms.factories import contact_form

@@ -6,9 +6,13 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from admin.domain.definitions import MAX_LEVELS, NormalizedInput
+from admin.domain.definitions import (
+    MAX_LEVELS,
+    NormalizedInput,
+    parse_and_validate,
+    parse_definition,
+)
 from admin.domain.input_errors import not_allowed
-from chalicelib.domain.definitions import parse_and_validate, parse_definition
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.schema import Input
