@@ -36,7 +36,6 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 """Size of a page, as Lambda marshals it, after which the page ends. One feedback can be larger."""
 
 _READ_AT_ONCE: Final = 100
-_NO_FILTERS: Final = {"includeTests": False}
 _EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _TOLERANCE: Final = timedelta(minutes=1)
 """Difference between the clock of a partner and the clocks of the service."""
@@ -111,7 +110,7 @@ def read_feed(account_id: str, request: FeedRequest) -> FeedPage:
     scope = [_epoch(), account_id, filters]
     position = _start(account_id, request, scope)
     # With a filter, the page can omit feedback.
-    is_filtered = filters != _NO_FILTERS
+    is_filtered = filters != FeedRequest().filters()
     at_once, at_most = (_READ_AT_ONCE, MAX_READ) if is_filtered else (request.limit, request.limit)
     entries = feedback_changes.load_after(account_id, position.number, at_most + 1)
     changes = list(_changes(entries, position.offset))

@@ -104,7 +104,7 @@ def displayed_fields(
         values = answers.get(shown.id, ())
         labels, ends = control_labels(shown.type.rules, own_labels(field, translation), words)
         options = _options(shown, values, labels)
-        control = control_of(shown, yes_or_no)
+        control = control_of(field, yes_or_no)
         known = {option.value for option in options}
         code = errors.get(shown.id)
         displayed[shown.id] = DisplayedField(
@@ -126,7 +126,7 @@ def displayed_fields(
             own_value=next((value for value in values if value not in known), ""),
             options=options,
             ends=ends,
-            error=error_text(shown, control, code, words) if code else "",
+            error=error_text(field, control, code, words) if code else "",
         )
     return displayed
 
@@ -147,26 +147,24 @@ def yes_or_no_fields(
     )
 
 
-def control_of(shown: PublicField | SavedField, yes_or_no: frozenset[str]) -> Control:
+def control_of(field: SavedField, yes_or_no: frozenset[str]) -> Control:
     """Return the control that asks for the answer to this field."""
-    control = shown.type.rules.display.control
-    return Control.OPTIONS if control is Control.CHECKBOX and shown.id in yes_or_no else control
+    control = field.type.rules.display.control
+    return Control.OPTIONS if control is Control.CHECKBOX and field.id in yes_or_no else control
 
 
-def error_text(
-    shown: PublicField | SavedField, control: Control, code: str, words: PageWords
-) -> str:
+def error_text(field: SavedField, control: Control, code: str, words: PageWords) -> str:
     """Return the error message for an error code of an answer to this field."""
-    several = shown.type.rules.accepts_several_values
+    several = field.type.rules.accepts_several_values
     match code:
         case "required" if control is Control.CHECKBOX:
             return words.errors["tick"]
         case "required" if control not in (Control.INPUT, Control.TEXTAREA):
             return words.errors["choose"]
         case "too_many":
-            return words.at_most(shown.max_replies) if several else words.errors["one"]
+            return words.at_most(field.max_replies) if several else words.errors["one"]
         case "too_few":
-            return words.at_least(shown.min_replies)
+            return words.at_least(field.min_replies)
     return words.errors.get(code, words.errors["invalid"])
 
 
