@@ -1,6 +1,6 @@
 """Ignore failures that schemathesis reports only because a schema cannot express a rule.
 
-Both the in-process tests and the schemathesis command against the deployed service load this file.
+The in-process tests load this file.
 """
 
 import json

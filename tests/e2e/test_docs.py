@@ -180,7 +180,7 @@ def test_command_in_readme_sets_variables_of_running_cloud(cloud: Cloud) -> None
 def test_first_request_in_readme_returns_documented_response(cloud: Cloud) -> None:
     response = json.loads(run_readme(cloud, "/partners/customer/list"))
     assert response["meta"]["totalItems"] >= 80
-    assert len(response["items"][0]) == 36
+    assert response["items"][0]["displayName"]
 
 
 def test_survey_submission_in_readme_sends_webhook(cloud: Cloud) -> None:

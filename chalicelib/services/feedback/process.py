@@ -35,7 +35,7 @@ from chalicelib.queues import FEEDBACK, WEBHOOKS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.work.worker import Message, Worker, WorkOutcome
-from chalicelib.services.workflows import workflows_of
+from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import (
     counters,
     customer_creation,

@@ -32,7 +32,7 @@ from chalicelib.domain.webhooks.partner_view import (
 from chalicelib.domain.workflows.workflow import new_test_execution
 from chalicelib.outbound.queues import send
 from chalicelib.queues import WEBHOOKS
-from chalicelib.services.workflows import workflows_of
+from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import executions, rate_limits, workflows
 
 MAX_EXAMINED: Final = 1_000

@@ -32,7 +32,7 @@ from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.work.worker import Message, Worker, WorkOutcome
-from chalicelib.services.workflows import signing_secrets_of, workflows_of
+from chalicelib.services.workflows.read import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, feedback, workflows
 from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s

@@ -23,9 +23,9 @@ routes = Blueprint(__name__)
 )
 def list_workflows(request: PartnerRequest) -> Resource:
     """List workflows."""
-    from chalicelib.services import workflows
+    from chalicelib.services.workflows import read
 
-    return workflows.list_workflows(request.account_id, request.optional_body(PageRequest))
+    return read.list_workflows(request.account_id, request.optional_body(PageRequest))
 
 
 @partner_route(routes, "POST", "/partners/webhook-delivery/list")

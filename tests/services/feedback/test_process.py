@@ -11,7 +11,7 @@ from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.workflows import workflows_of
+from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key

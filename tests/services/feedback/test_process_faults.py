@@ -22,7 +22,7 @@ from chalicelib.services.feedback.submit import (
 )
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.work.sweep import sweep
-from chalicelib.services.workflows import workflows_of
+from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.feedback import FeedbackRow
 from tests.aws.faults import InjectedFault, Killed, inject_fault

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chalicelib.services.workflows import signing_secrets_of, workflows_of
+from chalicelib.services.workflows.read import signing_secrets_of, workflows_of
 from tests.domain.workflows.factories import action_definition
 from tests.services.moved_time import Time
 from tests.services.webhooks.delivering import Receiver, ReceivingAccount, add_workflow
