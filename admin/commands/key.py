@@ -18,6 +18,7 @@ from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.terminal import cell_text, confirm, notices, show_record, show_table
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.webhooks.signature import standard_secret
 
 app = typer.Typer(help="Issue, revoke and list API keys.", no_args_is_help=True)
 secret_app = typer.Typer(help="Rotate webhook secrets.", no_args_is_help=True)
@@ -120,10 +121,10 @@ def rotate(
     ] = None,
     yes: YesOption = False,
 ) -> None:
-    """Create a webhook secret and print it. The secret cannot be shown again.
+    """Create a webhook secret and print it in both forms. It cannot be shown again.
 
-    The current secret signs webhooks until the new secret becomes active. Other secrets that are
-    not active yet are deleted.
+    The current secret signs webhooks until the new secret becomes active. Until a day later, both
+    sign the header webhook-signature. Other secrets that are not active yet are deleted.
 
     Cost: five AWS requests; one more without --yes.
     """
@@ -133,7 +134,11 @@ def rotate(
     if new.replaced:
         notices().print(f"Replaced secrets that were not active yet: {new.replaced}.")
     notices().print(f"The new secret becomes active {start}. It cannot be shown again:")
-    show_record({"secret": new.secret, "activeFrom": at}, new.secret)
+    standard = standard_secret(new.secret)
+    show_record(
+        {"secret": new.secret, "standardSecret": standard, "activeFrom": at},
+        f"Secret: {new.secret}\nSecret for libraries of Standard Webhooks: {standard}",
+    )
 
 
 def _question(account: str) -> str:

@@ -1,16 +1,14 @@
 """Rotate and read webhook secrets."""
 
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from admin.storage import accounts
+from chalicelib.domain.accounts.account import KEPT_AFTER_REPLACEMENT
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
 from chalicelib.storage.dynamodb.transactions import transaction
 from chalicelib.storage.webhook_secrets import WebhookSecretRow
-
-_KEPT_AFTER_REPLACEMENT: Final = timedelta(days=1)
 
 
 def save(
@@ -38,7 +36,7 @@ def save(
     others = [row for row in stored.values() if row.active_from != start]
     scheduled = [row for row in others if row.active_from > current_time]
     active = [row for row in others if row.active_from <= current_time][-1:]
-    expires_at = int((active_from + _KEPT_AFTER_REPLACEMENT).timestamp())
+    expires_at = int((active_from + KEPT_AFTER_REPLACEMENT).timestamp())
     with transaction() as write:
         accounts.replace_newest_webhook_secret(write, account_id, newest, start)
         if newest and newest != start and newest not in stored:
@@ -52,14 +50,3 @@ def save(
             write.update(row, [WebhookSecretRow.expires_at.set(expires_at)])
         account_changes.add(write, account_id, [change])
     return len(scheduled)
-
-
-def find_active(account_id: str, at: datetime) -> str | None:
-    """Load the secret that signs the account's webhooks at this time, or None. One request."""
-    rows = WebhookSecretRow.query(
-        account_id,
-        WebhookSecretRow.active_from <= format_timestamp(at),
-        scan_index_forward=False,
-        limit=1,
-    )
-    return next((row.secret for row in rows), None)

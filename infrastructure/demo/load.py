@@ -16,7 +16,7 @@ from admin.services.definitions.definition import Kind, RawDefinition
 from admin.services.definitions.kinds import WORKFLOW, save
 from admin.services.definitions.references import StoredResources
 from admin.services.definitions.save import write
-from admin.services.webhooks.secret import active_webhook_secret, rotate_webhook_secret
+from admin.services.webhooks.secret import rotate_webhook_secret, signing_webhook_secrets
 from admin.services.workflows.manage import list_workflows
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
@@ -233,7 +233,8 @@ def _credentials(
 
 
 def _webhook_secret(earlier: DemoDescription | None) -> str:
-    if earlier and earlier.webhook_secret == active_webhook_secret(MAIN_ACCOUNT):
+    signing = signing_webhook_secrets(MAIN_ACCOUNT, clock.now())
+    if earlier and signing and earlier.webhook_secret == signing[0]:
         return earlier.webhook_secret
     return rotate_webhook_secret(MAIN_ACCOUNT, operator_identity()).secret
 

@@ -35,7 +35,12 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
         "docs/runbook.md": ("restore-table-to-point-in-time",),
     },
     "tests/docs/test_webhooks_page.py": {
-        "docs/webhooks.md": ("workflow.action.webhook", "openssl"),
+        "docs/webhooks.md": (
+            "workflow.action.webhook",
+            "from standardwebhooks",
+            "from stripe",
+            "openssl",
+        ),
     },
     "tests/web/partner/test_statistics.py": {
         "docs/integrating.md": ('"interval": "WEEK"',),

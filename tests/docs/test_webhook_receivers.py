@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
-from chalicelib.domain.webhooks.signature import sign
 from chalicelib.outbound.webhook_http.exchange import post
 
 EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
@@ -45,12 +44,9 @@ class Example:
         key: str = SECRET,
     ) -> int | None:
         timestamp = int(time.time()) - age_s
-        headers = webhook_headers(
-            {},
-            execution_id="e",
-            timestamp=timestamp,
-            signature=sign(key, timestamp, signed) if signature is None else signature,
-        )
+        headers = webhook_headers({}, signed, [key], execution_id="e", timestamp=timestamp)
+        if signature is not None:
+            headers["X-Service-Webhook-Signature"] = signature
         url = f"http://127.0.0.1:{self.port}/"
         return post(url, headers, sent, allow_private=True).status
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
+from chalicelib.domain.webhooks.signature import sign, sign_standard
 from chalicelib.outbound.webhook_http.connection import (
     Address,
     Network,
@@ -27,7 +28,7 @@ from tests.outbound.receivers import OK, Receiver, receiving, reset, responding_
 
 BODY = '{"event":"workflow.action.webhook","name":"Zoë"}'.encode()
 HEADERS = webhook_headers(
-    {"X-Own": "1", "user-agent": "theirs"}, execution_id="e", timestamp=1, signature="sha256=00"
+    {"X-Own": "1", "user-agent": "theirs"}, BODY, ["s"], execution_id="e", timestamp=1
 )
 SHORT = Network(connect_s=0.1, attempt_s=0.2)
 TOLERANCE_MS = 3000
@@ -78,8 +79,11 @@ def test_request_is_sent_once_with_unchanged_body() -> None:
             "Content-Type: application/json",
             "User-Agent: Service-Workflow-Webhook",
             "X-Service-Webhook-Timestamp: 1",
-            "X-Service-Webhook-Signature: sha256=00",
+            f"X-Service-Webhook-Signature: {sign('s', 1, BODY)}",
             "X-Service-Webhook-Id: e",
+            "webhook-id: e",
+            "webhook-timestamp: 1",
+            f"webhook-signature: {sign_standard(['s'], 'e', 1, BODY)}",
         ]
     )
 

@@ -12,6 +12,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.webhook_secrets import list_for_account
 
 SUBJECT: Final = "webhook secret"
 """The kind of record of the changes of webhook secrets."""
@@ -32,9 +33,13 @@ class NewSecret:
     replaced: int
 
 
-def active_webhook_secret(account_id: str) -> str | None:
-    """Return the account's active webhook secret, or None. One AWS request."""
-    return webhook_secrets.find_active(account_id, clock.now())
+def signing_webhook_secrets(account_id: str, at: datetime) -> tuple[str, ...]:
+    """Return the secrets that sign the account's webhooks at this time. One AWS request.
+
+    See `SigningSecrets.signing`.
+    """
+    stored = list_for_account(account_id)
+    return stored.signing(at) if stored else ()
 
 
 def rotate_webhook_secret(

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from admin.storage import webhook_secrets
+from admin.services.webhooks.secret import signing_webhook_secrets
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.webhooks.headers import webhook_headers
-from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.workflows.workflow import Action, Workflow, example_body
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
 from chalicelib.settings import settings
@@ -34,16 +33,16 @@ def send_test(account_id: str, workflow: Workflow, action: Action) -> Exchange:
         Conflict: the account has no webhook secret.
     """
     now = clock.now()
-    secret = webhook_secrets.find_active(account_id, now)
-    if secret is None:
+    secrets = signing_webhook_secrets(account_id, now)
+    if not secrets:
         raise Conflict("The account has no webhook secret. Create one with webhook-secret rotate.")
     body = example_body(workflow, action)
-    timestamp = int(now.timestamp())
     headers = webhook_headers(
         action.headers,
+        body,
+        secrets,
         execution_id=new_id(),
-        timestamp=timestamp,
-        signature=sign(secret, timestamp, body),
+        timestamp=int(now.timestamp()),
         is_test=True,
     )
     response = post(action.url, headers, body, allow_private=settings().private_webhooks)

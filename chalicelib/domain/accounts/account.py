@@ -4,12 +4,16 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Final
 
 from chalicelib.domain.errors import MissingPermission
+
+KEPT_AFTER_REPLACEMENT: Final = timedelta(days=1)
+"""The time for which a replaced webhook secret also signs, so that receivers can change theirs."""
 
 _SECRET_BYTES: Final = 32
 _API_KEY_PATTERN: Final = re.compile(r"fk_[0-9a-f]{24}")
@@ -88,9 +92,20 @@ class SigningSecrets:
 
     by_start: tuple[tuple[datetime, str], ...]
 
-    def active(self, at: datetime) -> str | None:
-        """Return the secret that signs webhooks at this time, or None if no secret is active."""
-        return next((secret for start, secret in reversed(self.by_start) if start <= at), None)
+    def signing(self, at: datetime) -> tuple[str, ...]:
+        """Return the secrets that sign webhooks at this time: first the active one.
+
+        The others are those of a rotation: scheduled secrets, and replaced ones for a day. Without
+        an active secret, return none.
+        """
+        active = [secret for start, secret in self.by_start if start <= at][-1:]
+        replaced_at = [start for start, _ in self.by_start[1:]]
+        kept = [
+            secret
+            for (_, secret), end in zip_longest(self.by_start, replaced_at)
+            if end is None or at < end + KEPT_AFTER_REPLACEMENT
+        ]
+        return tuple(sorted(kept, key=lambda secret: secret not in active)) if active else ()
 
     def __repr__(self) -> str:
         return f"SigningSecrets({len(self.by_start)})"

@@ -1,8 +1,10 @@
 """Build the headers of webhooks: validate custom headers and merge them with the system headers."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
+
+from chalicelib.domain.webhooks.signature import sign, sign_standard
 
 MAX_VALUE_LENGTH: Final = 4096
 TEST_HEADER: Final = "X-Service-Webhook-Test"
@@ -67,22 +69,28 @@ def normalize_header_name(name: str) -> str:
 
 def webhook_headers(
     custom: Mapping[str, str],
+    body: bytes,
+    secrets: Sequence[str],
     *,
     execution_id: str,
     timestamp: int,
-    signature: str,
     is_test: bool = False,
 ) -> dict[str, str]:
     """Return the custom and the system headers of one attempt; see `merge_headers`.
 
-    The header ``X-Service-Webhook-Test`` marks a test webhook. Other webhooks never have it.
+    The first secret signs ``X-Service-Webhook-Signature``. All of them sign ``webhook-signature``,
+    one of the headers of Standard Webhooks (https://www.standardwebhooks.com). The header
+    ``X-Service-Webhook-Test`` marks a test webhook. Other webhooks never have it.
     """
     system = {
         "Content-Type": "application/json",
         "User-Agent": "Service-Workflow-Webhook",
         "X-Service-Webhook-Timestamp": str(timestamp),
-        "X-Service-Webhook-Signature": signature,
+        "X-Service-Webhook-Signature": sign(secrets[0], timestamp, body),
         "X-Service-Webhook-Id": execution_id,
+        "webhook-id": execution_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": sign_standard(secrets, execution_id, timestamp, body),
         TEST_HEADER: "true",
     }
     merged = merge_headers(custom, system)

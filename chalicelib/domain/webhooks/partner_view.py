@@ -116,7 +116,7 @@ class DeliveryAction(Resource):
 class WebhookDelivery(Resource):
     """The delivery of the webhook of one action for one feedback."""
 
-    id: UuidText = Field(description="Unique identifier, as in the header `X-Service-Webhook-Id`.")
+    id: UuidText = Field(description="Unique identifier, as in the header `webhook-id`.")
     created_at: Timestamp
     feedback_id: UuidText = Field(description="Identifier of the feedback, as in the webhook.")
     test: bool = Field(description="Whether this is a test, which has no feedback.")

@@ -22,7 +22,6 @@ from chalicelib.domain.webhooks.execution import (
     outcome_of,
 )
 from chalicelib.domain.webhooks.headers import webhook_headers
-from chalicelib.domain.webhooks.signature import sign
 from chalicelib.domain.work import MAX_CLAIMS, WorkState, first_due
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.log import logger
@@ -120,8 +119,8 @@ def send_webhook(pointer: ExecutionPointer) -> ExecutionOutcome:
     if early_outcome:
         return _settle(execution, [], early_outcome)
     assert action  # noqa: S101 - an execution without an action has an early outcome
-    secret = secrets.active(now) if secrets else None
-    attempt, retry_after = _attempt(execution, action, secret, host)
+    signing = secrets.signing(now) if secrets else ()
+    attempt, retry_after = _attempt(execution, action, signing, host)
     outcome = outcome_of(
         attempt, clock.now(), used=execution.used, allowed=allowed, retry_after=retry_after
     )
@@ -183,14 +182,14 @@ def _is_early(execution: Execution) -> bool:
 
 
 def _attempt(
-    execution: Execution, action: Action, secret: str | None, host: str
+    execution: Execution, action: Action, secrets: Sequence[str], host: str
 ) -> tuple[Attempt, str | None]:
     """Send the webhook. Return the attempt and the response's ``Retry-After`` header."""
     at = clock.now()
-    if secret is None:
+    if not secrets:
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
-    response = _post(execution, action, secret, at)
+    response = _post(execution, action, secrets, at)
     circuit_breaker.record_result(
         execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS
     )
@@ -208,13 +207,15 @@ def _attempt(
     return attempt, response.retry_after
 
 
-def _post(execution: Execution, action: Action, secret: str, at: datetime) -> WebhookResponse:
-    timestamp = int(at.timestamp())
+def _post(
+    execution: Execution, action: Action, secrets: Sequence[str], at: datetime
+) -> WebhookResponse:
     headers = webhook_headers(
         action.headers,
+        execution.body,
+        secrets,
         execution_id=execution.id,
-        timestamp=timestamp,
-        signature=sign(secret, timestamp, execution.body),
+        timestamp=int(at.timestamp()),
         is_test=execution.is_test,
     )
     return post(action.url, headers, execution.body, allow_private=settings().private_webhooks)

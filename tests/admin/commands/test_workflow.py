@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.webhooks import send_example
-from admin.storage import webhook_secrets
+from admin.services.webhooks.secret import signing_webhook_secrets
 from admin.storage.workflows import save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -178,34 +179,45 @@ def test_pending_delivery_is_shown_with_its_due_time(receiver: Receiver, time: T
     assert re.search(rf"Due +{due}", run("delivery", "show", row.execution_id).stdout)
 
 
+def rotated(account: str, *options: str) -> Any:
+    return run("webhook-secret", "rotate", account, "--yes", *options)
+
+
+def test_webhook_secret_is_printed_in_both_forms() -> None:
+    account = new_account()
+    lines = rotated(account).stdout.splitlines()
+    secret, standard = (line.split(": ")[1] for line in lines)
+    assert standard == f"whsec_{b64encode(secret.encode()).decode()}"
+    shown = json.loads(rotated(account, "--json").stdout)
+    assert shown["standardSecret"] == f"whsec_{b64encode(shown['secret'].encode()).decode()}"
+
+
 def test_webhook_secret_becomes_active_at_its_start_time() -> None:
     account = new_account()
-    first = run("webhook-secret", "rotate", account, "--yes").stdout.strip()
+    first = rotated(account).stdout.splitlines()[0].removeprefix("Secret: ")
     at = clock.now() + timedelta(hours=1)
-    second = run(
-        "webhook-secret", "rotate", account, "--at", at.isoformat(), "--yes"
-    ).stdout.strip()
-    assert webhook_secrets.find_active(account, clock.now()) == first
-    assert webhook_secrets.find_active(account, at) == second
+    second = json.loads(rotated(account, "--at", at.isoformat(), "--json").stdout)["secret"]
+    assert signing_webhook_secrets(account, clock.now())[0] == first
+    assert signing_webhook_secrets(account, at)[0] == second
     assert run("webhook-secret", "rotate", account, "--at", "soon").exit_code == 2
     past = (clock.now() - timedelta(seconds=1)).isoformat()
-    assert run("webhook-secret", "rotate", account, "--at", past, "--yes").exit_code == 1
-    assert webhook_secrets.find_active(account, clock.now()) == first
-    assert run("webhook-secret", "rotate", new_id(), "--yes").exit_code == 1
+    assert rotated(account, "--at", past).exit_code == 1
+    assert signing_webhook_secrets(account, clock.now())[0] == first
+    assert rotated(new_id()).exit_code == 1
 
 
 def test_new_webhook_secret_replaces_scheduled_secrets() -> None:
     account = new_account()
-    run("webhook-secret", "rotate", account, "--yes")
+    rotated(account)
     for hours in (1, 2):
         at = clock.now() + timedelta(hours=hours)
-        planned = run("webhook-secret", "rotate", account, "--at", at.isoformat(), "--yes")
+        planned = rotated(account, "--at", at.isoformat())
         assert ("Replaced secrets" in planned.stderr) == (hours == 2)
-    emergency = run("webhook-secret", "rotate", account, "--yes")
+    emergency = rotated(account, "--json")
     assert "Replaced secrets" in emergency.stderr
     for hours in (0, 1, 2, 3):
         later = clock.now() + timedelta(hours=hours)
-        assert webhook_secrets.find_active(account, later) == emergency.stdout.strip()
+        assert signing_webhook_secrets(account, later)[0] == json.loads(emergency.stdout)["secret"]
 
 
 def test_feedback_on_public_demo_forms_starts_demo_workflows() -> None:

@@ -39,16 +39,19 @@ def test_credential_accepts_its_secret_until_it_is_revoked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "active"),
+    ("at", "signing"),
     [
-        (NOW - MILLISECOND, None),
-        (NOW, "first"),
-        (NOW + MILLISECOND, "second"),
-        (NOW + timedelta(days=1), "second"),
+        (NOW - MILLISECOND, ()),
+        (NOW, ("first", "second")),
+        (NOW + MILLISECOND, ("second", "first")),
+        (NOW + timedelta(days=1), ("second", "first")),
+        (NOW + timedelta(days=1) + MILLISECOND, ("second",)),
     ],
 )
-def test_webhook_secret_signs_from_its_start_time(at: datetime, active: str | None) -> None:
-    assert SECRETS.active(at) == active
+def test_webhook_secret_signs_first_from_its_start_time_and_last_for_a_day_after_its_replacement(
+    at: datetime, signing: tuple[str, ...]
+) -> None:
+    assert SECRETS.signing(at) == signing
 
 
 def test_representation_of_webhook_secrets_contains_no_secret() -> None:

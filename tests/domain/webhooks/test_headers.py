@@ -13,19 +13,23 @@ from chalicelib.domain.webhooks.headers import (
     validate_headers,
     webhook_headers,
 )
+from chalicelib.domain.webhooks.signature import sign, sign_standard
 
 SYSTEM = {
     "Content-Type": "application/json",
     "User-Agent": "Service-Workflow-Webhook",
     "X-Service-Webhook-Timestamp": "1700000000",
-    "X-Service-Webhook-Signature": "sha256=00",
+    "X-Service-Webhook-Signature": sign("new", 1_700_000_000, b"{}"),
     "X-Service-Webhook-Id": "execution",
+    "webhook-id": "execution",
+    "webhook-timestamp": "1700000000",
+    "webhook-signature": sign_standard(["new", "old"], "execution", 1_700_000_000, b"{}"),
 }
 
 
 def merged(custom: dict[str, str]) -> dict[str, str]:
     return webhook_headers(
-        custom, execution_id="execution", timestamp=1_700_000_000, signature="sha256=00"
+        custom, b"{}", ["new", "old"], execution_id="execution", timestamp=1_700_000_000
     )
 
 

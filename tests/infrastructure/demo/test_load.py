@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
-from admin.storage import webhook_secrets
+from admin.services.webhooks.secret import signing_webhook_secrets
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.workflows.workflow import reactions
@@ -75,7 +75,7 @@ def test_demo_file_contains_ids_and_credentials_of_stored_data(output: Path) -> 
     assert (demo_file["baseUrl"], account) == (BASE_URL, MAIN_ACCOUNT)
     assert authenticate(demo_file["apiKey"], demo_file["apiSecret"]).account_id == account
     assert authenticate(other["apiKey"], other["apiSecret"]).account_id == OTHER_ACCOUNT
-    assert webhook_secrets.find_active(account, clock.now()) == demo_file["webhookSecret"]
+    assert signing_webhook_secrets(account, clock.now())[0] == demo_file["webhookSecret"]
     stores = places.load_directory(account).stores_of(demo_file["brandId"])
     assert sorted(demo_file["storeIds"]) == sorted(store.id for store in stores)
     customer = read_customer(account, demo_file["customerId"])
@@ -172,7 +172,7 @@ def test_demo_run_replaces_invalid_credentials(output: Path) -> None:
     output.write_text(json.dumps(first | {"apiSecret": "wrong", "webhookSecret": "old"}))
     second = demo(output)
     assert authenticate(second["apiKey"], second["apiSecret"]).account_id == MAIN_ACCOUNT
-    assert webhook_secrets.find_active(MAIN_ACCOUNT, clock.now()) == second["webhookSecret"]
+    assert signing_webhook_secrets(MAIN_ACCOUNT, clock.now())[0] == second["webhookSecret"]
     assert second["other"] == first["other"]
 
 

@@ -8,8 +8,8 @@ import pytest
 from admin.services.accounts.manage import create_account
 from admin.services.webhooks.secret import (
     NewSecret,
-    active_webhook_secret,
     rotate_webhook_secret,
+    signing_webhook_secrets,
 )
 from chalicelib.domain import clock
 from chalicelib.storage.webhook_secrets import WebhookSecretRow
@@ -26,6 +26,10 @@ pytestmark = pytest.mark.usefixtures("cloud")
 def expiries(account_id: str) -> dict[str, int | None]:
     """Return a dict from each secret of the account to its expiry timestamp."""
     return {row.secret: row.expires_at for row in WebhookSecretRow.query(account_id)}
+
+
+def active_webhook_secret(account_id: str) -> str | None:
+    return next(iter(signing_webhook_secrets(account_id, clock.now())), None)
 
 
 def rotate_at(now: datetime, account_id: str, monkeypatch: pytest.MonkeyPatch) -> str:

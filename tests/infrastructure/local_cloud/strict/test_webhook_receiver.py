@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from chalicelib.domain.webhooks.headers import webhook_headers
-from chalicelib.domain.webhooks.signature import sign
 from infrastructure.local_cloud.strict.webhook_receiver import WebhookReceiver
 
 BODY = '{"event": "workflow.action.webhook", "note": "Zoë"}'.encode()
@@ -22,12 +21,8 @@ def receiver(tmp_path: Path) -> WebhookReceiver:
 
 def deliver(receiver: WebhookReceiver, *, key: str = "s", body: bytes = BODY) -> int:
     """Deliver a webhook, with the names of headers as the server passes them."""
-    timestamp = int(time.time())
     headers = webhook_headers(
-        {"X-Own": "1"},
-        execution_id="e",
-        timestamp=timestamp,
-        signature=sign(key, timestamp, BODY),
+        {"X-Own": "1"}, BODY, [key], execution_id="e", timestamp=int(time.time())
     )
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     status, _ = receiver.receive("/_local/webhooks", raw, body)
