@@ -26,13 +26,18 @@ from admin.services.forms.poster import Poster
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.forms.access import FormDisabled
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
-from chalicelib.services.forms.pages import display_contact_form, display_survey
-from chalicelib.services.forms.public import FormIds
+from chalicelib.services.forms.public import (
+    DisplayedForm,
+    FormIds,
+    get_public_contact_form,
+    get_public_survey,
+)
 
 View = PublicContactForm | PublicSurvey
 
@@ -169,7 +174,8 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         help=f"Print the QR code of the page of a {word}, or write it to files.\n\n"
         "With --svg, the command writes an image; with --poster, a poster and a table tent to print"
         " on A4 paper. Without --store, it also writes a file for each store of the form. The"
-        f" commands report a disabled form or a private survey as an error.\n\nCost: {_COST}",
+        " commands report a disabled or closed form or a private survey as an error."
+        f"\n\nCost: {_COST}",
         epilog=example(
             f"{noun} qr ID",
             f"{noun} qr ID --poster --output posters",
@@ -211,18 +217,25 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
 
 
 def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
-    """Return the public view of a form. Check that respondents can open the form.
+    """Return the public view of a form. Check that respondents can open the form, now or later.
 
     Raises:
-        FeedbackError: the form does not exist, is disabled or private, or the store is unknown.
+        FeedbackError: the form does not exist, is disabled, closed or private, or the store is
+            unknown.
     """
     respondent = Respondent(language=language)
 
     def view_at(store_id: str | None) -> View:
         ids = FormIds(form_id, store_id=store_id)
-        if noun == "survey":
-            return display_survey(ids, respondent).view
-        return display_contact_form(ids, respondent).view
+        shown: DisplayedForm[Any] = (
+            get_public_survey(ids, respondent)
+            if noun == "survey"
+            else get_public_contact_form(form_id, respondent, store_id)
+        )
+        if not shown.view.enabled and shown.until is None:
+            raise FormDisabled(shown.cached.saved)
+        view: View = shown.view
+        return view
 
     view = view_at(None)
     if store is None:

@@ -281,7 +281,7 @@ def _surveys(facts: Facts) -> Iterator[str]:
     for survey in facts.surveys:
         for target in survey.targets:
             if target.target_id in places:
-                is_enabled = survey.enabled and target.enabled
+                is_enabled = survey.opening_at(facts.now).is_open and target.enabled
                 yield (
                     f"{survey.id}: {target.type.value}, {'enabled' if is_enabled else 'disabled'},"
                     f" channels {', '.join(survey.sending_channels)},"

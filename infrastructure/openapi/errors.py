@@ -63,7 +63,7 @@ _DECLARED: Final[dict[str, FeedbackError]] = {
         FormDisabled(_FORM),
         InvalidCursor(),
         NoLink(SkipReason.CANCELLED),
-        TrackerRequired(),
+        TrackerRequired(_FORM),
         TrackerUsed(_FORM),
     )
 }

@@ -5,10 +5,11 @@ a definition twice gives the same ids. A definition refers to a field or a group
 omitted property has the default value that the API reference documents.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Final
+from collections.abc import Callable, Mapping
+from datetime import UTC, tzinfo
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from admin.domain.definitions import ID, KEY, Key, NormalizedInput
 from chalicelib.domain.comparison import Combination
@@ -26,9 +27,14 @@ from chalicelib.domain.forms.presentation import (
 )
 from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Identifier, Input
+from chalicelib.domain.schema import Identifier, Input, InputTimestamp, with_offset
 
 LanguageName = Annotated[Language, Field(strict=False)]
+_Time = Annotated[
+    InputTimestamp,
+    BeforeValidator(lambda value: with_offset(value, UTC)),  # see `with_offsets`
+    WithJsonSchema({"type": "string", "examples": ["2026-12-01T09:00"]}),
+]
 TRANSLATIONS: Final = "Texts in other languages, by language; see [Translations](#translations)."
 
 
@@ -100,6 +106,14 @@ class FormDefinition(NormalizedInput):
         description="Whether the form accepts submissions. An existing form stays as it is if this"
         " field is absent.",
     )
+    opens_at: _Time | None = Field(
+        default=None,
+        description="The time from which the form accepts submissions, if it is enabled. Without an"
+        " offset, it is in the account's time zone; a date is its midnight.",
+    )
+    closes_at: _Time | None = Field(
+        default=None, description="The time until before which the form accepts submissions."
+    )
     auto_translate: bool = False
     general_style: GeneralStyle = GeneralStyle()
     header: Header = Header()
@@ -123,3 +137,11 @@ class FormDefinition(NormalizedInput):
     translations: Mapping[LanguageName, FormTranslation] = Field(
         default={}, description=TRANSLATIONS
     )
+
+
+def with_offsets(definition: Any, zone: Callable[[], tzinfo]) -> Any:
+    """Return a definition whose opening times without an offset have that of this time zone."""
+    if not isinstance(definition, dict):
+        return definition
+    times = {name: definition[name] for name in ("opensAt", "closesAt") if definition.get(name)}
+    return definition | {name: with_offset(at, zone()) for name, at in times.items()}

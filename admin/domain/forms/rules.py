@@ -56,6 +56,9 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
     """Yield the errors in the properties that contact form and survey definitions share."""
     references = References.of(definition)
     yield from _value_errors(definition)
+    opens_at, closes_at = definition.opens_at, definition.closes_at
+    if opens_at and closes_at and closes_at <= opens_at:
+        yield out_of_range("Must be after opensAt.", "closesAt")
     yield from _name_errors("fields", definition.fields, references.fields)
     yield from _name_errors("fieldGroups", definition.field_groups, references.groups)
     for position, field in enumerate(definition.fields):

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
+from zoneinfo import ZoneInfo
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
 from admin.domain.definitions import parse_definition
 from admin.domain.forms.contact_form import ContactFormDefinition, define_contact_form
+from admin.domain.forms.form import with_offsets
 from admin.domain.forms.survey import SurveyDefinition, define_survey
 from admin.domain.places import BrandDefinition, StoreDefinition, define_place
 from admin.domain.tags import merge_tags
@@ -37,6 +39,7 @@ from chalicelib.domain.errors import Conflict
 from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.workflows.workflow import Workflow
+from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.read import find_customer
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
@@ -161,6 +164,9 @@ def _forms(
     def build(
         account_id: str, definition: Any, references: RunReferences, earlier: _Form | None
     ) -> _Form:
+        definition = with_offsets(
+            definition, lambda: ZoneInfo(account_settings(account_id).time_zone)
+        )
         return define(definition, references.directory(account_id), clock.now(), earlier)
 
     write = partial(forms.save, TABLES[FORM_KINDS[kind]])

@@ -1,5 +1,6 @@
 """Check whether a form accepts a request with this tracker, store and brand."""
 
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from chalicelib.domain.forms.contact_form import SavedContactForm
@@ -24,10 +25,17 @@ class FormClosed(Conflict):
 
 
 class FormDisabled(FormClosed):
-    """The form accepts no submissions."""
+    """The form accepts no submissions, or no longer."""
 
     code = "form_disabled"
-    detail = "The form is disabled and accepts no submissions."
+    detail = "The form is disabled or closed, and accepts no submissions."
+
+
+class FormNotOpen(FormClosed):
+    """The form does not accept submissions yet."""
+
+    code = "form_not_open"
+    detail = "The form is not open yet."
 
 
 class TrackerUsed(FormClosed):
@@ -38,22 +46,29 @@ class TrackerUsed(FormClosed):
 
 
 class TrackerRequired(NotAllowed):
-    """The survey is private, and the request has no tracker."""
+    """The survey is private, and the request has no tracker.
+
+    Attributes:
+        form: the survey; see `FormClosed`.
+    """
 
     code = "tracker_required"
 
-    def __init__(self) -> None:
+    def __init__(self, form: SavedForm) -> None:
         super().__init__("The survey is private: a tracker is required.")
+        self.form = form
 
 
-def require_enabled(form: SavedForm) -> None:
-    """Check that the form accepts submissions.
+def require_open(form: SavedForm) -> None:
+    """Check that the form accepts submissions now.
 
     Raises:
-        FormDisabled: the form is disabled.
+        FormDisabled: the form is disabled or closed.
+        FormNotOpen: the form opens later.
     """
-    if not form.enabled:
-        raise FormDisabled(form)
+    opening = form.opening_at(clock.now())
+    if not opening.is_open:
+        raise FormNotOpen(form) if opening.until else FormDisabled(form)
 
 
 def require_public(survey: SavedSurvey) -> None:
@@ -63,7 +78,7 @@ def require_public(survey: SavedSurvey) -> None:
         TrackerRequired: the survey is private.
     """
     if not survey.publicly_available:
-        raise TrackerRequired()
+        raise TrackerRequired(survey)
 
 
 def require_unused(tracker: Tracker | None, survey: SavedSurvey) -> Tracker:

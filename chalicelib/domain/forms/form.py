@@ -5,7 +5,8 @@ directly from this document and ignores the properties that only the public view
 """
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from pydantic import Field, field_serializer
 
@@ -30,6 +31,7 @@ from chalicelib.domain.forms.presentation import (
 )
 from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.language import Language
+from chalicelib.domain.schema import Timestamp
 
 
 class Form(DatedPart):
@@ -94,15 +96,26 @@ class PartnerForm(PartnerImages, Form):
     )
 
 
+class Opening(NamedTuple):
+    """Whether a form accepts submissions, and until when this is so; None if it does not change."""
+
+    is_open: bool
+    until: datetime | None
+
+
 class SavedForm(Images, Form):
     """Properties that saved contact forms and surveys share.
 
     Attributes:
+        opens_at, closes_at: the form accepts submissions from the one until before the other, if it
+            is enabled. No view contains these properties.
         key: the name by which definitions refer to the form; ``""`` if unset. No view contains it.
         archived: whether the operators' lists hide the form, which is disabled.
         layout, thanks: properties of pages, which no view contains.
     """
 
+    opens_at: Timestamp | None = None
+    closes_at: Timestamp | None = None
     key: str = ""
     archived: bool = False
     layout: Layout = Layout.PAGE
@@ -111,6 +124,16 @@ class SavedForm(Images, Form):
     fields: list[SavedField]
     field_groups: list[SavedFieldGroup]
     translations: Mapping[Language, FormTranslation]
+
+    def opening_at(self, now: datetime) -> Opening:
+        """Return whether the form accepts submissions at this time, and until when."""
+        if not self.enabled:
+            return Opening(False, None)
+        if self.opens_at and now < self.opens_at:
+            return Opening(False, self.opens_at)
+        if self.closes_at and now >= self.closes_at:
+            return Opening(False, None)
+        return Opening(True, self.closes_at)
 
     @field_serializer("translations")
     def _without_empty_texts(

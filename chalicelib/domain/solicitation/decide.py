@@ -344,7 +344,7 @@ def _choose_survey(facts: Facts, *, is_message: bool) -> SavedSurvey | SkipReaso
 def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
     """Yield the surveys that target the store, then those that target its brand.
 
-    The second value of each pair is True if both the survey and its target are enabled.
+    The second value of each pair is True if the survey is open and its target is enabled.
     """
     if facts.store is None:
         return
@@ -353,7 +353,7 @@ def _targeting(facts: Facts) -> Iterator[tuple[SavedSurvey, bool]]:
         for survey in facts.surveys:
             for target in survey.targets:
                 if (target.type, target.target_id) == place:
-                    yield survey, survey.enabled and target.enabled
+                    yield survey, survey.opening_at(facts.now).is_open and target.enabled
 
 
 def _sending_channels(survey: SavedSurvey) -> list[Channel]:

@@ -9,7 +9,7 @@ from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackPoint
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import (
     place_errors,
-    require_enabled,
+    require_open,
     require_public,
     require_unused,
 )
@@ -135,9 +135,9 @@ def build_submitted(
 
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
-        Conflict: the form is disabled.
+        Conflict: the form is disabled, closed or not open yet.
     """
-    require_enabled(form.saved)
+    require_open(form.saved)
     errors = place_errors(
         form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.forms.access import require_enabled, require_places
+from chalicelib.domain.forms.access import require_open, require_places
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.form import thanks_for
@@ -27,25 +27,24 @@ def display_contact_form(ids: FormIds, respondent: Respondent) -> DisplayedForm[
 
     Raises:
         NotFound: the contact form does not exist.
-        FormDisabled: the contact form is disabled.
+        FormClosed: the contact form is disabled, closed or not open yet.
         InvalidInput: the store or the brand does not belong to the form.
     """
     form = get_contact_form(ids.form_id or "")
-    require_enabled(form.saved)
+    require_open(form.saved)
     require_places(form.saved, form.directory, store_id=ids.store_id, brand_id=ids.brand_id)
-    view = get_public_contact_form(form.saved.id, respondent, ids.store_id)
-    return DisplayedForm(form, view, SurveyContext.at(form.directory, store_id=ids.store_id))
+    return get_public_contact_form(form.saved.id, respondent, ids.store_id)
 
 
 def display_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
     """Return the survey for its page. No AWS request if it is cached; with a tracker, two requests.
 
     Raises:
-        FormDisabled: the survey is disabled.
+        FormClosed: the survey is disabled, closed or not open yet.
         InvalidInput, TrackerRequired, NotFound, Conflict: see `get_public_survey`.
     """
     survey = get_public_survey(ids, respondent)
-    require_enabled(survey.cached.saved)
+    require_open(survey.cached.saved)
     return survey
 
 
@@ -62,12 +61,8 @@ def get_submitted_form(
     """
     if feedback.kind is FormKind.SURVEY:
         return _thanking(_submitted_survey(feedback, respondent), feedback)
-    view = get_public_contact_form(feedback.form_id, respondent, feedback.store_id)
-    form = get_contact_form(feedback.form_id)
-    context = SurveyContext.at(
-        form.directory, store_id=feedback.store_id, brand_id=form.saved.brand_id
-    )
-    return _thanking(DisplayedForm(form, view, context), feedback)
+    form = get_public_contact_form(feedback.form_id, respondent, feedback.store_id)
+    return _thanking(form, feedback)
 
 
 def _submitted_survey(feedback: Feedback, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
@@ -79,7 +74,7 @@ def _submitted_survey(feedback: Feedback, respondent: Respondent) -> DisplayedFo
         return view_of_purchase(
             survey, language, context, feedback.purchase_id, feedback.customer_id
         )
-    return survey_view(survey, survey.directory, language, *places)
+    return survey_view(survey, language, *places)
 
 
 def _thanking(form: DisplayedForm[Any], feedback: Feedback) -> DisplayedForm[Any]:
@@ -97,7 +92,7 @@ def get_closed_form(form: SavedForm, respondent: Respondent) -> PublicContactFor
     """
     if isinstance(form, SavedSurvey):
         return get_sent_survey(form.id, None, respondent)
-    return get_public_contact_form(form.id, respondent)
+    return get_public_contact_form(form.id, respondent).view
 
 
 def get_sent_survey(survey_id: str, store_id: str | None, respondent: Respondent) -> PublicSurvey:
@@ -110,4 +105,4 @@ def get_sent_survey(survey_id: str, store_id: str | None, respondent: Respondent
     """
     survey = get_survey(survey_id)
     language = survey.language_for(respondent)
-    return survey_view(survey, survey.directory, language, store_id, None).view
+    return survey_view(survey, language, store_id, None).view

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, Generic, TypeVar
 
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.access import (
@@ -12,6 +14,7 @@ from chalicelib.domain.forms.access import (
     require_unused,
 )
 from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.form import Opening
 from chalicelib.domain.forms.public.contact_form import (
     PublicContactForm,
     build_public_contact_form,
@@ -35,15 +38,22 @@ from chalicelib.storage import trackers
 MAX_CACHED_VIEWS: Final = 256
 
 View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
+_View = TypeVar("_View", PublicContactForm, PublicSurvey)
 
 
 @dataclass(frozen=True)
 class DisplayedForm(Generic[View]):
-    """The public view of a form, and the visit that the form is about."""
+    """The public view of a form, and the visit that the form is about.
+
+    Attributes:
+        until: the time at which the form opens or closes, after which the view is out of date; None
+            if there is none.
+    """
 
     cached: AnyCachedForm
     view: View
     context: SurveyContext
+    until: datetime | None = None
 
     @property
     def untranslated(self) -> Mapping[str, Language]:
@@ -70,8 +80,8 @@ class FormIds:
 
 def get_public_contact_form(
     form_id: str, respondent: Respondent, store_id: str | None = None
-) -> PublicContactForm:
-    """Return the public view of the contact form. No AWS request if the form is cached.
+) -> DisplayedForm[PublicContactForm]:
+    """Return the public view of the contact form, and its context. No AWS request if it is cached.
 
     Args:
         store_id: the store that the respondent gives feedback on, if it is known.
@@ -80,7 +90,9 @@ def get_public_contact_form(
         NotFound: the contact form does not exist.
     """
     form = get_contact_form(form_id)
-    return _contact_form_view(form, form.directory, form.language_for(respondent), store_id)
+    opening = form.saved.opening_at(clock.now())
+    language = form.language_for(respondent)
+    return _contact_form_view(form, form.directory, language, opening, store_id)
 
 
 def get_public_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[PublicSurvey]:
@@ -107,10 +119,14 @@ def get_public_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[Pub
         require_public(survey.saved)
     require_places(survey.saved, directory, store_id=ids.store_id, brand_id=ids.brand_id)
     if not ids.tracker_id:
-        return survey_view(survey, directory, language, ids.store_id, ids.brand_id)
+        return survey_view(survey, language, ids.store_id, ids.brand_id)
     tracker = require_unused(found or trackers.find(ids.tracker_id), survey.saved)
     context = SurveyContext.of_tracker(directory, tracker)
     return view_of_purchase(survey, language, context, tracker.purchase_id, tracker.customer_id)
+
+
+def _open_or_closed(view: _View, opening: Opening) -> _View:
+    return view.model_copy(update={"enabled": opening.is_open})
 
 
 @cached(at_most=MAX_CACHED_VIEWS)
@@ -118,25 +134,39 @@ def _contact_form_view(
     form: CachedForm[SavedContactForm],
     directory: Directory,
     language: Language,
+    opening: Opening,
     store_id: str | None,
-) -> PublicContactForm:
-    return build_public_contact_form(form.saved, directory, language, store_id)
+) -> DisplayedForm[PublicContactForm]:
+    context = SurveyContext.at(directory, store_id=store_id, brand_id=form.saved.brand_id)
+    view = build_public_contact_form(form.saved, directory, language, store_id)
+    return DisplayedForm(form, _open_or_closed(view, opening), context, opening.until)
+
+
+def survey_view(
+    survey: CachedForm[SavedSurvey], language: Language, store_id: str | None, brand_id: str | None
+) -> DisplayedForm[PublicSurvey]:
+    """Return the view of a survey without a tracker.
+
+    Identical calls return the same object, until the survey opens or closes.
+    """
+    opening = survey.saved.opening_at(clock.now())
+    return _survey_view(survey, survey.directory, language, opening, store_id, brand_id)
 
 
 @cached(at_most=MAX_CACHED_VIEWS)
-def survey_view(
+def _survey_view(
     survey: CachedForm[SavedSurvey],
     directory: Directory,
     language: Language,
+    opening: Opening,
     store_id: str | None,
     brand_id: str | None,
 ) -> DisplayedForm[PublicSurvey]:
-    """Return the view of a survey without a tracker. Identical calls return the same object."""
     context = SurveyContext.of_request(
         survey.saved, directory, store_id=store_id, brand_id=brand_id
     )
     view = build_public_survey(survey.saved, directory, language, context)
-    return DisplayedForm(survey, view, context)
+    return DisplayedForm(survey, _open_or_closed(view, opening), context, opening.until)
 
 
 def view_of_purchase(
@@ -165,4 +195,5 @@ def view_of_purchase(
             first_name=(customer.first_name or "") if customer and is_own else "",
         )
     view = build_public_survey(survey.saved, survey.directory, language, context)
-    return DisplayedForm(survey, view, context)
+    opening = survey.saved.opening_at(clock.now())
+    return DisplayedForm(survey, _open_or_closed(view, opening), context, opening.until)

@@ -133,7 +133,10 @@ def view_of(
 
 def _link_to(account_id: str, tracker: Tracker) -> str | None:
     surveys = surveys_of(account_id)
-    can_be_answered = any(each.id == tracker.survey_id and each.enabled for each in surveys)
+    now = clock.now()
+    can_be_answered = any(
+        each.id == tracker.survey_id and each.opening_at(now).is_open for each in surveys
+    )
     return shortest_link(tracker.survey_id, tracker.id) if can_be_answered else None
 
 

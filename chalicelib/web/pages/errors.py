@@ -3,7 +3,7 @@
 from chalice import Response
 
 from chalicelib.domain.errors import FeedbackError
-from chalicelib.domain.forms.access import FormClosed, TrackerUsed
+from chalicelib.domain.forms.access import FormClosed, TrackerRequired, TrackerUsed
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.forms.pages import get_closed_form
 from chalicelib.web.pages.html import page_response
@@ -16,13 +16,16 @@ def error_page(
 ) -> Response:
     """Return the page for an error in the respondent's language.
 
-    The page of a form that is closed for the respondent has the style and the language of the form.
+    The page of a form that is closed for the respondent, or needs a tracker, has the style and the
+    language of the form.
 
     Args:
         error: the domain error; None for an unhandled exception.
         is_framed: whether the page is displayed in frames.
     """
-    form = get_closed_form(error.form, respondent) if isinstance(error, FormClosed) else None
+    form = None
+    if isinstance(error, FormClosed | TrackerRequired):
+        form = get_closed_form(error.form, respondent)
     requested = respondent.language, respondent.accept_language
     language = form.language if form else page_language(*requested)
     failures = page_words(language).failures

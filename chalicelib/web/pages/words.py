@@ -83,6 +83,7 @@ class PageWords:
         later = (_("The service is busy"), _("Please try again in a few moments."))
         self.failures = {
             "form_disabled": (_("This form is closed"), _("It no longer accepts answers.")),
+            "form_not_open": (_("This form is not open yet"), _("Please try again later.")),
             "tracker_used": (
                 _("You have already answered"),
                 _("We have received your answers to this survey. Thank you!"),

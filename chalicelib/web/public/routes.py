@@ -3,10 +3,11 @@
 Each view function imports its service on its first request. This keeps the start-up time short.
 """
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chalice import Blueprint, Response
 
+from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
 from chalicelib.services.caching import cached
 from chalicelib.web.cacheable import cacheable
@@ -16,10 +17,13 @@ from chalicelib.web.query import identifier, query_errors
 
 if TYPE_CHECKING:
     from chalicelib.domain.forms.public.form import PublicForm
+    from chalicelib.services.forms.public import DisplayedForm
 
 routes = Blueprint(__name__)
 
 _JSON: Final = "application/json"
+_MAX_AGE_S: Final = 60
+"""The time for which views may be cached, unless the form opens or closes earlier."""
 _MAX_CACHED_TEXTS: Final = 256
 
 _TAG: Final = "Public forms"
@@ -63,7 +67,7 @@ _PREFILL: Final = (
 @operation(
     tag=_TAG,
     description="Returns everything that is needed to display the contact form. A disabled"
-    " contact form is also returned, with `enabled` set to false.",
+    " or closed contact form is also returned, with `enabled` set to false.",
     parameters={"id": "Identifier of the contact form.", **_VIEW_PARAMETERS},
     response="forms.public.contact_form.PublicContactForm",
     returns="The contact form.",
@@ -133,11 +137,11 @@ def show_survey(request: PublicRequest) -> Response:
 
     ids = form_ids(request, is_survey=True)
     with query_errors():
-        survey = get_public_survey(ids, request.respondent).view
+        survey = get_public_survey(ids, request.respondent)
     if not ids.tracker_id:
         return _cacheable(request, survey)
     return Response(
-        survey.model_dump_json(),
+        survey.view.model_dump_json(),
         status_code=200,
         headers={"Content-Type": _JSON, "Cache-Control": "private, no-store"},
     )
@@ -286,10 +290,13 @@ def _script(name: str, cache_control: str) -> Response:
     return Response(asset_text(name), {"Content-Type": SCRIPT_TYPE, "Cache-Control": cache_control})
 
 
-def _cacheable(request: PublicRequest, view: "PublicForm") -> Response:
+def _cacheable(request: PublicRequest, form: "DisplayedForm[Any]") -> Response:
     # `Accept-Language` may determine the language of the view.
     vary = {"Vary": "Accept-Language"}
-    return cacheable(request.http, _view_and_text(view).text, _JSON, max_age_s=60, headers=vary)
+    left_s = int((form.until - clock.now()).total_seconds()) if form.until else _MAX_AGE_S
+    max_age_s = max(0, min(_MAX_AGE_S, left_s))
+    text = _view_and_text(form.view).text
+    return cacheable(request.http, text, _JSON, max_age_s=max_age_s, headers=vary)
 
 
 class _ViewAndText(NamedTuple):

@@ -135,3 +135,12 @@ def test_link_of_form_that_respondents_cannot_open_is_an_error(seeded: SeededAcc
     seeded.contact_form(enabled=False)
     result = run("form", "link", seeded.contact_form_id, "--base-url", BASE)
     assert (result.exit_code, "disabled" in result.stderr) == (1, True)
+
+
+def test_form_that_opens_later_has_link_but_closed_form_has_none(seeded: SeededAccount) -> None:
+    for definition, code in (
+        ({"opensAt": "2100-01-01T00:00:00Z"}, 0),
+        ({"closesAt": "2000-01-01T00:00:00Z"}, 1),
+    ):
+        seeded.contact_form(**definition)
+        assert run("form", "link", seeded.contact_form_id).exit_code == code

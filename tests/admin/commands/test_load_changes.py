@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from admin.commands import definition as definition_command
+from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
 from admin.services.feedback import find
 from admin.services.feedback.selection import find_answered
@@ -404,3 +405,16 @@ def test_change_between_reading_and_writing_a_form_is_not_overwritten(
         result = load(file, definition | {"name": "Ours"}, seeded, "--yes")
     assert (result.exit_code, stored_survey(seeded).name) == (1, definition["name"])
     assert not stored_survey(seeded).enabled
+
+
+def test_opening_time_without_offset_is_in_time_zone_of_account(
+    file: Path, seeded: SeededAccount
+) -> None:
+    change_account_settings(seeded.account_id, {"timeZone": "Europe/Paris"}, "operator")
+    clear_caches()
+    definition = exported("survey", seeded.survey_id)
+    times = {"opensAt": "2026-12-01", "closesAt": "2026-12-24T18:00:00"}
+    assert load(file, definition | times, seeded, "--yes").exit_code == 0
+    shown = exported("survey", seeded.survey_id)
+    assert shown["opensAt"] == "2026-11-30T23:00:00.000Z"
+    assert shown["closesAt"] == "2026-12-24T17:00:00.000Z"

@@ -104,6 +104,20 @@ def test_purchase_at_place_with_only_disabled_surveys_is_skipped(disabled: str) 
     assert outcome(facts(surveys=[_disabled(disabled)])) == "DISABLED"
 
 
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ({"opensAt": NOW}, "EMAIL"),
+        ({"opensAt": NOW + SECOND}, "DISABLED"),
+        ({"closesAt": NOW + SECOND}, "EMAIL"),
+        ({"closesAt": NOW}, "DISABLED"),
+    ],
+)
+def test_survey_that_is_not_open_is_disabled(times: dict[str, datetime], expected: str) -> None:
+    closed = survey(SURVEY, **{name: at.isoformat() for name, at in times.items()})
+    assert outcome(facts(surveys=[closed])) == expected
+
+
 def _disabled(what: str) -> Any:
     if what == "survey":
         return survey(SURVEY, enabled=False)

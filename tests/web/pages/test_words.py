@@ -11,7 +11,7 @@ from chalicelib.domain.errors import (
     Unavailable,
 )
 from chalicelib.domain.feedback.answers import MAX_VALUE
-from chalicelib.domain.forms.access import FormDisabled, TrackerRequired, TrackerUsed
+from chalicelib.domain.forms.access import FormDisabled, FormNotOpen, TrackerRequired, TrackerUsed
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.language import LANGUAGE_CODES, Language
 from chalicelib.web.pages.words import catalogue_languages, page_words
@@ -31,6 +31,7 @@ def test_failures_of_pages_are_codes_of_domain_errors() -> None:
     errors = (
         FeedbackError,
         FormDisabled,
+        FormNotOpen,
         InputTooLarge,
         InvalidInput,
         NotFound,
