@@ -2,12 +2,15 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from tests.local_server import serving
+
+NewContext = Callable[..., BrowserContext]
+"""Create a browser context with the options of `Browser.new_context`."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 

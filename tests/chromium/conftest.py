@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from threading import Lock
+from typing import Any
 
 import pytest
 from chalice.test import Client
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
-from tests.chromium.browser import open_page
+from tests.chromium.browser import NewContext, open_page
 from tests.chromium.pages import Pages, create_pages
 from tests.local_server import Response, serving
 from tests.web.conftest import client, docs
@@ -22,6 +23,31 @@ def browser() -> Iterator[Browser]:
         browser = page.context.browser
         assert browser
         yield browser
+
+
+@pytest.fixture
+def new_context(browser: Browser) -> Iterator[NewContext]:
+    """Return a function that creates a browser context. Its pages report problems to the test."""
+    contexts: list[BrowserContext] = []
+    problems: list[str] = []
+
+    def create(**options: Any) -> BrowserContext:
+        context = browser.new_context(locale="en-US", **options)
+        context.set_default_timeout(20_000)
+        context.on("weberror", lambda error: problems.append(str(error.error)))
+        context.on(
+            "console",
+            lambda message: (
+                problems.append(message.text) if "Content Security" in message.text else None
+            ),
+        )
+        contexts.append(context)
+        return context
+
+    yield create
+    for context in contexts:
+        context.close()
+    assert problems == []
 
 
 @pytest.fixture(scope="module")

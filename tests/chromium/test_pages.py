@@ -4,23 +4,20 @@ The tests run in one Chromium and read the stored feedback. Each context fails i
 browser reports a violation of the Content-Security-Policy or an unhandled exception.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
 
-from tests.chromium.browser import serve
+from tests.chromium.accessibility import violations
+from tests.chromium.browser import NewContext, serve
 from tests.chromium.pages import ANSWERS, REVIEW_PAGE, Pages
 from tests.waiting import wait_until
-
-NewContext = Callable[..., BrowserContext]
 
 expect.set_options(timeout=20_000)
 
 TEXTS = ("text", "long", "email", "phone", "number", "date", "why")
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WITHOUT_STORAGE = """for (const name of ['localStorage', 'sessionStorage']) {
     Object.defineProperty(window, name, {get() { throw new DOMException('', 'SecurityError'); }});
 }"""
@@ -30,31 +27,6 @@ FOCUSED = """() => {
     const isSend = document.activeElement.matches('button.send');
     return {type, name, value, id, field, isSend};
 }"""
-
-
-@pytest.fixture
-def new_context(browser: Browser) -> Iterator[NewContext]:
-    """Return a function that creates a browser context. Its pages report problems to the test."""
-    contexts: list[BrowserContext] = []
-    problems: list[str] = []
-
-    def create(**options: Any) -> BrowserContext:
-        context = browser.new_context(locale="en-US", **options)
-        context.set_default_timeout(20_000)
-        context.on("weberror", lambda error: problems.append(str(error.error)))
-        context.on(
-            "console",
-            lambda message: (
-                problems.append(message.text) if "Content Security" in message.text else None
-            ),
-        )
-        contexts.append(context)
-        return context
-
-    yield create
-    for context in contexts:
-        context.close()
-    assert problems == []
 
 
 def field_number(key: str) -> int:
@@ -85,18 +57,11 @@ def answer(page: Page | Frame, keys: list[str], press: str = "click") -> None:
 
 
 def send(page: Page | Frame, press: str = "click") -> None:
-    getattr(page.locator("form > button.send"), press)()
+    getattr(page.locator("form .send"), press)()
 
 
 def thanks(page: Page | Frame) -> None:
     expect(page.locator("[data-done]")).to_be_visible()
-
-
-def violations(page: Page) -> list[str]:
-    """Return the violations of WCAG 2.2 AA that axe-core finds in the page."""
-    options = {"runOnly": WCAG, "resultTypes": ["violations"]}
-    found = Axe().run(page, options=options).response["violations"]
-    return [f"{item['id']}: {node['html']}" for item in found for node in item["nodes"]]
 
 
 # --- every field type
@@ -188,7 +153,7 @@ def test_every_field_type_is_answered_without_script(
 def test_touch_targets_are_at_least_24_pixels(pages: Pages, new_context: NewContext) -> None:
     page = new_context(viewport={"width": 320, "height": 640}).new_page()
     page.goto(pages.form())
-    controls = page.locator("[data-field] label:has(input):visible, form > button.send")
+    controls = page.locator("[data-field] label:has(input):visible, form .send")
     sizes = controls.evaluate_all(
         "controls => controls.map(control => control.getBoundingClientRect())"
         ".map(({width, height}) => Math.min(width, height))"
@@ -435,6 +400,22 @@ def test_back_and_send_again_stores_one_feedback(
     assert new_feedback(pages, before) == {"text": ["Zoé"]}
 
 
+def test_back_after_steps_are_sent_leaves_the_survey(pages: Pages, new_context: NewContext) -> None:
+    before = pages.count()
+    page = new_context().new_page()
+    page.goto(pages.form())
+    page.goto(pages.survey("STEPS"))
+    page.locator('label:has(input[value="7"])').click()
+    send(page)
+    thanks(page)
+    page.wait_for_function("history.state.done")
+    page.go_back()
+    expect(page).to_have_url(pages.form())
+    page.go_forward()
+    thanks(page)
+    assert new_feedback(pages, before) == {"score": ["7"]}
+
+
 def test_retry_after_lost_response_stores_one_feedback(
     pages: Pages, new_context: NewContext
 ) -> None:
@@ -581,7 +562,7 @@ def test_both_redirects_lead_to_review_page(
     before = pages.count()
     page = reviewed_context(**options).new_page()
     review = page.locator(f'a[href="{REVIEW_PAGE}"]')
-    send_button = page.locator("form > button.send")
+    send_button = page.locator("form .send")
 
     page.goto(pages.survey(survey))
     choose(page, act, "score", 9)
@@ -833,7 +814,7 @@ def test_popup_reports_events_without_answers(pages: Pages, new_context: NewCont
         page.get_by_role("button", name="Feedback").click()
         frame = page.frame_locator("iframe")
         expect(frame.locator('input[value="4"]')).to_be_checked()
-        frame.locator("form > button.send").click()
+        frame.locator("form .send").click()
         expect(frame.locator("[data-done]")).to_be_visible()
         page.get_by_role("button", name="Close").click()
         page.wait_for_function("seen.length === 3")

@@ -30,6 +30,7 @@ class MessageWords:
         unsubscribe: the text of the unsubscribe link, and of the button on its page.
         sms, sms_reminder: text messages. A single character outside the GSM-7 alphabet can double
             their price, so languages that can avoid such characters do.
+        unsubscribed: the title of the page after this button.
         question, done, invalid, failed: the texts of the unsubscribe page.
         colon: the colon after a label, with the space that the language requires.
     """
@@ -50,6 +51,7 @@ class MessageWords:
         self.link_hint = _("If the button does not work, open this link:")
         self.reason = _("You receive this message because of your purchase at %(place)s.")
         self.unsubscribe = _("Unsubscribe")
+        self.unsubscribed = _("Unsubscribed")
         self.sms = _("%(place)s: how was your visit? %(link)s")
         self.sms_reminder = _("Reminder: %(place)s: how was your visit? %(link)s")
         self.question = _("Do you want to stop receiving surveys at this address or phone number?")

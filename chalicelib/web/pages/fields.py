@@ -76,6 +76,12 @@ class DisplayedField:
         return f"q{self.number}"
 
     @property
+    def is_answered(self) -> bool:
+        """Whether there is an answer, for example from the link."""
+        selected = any(option.is_checked for option in self.options)
+        return bool(selected or self.value or self.own_value)
+
+    @property
     def summary(self) -> str:
         """The label and the error, as the error summary displays them."""
         return f"{self.label}{'' if self.label.endswith(_END_MARKS) else ':'} {self.error}"

@@ -33,7 +33,7 @@ class PageWords:
         self.update_hint = _("Your answers can change which questions follow.")
         self.continue_ = _("Continue")
         self.back = _("Back")
-        self.progress = _("Question %(n)d of %(total)d")
+        self._progress = _("Question %(n)d of %(total)d"), _("Question %(n)d")
         self.clear = _("Remove my answer")
         self.to_survey = _("Answer our own questions instead")
         self.required = _("Required")
@@ -41,6 +41,7 @@ class PageWords:
         self.store = _("Which place is your feedback about?")
         self.no_store = _("No particular place")
         self.choose = _("Choose an answer")
+        self.find = _("Find an answer")
         self.other = _("Other")
         self.other_answer = _("Your own answer")
         self.honeypot = _("Leave this field empty")
@@ -117,6 +118,10 @@ class PageWords:
     def at_most(self, n: int) -> str:
         """Return the error for too many values."""
         return self._plural("Choose at most %(n)d answer.", "Choose at most %(n)d answers.", n)
+
+    def progress(self, *, is_conditional: bool) -> str:
+        """Return the text with the placeholders `n` and, if it cannot change, `total`."""
+        return self._progress[is_conditional]
 
     def received_rating(self, rating: int | None) -> str:
         """Return the text of the thank-you page for a rating from 0 to 10, or for no rating."""

@@ -35,6 +35,7 @@ from chalicelib.web.pages.pre_redirect import (
     rating_of,
 )
 from chalicelib.web.pages.script_data import script_data
+from chalicelib.web.pages.steps import steps_of
 from chalicelib.web.pages.words import page_words
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_request import FormRequest
@@ -152,7 +153,14 @@ def show_form(
         headers,
         context=form.context,
         untranslated=form.untranslated,
-        has_steps=form.cached.saved.layout is Layout.STEPS,
+        steps=steps_of(
+            [row for _, rows in sections for row in rows],
+            words,
+            is_conditional=bool(view.field_dependencies),
+            has_store=asks_for_store,
+        )
+        if form.cached.saved.layout is Layout.STEPS
+        else None,
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
@@ -227,6 +235,7 @@ def _page_before_form(
         form=view,
         context=form.context,
         untranslated=form.untranslated,
+        steps=None,
         config=config,
     )
     if rating is None:

@@ -129,7 +129,7 @@ def _unsubscribe_page(use: "Callable[[str], UnsubscribeToken]", *, asks: bool) -
         status,
         headers,
         is_framed=False,
-        title=words.unsubscribe,
+        title=words.unsubscribe if asks or status != 200 else words.unsubscribed,
         text=text,
         asks=asks and status == 200,
         is_done=status == 200,

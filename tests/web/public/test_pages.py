@@ -160,7 +160,7 @@ def test_default_thank_you_text_fits_rating(fresh: SeededAccount, nps: str, expe
 @pytest.mark.parametrize("layout", ["PAGE", "STEPS"])
 def test_layout_is_a_property_of_pages_only(fresh: SeededAccount, layout: str) -> None:
     fresh.survey(layout=layout)
-    assert ("data-steps" in open_survey(fresh).body) == (layout == "STEPS")
+    assert ('class="stepping"' in open_survey(fresh).body) == (layout == "STEPS")
     view = CLIENT.get(f"{SURVEY}?survey={fresh.survey_id}").json
     assert {"layout", "thanks"} & view.keys() == set()
     assert "layout" not in read_survey(fresh.account_id, fresh.survey_id).model_dump()

@@ -114,17 +114,16 @@ class Form {
     this.data = JSON.parse(document.getElementById("data").textContent);
     this.shown = new Set();
     this.storageKey = `answers ${location.pathname.replace(/[^/]*$/, "")} ${this.part("id")} ${this.part("tracker")}`;
-    for (const check of form.querySelectorAll(".check")) check.hidden = true;
     this.restore();
     this.refresh(false);
     form.addEventListener("input", (event) => this.onInput(event));
     form.addEventListener("change", (event) => this.onChange(event));
     form.addEventListener("submit", (event) => this.onSubmit(event));
     for (const button of form.querySelectorAll(".clear")) {
-      button.hidden = false;
       button.addEventListener("click", () => this.clear(button));
     }
-    if (form.matches("[data-steps]")) this.steps = new Steps(this);
+    // The style sheet depends on the same query. A browser without it shows all questions.
+    if (form.matches(".stepping") && matchMedia("(scripting: enabled)").matches) this.steps = new Steps(this);
   }
 
   part(name) {
@@ -300,7 +299,12 @@ class Form {
   show(html, isDone) {
     if (isDone) {
       this.store(null);
-      history.replaceState({ done: html }, "");
+      const { depth } = history.state ?? {};
+      const finish = () => history.replaceState({ done: html }, "");
+      if (depth) {
+        addEventListener("popstate", finish, { once: true });
+        history.go(-depth); // Then Back leaves the survey.
+      } else finish();
       if (parent !== window) parent.postMessage({ feedbackSubmitted: true }, "*"); // No answers.
     }
     display(html);
@@ -315,7 +319,7 @@ class Form {
         .map((control) => [control.value, control.matches("[data-own]")]);
     }
     const [store, key] = [this.part("store"), this.part("idempotencyKey")];
-    this.store(JSON.stringify({ answers, store, key, prefilled: prefilledAnswers() }));
+    this.store(JSON.stringify({ answers, store, key, prefilled: prefilledAnswers(), step: this.steps?.at }));
   }
 
   store(text) {
@@ -340,6 +344,7 @@ class Form {
     elements.idempotencyKey.value = kept.key;
     if (elements.store && kept.store) elements.store.value = kept.store;
     const isOtherLink = kept.prefilled !== prefilledAnswers();
+    if (!isOtherLink) this.step = kept.step;
     for (const n of Object.keys(this.data.fields)) {
       if (isOtherLink && this.values(n).length) continue;
       const values = kept.answers[this.part(`fields[${n}][id]`)] ?? [];
@@ -353,33 +358,28 @@ class Form {
   }
 }
 
-/** Shows one question at a time, with progress and Back. All fields stay in the form. */
+/**
+ * Shows one question at a time, with progress and Back. All fields stay in the form. Each step is an entry in the
+ * history of the tab; only the page of a frame adds none to the history of the site around it.
+ */
 class Steps {
   constructor(form) {
     this.form = form;
-    this.at = 0;
-    const { data, form: element } = form;
-    element.classList.add("stepping");
-    this.cards = [...element.querySelectorAll(".row")];
-    this.send = element.querySelector(":scope > .send");
-    this.sendText = this.send.textContent;
-    this.continueText = data.continue;
-    this.progress = document.createElement("div");
-    this.progress.className = "progress";
-    this.progress.innerHTML = '<progress aria-hidden="true"></progress><span role="status"></span>';
-    element.querySelector(".summary").before(this.progress);
-    this.back = document.createElement("button");
-    Object.assign(this.back, { type: "button", className: "secondary back", textContent: data.back });
-    this.back.addEventListener("click", () => this.move(-1));
-    this.send.before(this.back);
-    element.addEventListener("click", ({ target, detail }) => {
-      const isRating = target.type === "radio" && !target.matches("[data-own]");
-      const fields = this.current.querySelectorAll("[data-field]:not([hidden])");
-      if (isRating && detail > 0 && fields.length === 1 && !this.isLast) this.advance();
+    this.element = form.form;
+    this.cards = [...this.element.querySelectorAll(".row")];
+    this.first = Math.max(0, this.cards.findIndex((card) => card.matches(".now")));
+    this.at = form.step ?? this.first;
+    this.back = this.element.querySelector(".back");
+    this.back.addEventListener("click", () => {
+      if (history.state?.depth) history.back();
+      else this.open(this.shown[this.shown.indexOf(this.current) - 1]);
     });
-    const wrong = element.querySelector(".wrong");
-    if (wrong) this.open(wrong);
+    addEventListener("popstate", ({ state }) => {
+      if (this.element.isConnected) this.open(this.cards[state?.step ?? this.first], false);
+    });
+    this.element.addEventListener("click", (event) => this.onClick(event));
     this.show();
+    this.record();
   }
 
   get shown() {
@@ -387,46 +387,67 @@ class Steps {
   }
 
   get current() {
-    return this.shown[this.at];
+    return this.cards[this.at];
   }
 
-  get isLast() {
-    return this.at >= this.shown.length - 1;
+  /** The next question that the link did not answer. */
+  get next() {
+    return this.cards.find((card, n) => n > this.at && !card.hidden && !card.matches("[data-given]"));
   }
 
   show() {
-    this.at = Math.max(0, Math.min(this.at, this.shown.length - 1));
+    while (this.at > 0 && this.current?.hidden !== false) this.at -= 1;
     for (const card of this.cards) card.classList.toggle("now", card === this.current);
-    const total = this.shown.length;
-    const text = this.form.data.progress.replace("%(n)d", this.at + 1).replace("%(total)d", total);
-    const [bar, label] = this.progress.children;
-    Object.assign(bar, { max: total, value: this.at + 1 });
+    const { shown, element } = this;
+    const number = shown.indexOf(this.current) + 1;
+    const text = this.form.data.progress.replace("%(n)d", number).replace("%(total)d", shown.length);
+    const label = element.querySelector(".progress");
     if (label.textContent !== text) label.textContent = text;
-    this.back.hidden = this.at === 0;
-    this.send.textContent = this.isLast ? this.sendText : this.continueText;
+    element.querySelector("progress").value = this.at + 1;
+    this.back.hidden = number < 2;
+    element.classList.toggle("begun", this.at !== this.first);
+    element.classList.toggle("last", !this.next);
+  }
+
+  /** Make the step the one to which the browser's Back returns. */
+  record() {
+    history.replaceState({ ...history.state, step: this.at }, "");
   }
 
   /** Open the question that contains an element. */
-  open(element) {
-    this.at = Math.max(0, this.shown.indexOf(element.closest(".row")));
+  open(element, isForward = false) {
+    if (isForward && parent === window) history.pushState({ depth: (history.state?.depth ?? 0) + 1 }, "");
+    this.at = Math.max(0, this.cards.indexOf(element.closest(".row")));
     this.show();
+    this.record();
+    this.form.keep();
+    const text = this.current.querySelectorAll("input[type=text], textarea");
+    const focused = isForward && text.length === 1 && matchMedia("(pointer: fine)").matches ? text[0] : this.current;
+    this.current.tabIndex = -1;
+    focused.focus({ preventScroll: true });
+    scrollTo(0, 0);
+    this.current.scrollIntoView({ block: "nearest" }); // A frame cannot scroll the site around it.
   }
 
-  move(by) {
-    this.at += by;
-    this.show();
-    this.current.tabIndex = -1;
-    this.current.focus({ preventScroll: true });
-    this.progress.scrollIntoView({ block: "nearest" });
+  /** Continue as soon as the respondent taps an answer. With a keyboard, arrows only change the choice. */
+  onClick(event) {
+    const { target, detail } = event;
+    if (target.type !== "radio" || target.matches("[data-own]") || !detail) return;
+    if (detail > 1) event.preventDefault(); // The second click would answer the next question.
+    else {
+      this.form.refresh();
+      if (this.next && this.current.querySelectorAll("[data-field]:not([hidden])").length === 1) this.advance();
+    }
   }
 
   /** Move to the next question if the answers to this one are valid. Return false at the end. */
   advance() {
-    if (this.isLast) return false;
+    const { next } = this;
+    if (!next) return false;
     const fields = [...this.current.querySelectorAll("[data-field]:not([hidden])")];
     const wrong = fields.filter(({ dataset }) => this.form.check(dataset.field));
     if (wrong.length) this.form.controls(wrong[0].dataset.field)[0].focus();
-    else this.move(1);
+    else this.open(next, true);
     return true;
   }
 }
@@ -502,9 +523,10 @@ function start(isReturn = false) {
 if (typeof document !== "undefined") {
   reportHeight();
   const [visit] = performance.getEntriesByType("navigation");
-  if (history.state?.done && visit?.type === "back_forward") display(history.state.done, true);
+  const { done } = history.state ?? {};
+  if (done && visit?.type === "back_forward") display(done, true);
   else {
-    history.replaceState(null, "");
+    if (done) history.replaceState(null, "");
     start();
   }
 }
