@@ -13,6 +13,7 @@ from admin.commands import delivery as delivery_commands
 from admin.commands import erasure as erasure_commands
 from admin.commands import feedback as feedback_commands
 from admin.commands import key as key_commands
+from admin.commands import place as place_commands
 from admin.commands import purchase as purchase_commands
 from admin.commands import solicitation as solicitation_commands
 from admin.commands import stage as stage_commands
@@ -50,6 +51,7 @@ add_file_commands(workflow_commands.app, "workflow", Kind.WORKFLOW, "three")
 
 for _noun, _commands in {
     "account": account_commands.app,
+    "place": place_commands.app,
     "key": key_commands.app,
     "definition": definition_commands.app,
     "feedback": feedback_commands.app,

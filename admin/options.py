@@ -2,14 +2,16 @@
 
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Annotated, Any, Final
+from zoneinfo import ZoneInfo
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
 from admin.services.feedback.report.languages import LANGUAGES
-from admin.terminal import set_wide_output
+from admin.terminal import set_time_zone, set_wide_output
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import Email
+from chalicelib.services.accounts.settings import account_settings
 
 _YEARS: Final = range(1900, 3000)
 """The years that an operator can enter. A report can always compute the preceding period."""
@@ -41,6 +43,11 @@ def id_argument(help_text: str, metavar: str = "ID") -> Any:
 def id_option(help_text: str, metavar: str = "ID") -> Any:
     """Return an option with an id."""
     return typer.Option(help=help_text, parser=parse_id_argument, metavar=metavar)
+
+
+def name_option(help_text: str) -> Any:
+    """Return an option that names a record of a short list."""
+    return typer.Option(help=f"{help_text} Id, key or name, or the beginning.", metavar="NAME")
 
 
 def limit_option(noun: str, highest: int) -> Any:
@@ -140,7 +147,24 @@ def time_option(help_text: str) -> Any:
     return typer.Option(help=help_text, parser=parse, metavar="TIME")
 
 
-AccountArgument = Annotated[str, id_argument("The account's id.", "ACCOUNT")]
+def show_times_of(account_id: str) -> str:
+    """Show the times of this run in the time zone of an account. Return its id.
+
+    One AWS request when the first time is shown.
+    """
+    set_time_zone(lambda: ZoneInfo(account_settings(account_id).time_zone))
+    return account_id
+
+
+AccountArgument = Annotated[
+    str,
+    typer.Argument(
+        help="The account's id.",
+        parser=parse_id_argument,
+        metavar="ACCOUNT",
+        callback=show_times_of,
+    ),
+]
 EmailOption = Annotated[str | None, email_option("The e-mail address. Case is ignored.")]
 PhoneOption = Annotated[
     str | None, phone_option("The phone number, in national or international notation.")

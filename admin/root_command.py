@@ -14,7 +14,13 @@ from pynamodb.exceptions import PynamoDBException
 from typer.core import TyperGroup
 
 from admin.error_messages import one_line_message
-from admin.terminal import notices, set_json_output, set_wide_output
+from admin.terminal import (
+    name_time_zone,
+    notices,
+    set_json_output,
+    set_time_zone,
+    set_wide_output,
+)
 from chalicelib.domain.errors import FeedbackError
 
 _FULL_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})
@@ -32,7 +38,7 @@ class RootCommand(TyperGroup):
         _add_json_option(self)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Its ``--json`` and ``--wide`` do not affect later commands."""
+        """Run the command. Its options and its time zone do not affect later commands."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -51,8 +57,10 @@ class RootCommand(TyperGroup):
             notices().print(f"Error: Cannot use {name}: {error.strerror}.")
             raise typer.Exit(1) from None
         finally:
+            name_time_zone()
             set_json_output(False)
             set_wide_output(False)
+            set_time_zone(None)
 
 
 def _allowed_values(error: Any) -> str | None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from operator import itemgetter
 from typing import Any, Final
 
@@ -42,8 +42,15 @@ surrogates, by code point.
 
 _JSON_ESCAPES: Final = {code: f"\\u{code:04x}" for code in _VISIBLE_CONTROLS if code > 0x1F}
 
+_MIN_TEXT: Final = 8
+"""The least width of a column that is cut."""
+_CUT: Final = re.compile(r" |(?![0-9a-f-]+$)\S{37}")
+"""Texts that can be cut: several words, or a word that is longer than an id, such as a URL."""
+
 _prints_json = False
 _prints_wide = False
+_time_zone: Callable[[], tzinfo] | None = None
+_shown_zone: tzinfo | None = None
 
 
 def set_json_output(is_json: bool) -> None:
@@ -56,6 +63,21 @@ def set_wide_output(is_wide: bool) -> None:
     """Print all columns of the tables of this run, in tables of any width."""
     global _prints_wide
     _prints_wide = is_wide
+
+
+def set_time_zone(zone: Callable[[], tzinfo] | None) -> None:
+    """Show the times of this run in a zone, which is looked up when the first time is shown.
+
+    Without a zone, show times in UTC.
+    """
+    global _time_zone, _shown_zone
+    _time_zone, _shown_zone = zone, None
+
+
+def name_time_zone() -> None:
+    """Print the zone of the times that this run has shown, if there are any."""
+    if _shown_zone:
+        notices().print(f"Times are in {_shown_zone}.")
 
 
 def prints_json() -> bool:
@@ -93,18 +115,24 @@ def notices() -> Console:
 
 
 def show_table(
-    columns: list[str], rows: Sequence[Sequence[object]], wide: Collection[str] = ()
+    columns: list[str],
+    rows: Sequence[Sequence[object]],
+    wide: Collection[str] = (),
+    *,
+    wraps: bool = False,
 ) -> None:
-    """Print a table to standard output that fits the terminal. An id is never split.
+    """Print a table to standard output that fits the terminal, with one line for each row.
 
-    If the words of a row do not fit next to each other, each cell is on a line of its own, after
-    the title of its column. If standard output is not a terminal and the environment variable
-    COLUMNS is not set, the width is not limited, so that programs find each row on one line.
+    Texts that do not fit are cut. An id is never cut: if the ids of a row do not fit next to each
+    other, each cell is on a line of its own, after the title of its column. If standard output is
+    not a terminal and the environment variable COLUMNS is not set, the width is not limited, so
+    that programs find complete rows.
 
     With ``--json``, print a list of objects. Their field names are the column titles in camelCase.
 
     Args:
         wide: the columns that only ``--wide`` and ``--json`` show.
+        wraps: whether texts that do not fit continue on further lines.
     """
     if _prints_json:
         names = [json_name(column) for column in columns]
@@ -113,19 +141,12 @@ def show_table(
     shown = [number for number, name in enumerate(columns) if _prints_wide or name not in wide]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number in shown:
-        words = [cell_text(row[number]) for row in rows]
-        if any(len(text.split()) > 1 for text in words):
-            table.add_column(columns[number], overflow="fold")
-        else:
-            width = max(map(cell_len, (columns[number], *map(_escaped, words))))
-            table.add_column(columns[number], no_wrap=True, min_width=width)
+        table.add_column(columns[number], overflow="fold" if wraps else "ellipsis")
     for row in rows:
         table.add_row(*(cell_text(row[number]) for number in shown))
     console = results()
-    needed = console.measure(table, options=console.options.update(width=_UNLIMITED))
-    if needed.minimum <= console.width:
-        if needed.maximum > console.width:
-            _narrow(table, console.width - needed.minimum)
+    needed = console.measure(table, options=console.options.update(width=_UNLIMITED)).maximum
+    if _narrow(table, needed - console.width, wraps=wraps):
         _print_table(table)
         return
     for row in rows:
@@ -133,20 +154,24 @@ def show_table(
         console.print()
 
 
-def _narrow(table: Table, spare: int) -> None:
-    """Divide the spare width between the columns that wrap. Rich itself would split words."""
-    wrapping = []
+def _narrow(table: Table, excess: int, *, wraps: bool) -> bool:
+    """Set the widths of the columns, of texts less than they need. Return whether they fit."""
+    texts = []
     for column in table.columns:
-        if not column.no_wrap:
-            cells = [_escaped(str(cell)) for cell in (column.header, *column.cells)]
-            least = max(cell_len(word) for cell in cells for word in cell.split() or [""])
-            most = max(cell_len(line) for cell in cells for line in cell.split("\n"))
-            wrapping.append((most - least, least, column))
-    wrapping.sort(key=itemgetter(0))
-    for number, (slack, least, column) in enumerate(wrapping):
-        extra = min(slack, spare // (len(wrapping) - number))
-        column.width = least + extra
-        spare -= extra
+        cells = [_escaped(str(cell)) for cell in (column.header, *column.cells)]
+        words = [cell_len(word) for cell in cells for word in cell.split()]
+        column.width = max(cell_len(line) for cell in cells for line in cell.split("\n"))
+        column.no_wrap = not wraps
+        if any(_CUT.search(cell) for cell in cells[1:]):
+            least = max(words) if wraps else max(cell_len(cells[0]), _MIN_TEXT)
+            texts.append((max(column.width - least, 0), column))
+    spare = sum(slack for slack, _ in texts) - max(excess, 0)
+    texts.sort(key=itemgetter(0))
+    for number, (slack, column) in enumerate(texts):
+        kept = min(slack, max(spare, 0) // (len(texts) - number))
+        column.width = (column.width or 0) - slack + kept
+        spare -= kept
+    return spare >= 0
 
 
 def _print_table(table: Table) -> None:
@@ -186,19 +211,33 @@ def show_json(value: object, *, indent: int | None = 2) -> None:
 
 
 def cell_text(value: object) -> str:
-    """Return the text of a table cell."""
+    """Return the text of a table cell. Times are in the zone of this run, with ``--json`` exact."""
     match value:
         case None:
             return ""
         case bool():
             return "yes" if value else "no"
-        case datetime():
+        case datetime() if _prints_json:
             return format_timestamp(value)
+        case datetime():
+            return f"{_in_time_zone(value):%Y-%m-%d %H:%M}"
         case list() | tuple():
             return ", ".join(map(cell_text, value))
         case Mapping():
             return json.dumps(value, ensure_ascii=False, default=_json_value)
     return str(value)
+
+
+def day(time: datetime) -> str:
+    """Return the date of a time in the zone of this run."""
+    return f"{_in_time_zone(time):%Y-%m-%d}"
+
+
+def _in_time_zone(time: datetime) -> datetime:
+    global _shown_zone
+    if _shown_zone is None:
+        _shown_zone = _time_zone() if _time_zone else UTC
+    return time.astimezone(_shown_zone)
 
 
 def _json_value(value: object) -> object:

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_snake
 from admin.identity import operator_identity
 from admin.options import (
     AccountArgument,
+    WideOption,
     YesOption,
     example,
     limit_option,
@@ -76,7 +77,7 @@ def create(
 
 
 @app.command("list", epilog=example("account list"))
-def list_accounts() -> None:
+def list_accounts(_wide: WideOption = False) -> None:
     """List all accounts, oldest first.
 
     Cost: one AWS request per MB of the table of accounts.
@@ -87,6 +88,7 @@ def list_accounts() -> None:
             [account.id, account.name, account.created_at, account.closed_at]
             for account in manage.list_accounts()
         ],
+        wide=["Created"],
     )
 
 
@@ -104,7 +106,8 @@ def show_settings(account: AccountArgument) -> None:
         return
     if closed_at:
         notices().print(f"The account was closed on {closed_at:%Y-%m-%d}.")
-    show_table(["Setting", "Value"], [[name, _text(value)] for name, value in settings.items()])
+    rows = [[name, _text(value)] for name, value in settings.items()]
+    show_table(["Setting", "Value"], rows, wraps=True)
     if changes:
         results().print()
         _show_changes(changes)
@@ -138,7 +141,7 @@ def _show_changes(changes: Sequence[AccountChange]) -> None:
         text = _record_text if " " in change.subject else _text
         values = text(change.old), text(change.new)
         rows.append([change.changed_at, change.operator, change.subject, *values])
-    show_table(["Changed", "Operator", "Subject", "Old value", "New value"], rows)
+    show_table(["Changed", "Operator", "Subject", "Old value", "New value"], rows, wraps=True)
 
 
 def _record_text(value: Any) -> str:

@@ -107,7 +107,8 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
 
     Cost: five AWS requests, plus one per 100 purchases, surveys and feedback records.
     """
-    shown = read_customer(account, customer).model_dump(mode="json", by_alias=True)
+    read = read_customer(account, customer)
+    shown = read.model_dump(mode="json", by_alias=True)
     purchases = list_purchases(account, customer)
     solicitations = list_solicitations_of_customer(account, customer)
     feedback = list_feedback(account, customer)
@@ -116,6 +117,7 @@ def show_customer(account: AccountArgument, customer: Annotated[str, _CUSTOMER])
         lists = {"purchases": purchases, "surveys": solicitations, "feedback": feedback}
         show_json(shown | lists)
         return
+    shown |= {"createdAt": read.created_at, "updatedAt": read.updated_at}
     shown["tags"] = [tag["tag"] for tag in shown["tags"]]
     shown["attributes"] = [
         f"{each['attribute']}: {each['value'] or each['rating'] or each['text']}"
@@ -271,6 +273,6 @@ def _show_list(found: list[Customer]) -> None:
             ]
             for customer in found
         ],
-        wide=["Type", "Feedback", "Purchases", "Rating"],
+        wide=["Phone number", "Type", "Feedback", "Purchases", "Rating"],
     )
     notices().print(f"Found: {len(found)}.")

@@ -13,6 +13,7 @@ from admin.options import (
     id_argument,
     id_option,
     limit_option,
+    show_times_of,
     time_option,
 )
 from admin.services.webhooks.find import list_executions
@@ -75,7 +76,7 @@ def list_all(
             ]
             for execution in list_executions(account, state, limit)
         ],
-        wide=["Workflow and action", "Feedback"],
+        wide=["Attempts", "Workflow and action", "Feedback"],
     )
 
 
@@ -86,6 +87,7 @@ def show_delivery(delivery: Annotated[str, id_argument("The delivery's id.")]) -
     Cost: three AWS requests.
     """
     execution, attempts = read_execution(delivery)
+    show_times_of(execution.account_id)
     names = _action_names(execution.account_id)
     if prints_json():
         show_json(_record(execution, attempts))
@@ -117,6 +119,7 @@ def show_delivery(delivery: Annotated[str, id_argument("The delivery's id.")]) -
             ]
             for attempt in attempts
         ],
+        wraps=True,
     )
 
 

@@ -6,7 +6,14 @@ from typing import Annotated
 import typer
 
 from admin.display.erasures import show_receipt
-from admin.options import AccountArgument, email_option, example, id_option, phone_option
+from admin.options import (
+    AccountArgument,
+    WideOption,
+    email_option,
+    example,
+    id_option,
+    phone_option,
+)
 from admin.services.accounts.manage import require_account
 from admin.services.erasure.find import list_erasures, require_erasure
 from admin.terminal import notices, show_table
@@ -38,6 +45,7 @@ def list_all(
             "notation."
         ),
     ] = None,
+    _wide: WideOption = False,
 ) -> None:
     """List the recorded erasures of an account, newest first.
 
@@ -62,6 +70,7 @@ def list_all(
             ]
             for erasure in found
         ],
+        wide=["Requested by", "Ended at"],
     )
     notices().print(f"Found: {len(found)}.")
 

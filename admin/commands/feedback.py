@@ -17,9 +17,9 @@ from admin.options import (
     YesOption,
     example,
     id_argument,
-    id_option,
     in_zone,
     limit_option,
+    name_option,
     parse_time,
     report_language,
 )
@@ -31,8 +31,11 @@ from admin.services.feedback.find import describe_feedback, find_feedback
 from admin.services.feedback.report.figures import Period
 from admin.services.feedback.republish import republish_feedback
 from admin.services.feedback.selection import require_selection
-from admin.terminal import confirm, notices, progress, show_record
+from admin.services.forms.select import form_id_of, place_id_of
+from admin.terminal import confirm, notices, progress, set_time_zone, show_record
 from chalicelib.domain import clock
+from chalicelib.domain.accounts.places import PlaceKind
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.language import Language
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
@@ -72,13 +75,17 @@ def parse_zone(name: str) -> ZoneInfo:
 
 
 def zone_of(account_id: str, chosen: ZoneInfo | None) -> ZoneInfo:
-    """Return the chosen time zone, by default the account's. One AWS request.
+    """Return the chosen time zone, by default the account's, and show times in it.
+
+    One AWS request.
 
     Raises:
         NotFound: the account does not exist.
     """
     settings = current_settings(account_id)
-    return chosen or ZoneInfo(settings.time_zone)
+    zone = chosen or ZoneInfo(settings.time_zone)
+    set_time_zone(lambda: zone)
+    return zone
 
 
 def _day(text: str) -> date:
@@ -95,10 +102,10 @@ def _language(text: str) -> str:
 
 
 FeedbackArgument = Annotated[str, id_argument("The feedback's id.")]
-FormOption = Annotated[str | None, id_option("Only feedback of this contact form.")]
-SurveyOption = Annotated[str | None, id_option("Only feedback of this survey.")]
-StoreOption = Annotated[str | None, id_option("Only feedback on this store.")]
-BrandOption = Annotated[str | None, id_option("Only feedback on this brand.")]
+FormOption = Annotated[str | None, name_option("Only feedback of this contact form.")]
+SurveyOption = Annotated[str | None, name_option("Only feedback of this survey.")]
+StoreOption = Annotated[str | None, name_option("Only feedback on this store.")]
+BrandOption = Annotated[str | None, name_option("Only feedback on this brand.")]
 RatingOption = Annotated[
     Any,
     typer.Option(
@@ -161,23 +168,37 @@ def parse_period(
 
 
 def build_filter(
+    account_id: str,
     since: tuple[datetime, bool] | None,
     until: tuple[datetime, bool] | None,
     zone: ZoneInfo,
+    *,
+    form: str | None,
+    survey: str | None,
+    store: str | None,
+    brand: str | None,
     **properties: Any,
 ) -> FeedbackFilter:
-    """Return the filter that the options describe.
+    """Return the filter that the options describe. See `form_id_of` and `place_id_of`.
 
     Args:
-        properties: the properties of `FeedbackFilter` without the period.
+        properties: the other properties of `FeedbackFilter`.
 
     Raises:
         BadParameter: the period is invalid, or both a form and a survey are selected.
     """
-    if properties.get("form_id") and properties.get("survey_id"):
+    if form and survey:
         raise typer.BadParameter("Use either --form or --survey.", param_hint="--survey")
     start, end = parse_period(since, until, zone)
-    return FeedbackFilter(since=start, until=end, **properties)
+    return FeedbackFilter(
+        since=start,
+        until=end,
+        form_id=form_id_of(account_id, FormKind.CONTACT_FORM, form) if form else None,
+        survey_id=form_id_of(account_id, FormKind.SURVEY, survey) if survey else None,
+        store_id=place_id_of(account_id, PlaceKind.STORE, store) if store else None,
+        brand_id=place_id_of(account_id, PlaceKind.BRAND, brand) if brand else None,
+        **properties,
+    )
 
 
 @app.command("list", epilog=example("feedback list ACCOUNT --rating 0..6 --since 2026-11-01"))
@@ -204,13 +225,14 @@ def list_feedback(
     """
     zone = zone_of(account, time_zone)
     wanted = build_filter(
+        account,
         since,
         until,
         zone,
-        form_id=form,
-        survey_id=survey,
-        store_id=store,
-        brand_id=brand,
+        form=form,
+        survey=survey,
+        store=store,
+        brand=brand,
         ratings=rating,
         language=language,
         text=contains,
@@ -265,13 +287,14 @@ def export(
     """
     zone = zone_of(account, time_zone)
     wanted = build_filter(
+        account,
         since,
         until,
         zone,
-        form_id=form,
-        survey_id=survey,
-        store_id=store,
-        brand_id=brand,
+        form=form,
+        survey=survey,
+        store=store,
+        brand=brand,
         ratings=rating,
         language=language,
         text=contains,
@@ -333,7 +356,7 @@ def report(
         raise typer.BadParameter("Must end with .html.", param_hint="--output")
     zone = zone_of(account, None)
     wanted = build_filter(
-        None, None, zone, form_id=form, survey_id=survey, store_id=store, brand_id=brand
+        account, None, None, zone, form=form, survey=survey, store=store, brand=brand
     )
     last: date = until or clock.now().astimezone(zone).date()
     first: date = since or last - _REPORT_PERIOD

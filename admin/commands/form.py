@@ -12,7 +12,9 @@ import segno
 import typer
 
 from admin.display.definitions import show_definition
-from admin.options import AccountArgument, example, id_argument, id_option
+from admin.display.forms import show_form
+from admin.domain.selection import select
+from admin.options import AccountArgument, WideOption, example, id_option, name_option
 from admin.services.accounts.manage import require_account
 from admin.services.definitions.definition import Kind
 from admin.services.definitions.export import form_definition
@@ -23,14 +25,17 @@ from admin.services.forms.manage import (
     set_form_enabled,
 )
 from admin.services.forms.poster import Poster
+from admin.services.forms.select import form_id_of
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.access import FormDisabled
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.ids import parse_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
+from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.public import (
     DisplayedForm,
@@ -48,7 +53,7 @@ _PAGES: Final = {
 
 _COST: Final = "three AWS requests."
 
-StoreOption = Annotated[str | None, id_option("The id of the store that the feedback is about.")]
+StoreOption = Annotated[str | None, name_option("The store that the feedback is about.")]
 LanguageOption = Annotated[
     str | None, typer.Option(help="The language of the page. Default: the browser's language.")
 ]
@@ -57,7 +62,15 @@ BaseUrlOption = Annotated[
     typer.Option(help="The public base URL of the service. Default: the URL of the stage."),
 ]
 
-IdArgument = Annotated[str, id_argument("The id of the form or survey.")]
+FormArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="The id. With --account also the key or name, or the beginning of one."
+    ),
+]
+AccountOption = Annotated[
+    str | None, id_option("The account, to name the form instead of its id.", "ACCOUNT")
+]
 
 
 def form_commands(noun: str, kind: Kind) -> typer.Typer:
@@ -68,7 +81,7 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
     """
     form_kind, word = FormKind[kind.name], kind.word
     app = typer.Typer(
-        help=f"List, check, export, compare, enable and archive {word}s, and print their links.",
+        help=f"List, show, check, export, compare, enable and archive {word}s, and print links.",
         no_args_is_help=True,
     )
 
@@ -86,6 +99,7 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         archived: Annotated[
             bool, typer.Option("--archived", help="List only archived ones.")
         ] = False,
+        _wide: WideOption = False,
     ) -> None:
         require_account(account)
         unreadable: list[str] = []
@@ -102,9 +116,19 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
                 for form in list_forms(account, form_kind, unreadable.append)
                 if form.saved.archived == archived
             ],
+            wide=["Language"],
         )
         for form_id in unreadable:
             notices().print(f"Skipped {form_id}: this version of the service cannot read it.")
+
+    @command(
+        "show",
+        "ID",
+        f"Show the questions and the rules of a {word}.\n\nCost: two AWS requests.",
+    )
+    def show(form: FormArgument, account: AccountOption = None) -> None:
+        found = require_form(form_kind, _id_of(form_kind, form, account), account_id=account)
+        show_form(found, current_directory(found.account_id))
 
     @command(
         "export",
@@ -112,8 +136,8 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         f"Print the definition of a {word} in the format of definition files.\n\n"
         "Cost: one AWS request.",
     )
-    def export(form: IdArgument) -> None:
-        found = require_form(form_kind, form, account_id=None)
+    def export(form: FormArgument, account: AccountOption = None) -> None:
+        found = require_form(form_kind, _id_of(form_kind, form, account), account_id=account)
         show_definition(form_definition(found.account_id, found.saved))
 
     @command(
@@ -121,8 +145,8 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         "ID",
         f"Enable a {word}. The change takes effect within a minute.\n\nCost: two AWS requests.",
     )
-    def enable(form: IdArgument) -> None:
-        _set_enabled(form, is_enabled=True)
+    def enable(form: FormArgument, account: AccountOption = None) -> None:
+        _set_enabled(form, account, is_enabled=True)
 
     @command(
         "disable",
@@ -130,8 +154,8 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         f"Disable a {word}, so that it accepts no submissions. The change takes effect within a "
         "minute.\n\nCost: two AWS requests.",
     )
-    def disable(form: IdArgument) -> None:
-        _set_enabled(form, is_enabled=False)
+    def disable(form: FormArgument, account: AccountOption = None) -> None:
+        _set_enabled(form, account, is_enabled=False)
 
     @command(
         "archive",
@@ -139,21 +163,31 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
         f"Disable a {word}, and hide it from the list. Its responses stay. To undo it, enable the"
         f" {word}.\n\nCost: two AWS requests.",
     )
-    def archive(form: IdArgument) -> None:
-        name = set_form_enabled(form_kind, form, is_enabled=False, archives=True)
+    def archive(form: FormArgument, account: AccountOption = None) -> None:
+        form_id = _id_of(form_kind, form, account)
+        name = set_form_enabled(form_kind, form_id, is_enabled=False, archives=True)
         notices().print(f"Archived the {word} {name}.")
-        show_record({"id": form, "archived": True})
+        show_record({"id": form_id, "archived": True})
 
-    def _set_enabled(form_id: str, *, is_enabled: bool) -> None:
+    def _set_enabled(form: str, account: str | None, *, is_enabled: bool) -> None:
+        form_id = _id_of(form_kind, form, account)
         name = set_form_enabled(form_kind, form_id, is_enabled=is_enabled)
         notices().print(f"{'Enabled' if is_enabled else 'Disabled'} the {word} {name}.")
         show_record({"id": form_id, "enabled": is_enabled})
 
-    _add_page_commands(app, noun, word)
+    _add_page_commands(app, noun, form_kind, word)
     return app
 
 
-def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
+def _id_of(kind: FormKind, text: str, account_id: str | None) -> str:
+    if account_id:
+        return form_id_of(account_id, kind, text)
+    if parsed := parse_id(text):
+        return parsed
+    raise typer.BadParameter("Must be a UUID. Add --account to name the form.", param_hint="ID")
+
+
+def _add_page_commands(app: typer.Typer, noun: str, kind: FormKind, word: str) -> None:
     """Add the commands `link` and `qr` of contact forms or surveys; see `form_commands`."""
 
     @app.command(
@@ -161,12 +195,15 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         epilog=example(f"{noun} link ID"),
     )
     def link(
-        form: IdArgument,
+        form: FormArgument,
         base_url: BaseUrlOption = None,
         store: StoreOption = None,
         language: LanguageOption = None,
+        account: AccountOption = None,
     ) -> None:
-        _view(noun, form, store, language)
+        form = _id_of(kind, form, account)
+        store = _store_of(_view(noun, form, language), store)
+        _view(noun, form, language, store)
         url = _link(noun, base_url, form, store, language)
         show_record({"url": url}, url)
 
@@ -182,7 +219,7 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         ),
     )
     def qr(
-        form: IdArgument,
+        form: FormArgument,
         base_url: BaseUrlOption = None,
         store: StoreOption = None,
         language: LanguageOption = None,
@@ -191,8 +228,11 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         output: Annotated[
             Path, typer.Option(file_okay=False, help="The folder to write the files to.")
         ] = Path(),
+        account: AccountOption = None,
     ) -> None:
-        view = _view(noun, form, store, language)
+        form = _id_of(kind, form, account)
+        view = _view(noun, form, language)
+        store = _store_of(view, store)
         languages = _languages(noun, form, language)
         renderers: dict[str, Callable[[Poster], str]] = {}
         renderers |= {"svg": Poster.svg} if svg else {}
@@ -208,7 +248,7 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         for place in stores:
             name = names.get(place or "", "")
             url = _link(noun, base_url, form, place, language)
-            poster_of_place = Poster(_view(noun, form, place, language), name, url, languages)
+            poster_of_place = Poster(_view(noun, form, language, place), name, url, languages)
             file = _file_name(poster_of_place.owner, name) or form
             if file in posters:
                 file += f"-{(place or form)[:8]}"
@@ -216,40 +256,40 @@ def _add_page_commands(app: typer.Typer, noun: str, word: str) -> None:
         show_table(["File", "Place", "URL"], [*_write(posters, renderers, output)])
 
 
-def _view(noun: str, form_id: str, store: str | None, language: str | None) -> View:
+def _view(noun: str, form_id: str, language: str | None, store_id: str | None = None) -> View:
     """Return the public view of a form. Check that respondents can open the form, now or later.
 
     Raises:
-        FeedbackError: the form does not exist, is disabled, closed or private, or the store is
-            unknown.
+        FeedbackError: the form does not exist, or is disabled, closed or private.
     """
     respondent = Respondent(language=language)
+    shown: DisplayedForm[Any] = (
+        get_public_survey(FormIds(form_id, store_id=store_id), respondent)
+        if noun == "survey"
+        else get_public_contact_form(form_id, respondent, store_id)
+    )
+    if not shown.view.enabled and shown.until is None:
+        raise FormDisabled(shown.cached.saved)
+    view: View = shown.view
+    return view
 
-    def view_at(store_id: str | None) -> View:
-        ids = FormIds(form_id, store_id=store_id)
-        shown: DisplayedForm[Any] = (
-            get_public_survey(ids, respondent)
-            if noun == "survey"
-            else get_public_contact_form(form_id, respondent, store_id)
-        )
-        if not shown.view.enabled and shown.until is None:
-            raise FormDisabled(shown.cached.saved)
-        view: View = shown.view
-        return view
 
-    view = view_at(None)
-    if store is None:
-        return view
-    if view.store_list and store not in {place.id for place in view.store_list}:
-        raise Conflict("This store is not a target of the survey, or not a store of the brand.")
-    return view_at(store)
+def _store_of(view: View, text: str | None) -> str | None:
+    """Return the id of the store of the form that the operator names; see `select`."""
+    if text is None:
+        return None
+    if parsed := parse_id(text):
+        if view.store_list and parsed not in {place.id for place in view.store_list}:
+            raise Conflict("This store is not a target of the survey, or not a store of the brand.")
+        return parsed
+    return select(text, view.store_list, lambda store: (store.id, store.name), "store").id
 
 
 def _languages(noun: str, form_id: str, language: str | None) -> list[Language]:
     """Return the languages of a form, its own first; only one if the page has a fixed language."""
     saved = (get_survey(form_id) if noun == "survey" else get_contact_form(form_id)).saved
     if language or not saved.auto_translate:
-        return [_view(noun, form_id, None, language).language]
+        return [_view(noun, form_id, language).language]
     return list(dict.fromkeys([saved.language, *saved.translations]))
 
 

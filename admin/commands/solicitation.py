@@ -1,6 +1,6 @@
 """The command ``solicitation``: list, explain and resend surveys about purchases."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Final
@@ -10,6 +10,7 @@ import typer
 from admin.display.customers import summary_of
 from admin.display.solicitation_words import outcome_in_words
 from admin.display.solicitations import show_solicitations, solicitation_record
+from admin.display.words import sending_rules
 from admin.error_messages import one_line_message
 from admin.options import (
     EXTERNAL_ID,
@@ -39,6 +40,7 @@ from admin.services.solicitation.manage import (
 from admin.terminal import (
     cell_text,
     confirm,
+    day,
     json_name,
     notices,
     prints_json,
@@ -50,14 +52,12 @@ from admin.terminal import (
 )
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, Unavailable
-from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.contact import Contact
+from chalicelib.domain.forms.survey import ResolicitationMode
+from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Contact, scopes_of
 from chalicelib.domain.solicitation.decide import (
     Decision,
     Facts,
     Hold,
-    Recipient,
     Send,
     SkipReason,
     decide,
@@ -200,7 +200,7 @@ def _explain_person(
         [
             [
                 f"{case.solicitation.source} {case.solicitation.external_id}",
-                f"{case.facts.purchase.date:%Y-%m-%d}",
+                day(case.facts.purchase.date),
                 case.facts.store.name if case.facts.store else "deleted",
                 outcome_in_words(case),
             ]
@@ -248,8 +248,8 @@ def _reminder(case: Case) -> dict[str, str | None]:
     return {
         "Reminder": own.state.value,
         "Reminder reason": own.reason or None,
-        "Reminder due at": format_timestamp(due_at) if due_at else None,
-        "Reminder sent at": format_timestamp(sent_at) if sent_at else None,
+        "Reminder due at": cell_text(due_at) if due_at else None,
+        "Reminder sent at": cell_text(sent_at) if sent_at else None,
         "Reminder decision": None if own.outcome_is_final else _described(decide(reminder.facts)),
     }
 
@@ -257,18 +257,18 @@ def _reminder(case: Case) -> dict[str, str | None]:
 def _facts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each fact and its values."""
     purchase, store, hours = facts.purchase, facts.store, facts.sending_hours
-    yield "Now", [format_timestamp(facts.now)]
-    yield "Purchase date", [format_timestamp(purchase.date)]
+    yield "Now", [cell_text(facts.now)]
+    yield "Purchase date", [cell_text(purchase.date)]
     if facts.processed_at:
-        yield "First processed", [format_timestamp(facts.processed_at)]
+        yield "First processed", [cell_text(facts.processed_at)]
     yield "Survey requested", [cell_text(facts.is_requested)]
     if facts.is_cancelled:
         yield "Cancelled", [cell_text(facts.is_cancelled)]
     if send_at := facts.purchase.send_at:
-        yield "Send at", [format_timestamp(send_at)]
+        yield "Send at", [cell_text(send_at)]
     yield "Store", [f"{store.name if store else 'deleted'} ({purchase.store_id})"]
     yield "Surveys", list(_surveys(facts)) or ["none"]
-    yield from _recipient(facts.recipient)
+    yield from _recipient(facts)
     if facts.text_limit is not None:
         yield "Text messages", [f"{facts.text_count} of {facts.text_limit} reserved today (UTC)"]
     span = f"{hours.start:%H:%M} to {hours.end:%H:%M}" if hours else "any time"
@@ -282,27 +282,16 @@ def _surveys(facts: Facts) -> Iterator[str]:
         for target in survey.targets:
             if target.target_id in places:
                 is_enabled = survey.opening_at(facts.now).is_open and target.enabled
-                yield (
-                    f"{survey.id}: {target.type.value}, {'enabled' if is_enabled else 'disabled'},"
-                    f" channels {', '.join(survey.sending_channels)},"
-                    f" threshold {survey.solicitation_threshold} s,"
-                    f" delay {survey.resolicitation_delay} s per {survey.resolicitation_mode.value}"
-                    f"{_timing(survey)}"
-                )
+                state = f"{target.type.value}, {'enabled' if is_enabled else 'disabled'}"
+                yield f"{survey.name} ({survey.id}): {'; '.join([state, *sending_rules(survey)])}"
 
 
-def _timing(survey: SavedSurvey) -> str:
-    start = survey.solicitation_delay_from.value
-    delay, reminder = survey.solicitation_delay, survey.reminder_delay
-    return (f", sent {delay} s after {start}" if delay else "") + (
-        f", reminder after {reminder} s" if reminder else ""
-    )
-
-
-def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:
+def _recipient(facts: Facts) -> Iterator[tuple[str, list[str]]]:
+    recipient = facts.recipient
     if recipient is None:
         yield "Customer", ["none"]
         return
+    scopes = _scopes(facts)
     customer = recipient.customer
     has_email, number = bool(customer.email), recipient.phone_number
     yield "Customer", [customer.id]
@@ -311,7 +300,7 @@ def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:
         [
             f"address {cell_text(has_email)}, opt-in {cell_text(customer.email_optin)},"
             f" bounced {cell_text(customer.email_bounced)}",
-            *(_contact(recipient.email) if recipient.email else ()),
+            *(_contact(recipient.email, scopes) if recipient.email else ()),
         ],
     )
     yield (
@@ -320,10 +309,10 @@ def _recipient(recipient: Recipient | None) -> Iterator[tuple[str, list[str]]]:
             f"{number or ('invalid' if customer.phone_number else 'none')},"
             f" opt-in {cell_text(customer.sms_optin)}",
             *(_number_facts(number, recipient.text_countries) if number else ()),
-            *(_contact(recipient.phone) if recipient.phone else ()),
+            *(_contact(recipient.phone, scopes) if recipient.phone else ()),
         ],
     )
-    yield "Customer record", list(_contact(recipient.record)) or ["no survey yet"]
+    yield "Customer record", list(_contact(recipient.record, scopes)) or ["no survey yet"]
 
 
 def _number_facts(number: str, countries: Collection[str]) -> Iterator[str]:
@@ -332,12 +321,23 @@ def _number_facts(number: str, countries: Collection[str]) -> Iterator[str]:
     yield f"country {region_of(number)}, {kind}; countries that receive text messages: {allowed}"
 
 
-def _contact(contact: Contact) -> Iterator[str]:
+def _scopes(facts: Facts) -> dict[str, str]:
+    """Return the names of the scopes of surveys about this purchase."""
+    names = {REMINDER_SCOPE: "reminder"}
+    for survey in facts.surveys:
+        store = facts.store
+        modes = scopes_of(store.id if store else "", store.brand_id if store else None, survey.id)
+        names |= {scope: f"survey of this {mode.value.lower()}" for mode, scope in modes.items()}
+        names[modes[ResolicitationMode.SURVEY]] = f"survey {survey.name}"
+    return names
+
+
+def _contact(contact: Contact, scopes: Mapping[str, str]) -> Iterator[str]:
     for channel, reason in contact.suppressed.items():
         yield f"{channel.value} suppressed: {reason.value}"
     for scope, solicited in contact.solicited.items():
-        time = format_timestamp(solicited.at)
-        yield f"last survey in scope {scope}: {time}, purchase {solicited.by}"
+        if name := scopes.get(scope):
+            yield f"last {name}: {cell_text(solicited.at)}, purchase {solicited.by}"
 
 
 def _text_cost(case: Case, decision: Decision) -> tuple[TextSize, float | None] | None:
@@ -361,5 +361,5 @@ def _described(decision: Decision) -> str:
         case Send():
             return f"send survey {decision.survey.id} now through {decision.channel.value}"
         case Hold():
-            return f"held until {format_timestamp(decision.until)} ({decision.reason.value})"
+            return f"held until {cell_text(decision.until)} ({decision.reason.value})"
     return f"skip ({decision.reason.value})"

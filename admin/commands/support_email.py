@@ -117,4 +117,5 @@ def _show(domain: MailDomain) -> None:
             )
             for record in records
         ],
+        wraps=True,
     )

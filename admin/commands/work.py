@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from admin.options import example, id_argument, id_option, time_option
+from admin.options import WideOption, example, id_argument, id_option, time_option
 from admin.services.work.parked import list_parked_work, replay, replay_matching
 from admin.terminal import notices, progress, show_record, show_table
 from chalicelib.services.work.kinds import ALL_WORK
@@ -22,7 +22,7 @@ def _kind_argument(text: str) -> str:
 
 
 @app.command("list", epilog=example("work list"))
-def list_work() -> None:
+def list_work(_wide: WideOption = False) -> None:
     """List up to 100 parked work records of all accounts, the earliest parked first.
 
     Cost: one AWS request per kind of work, plus one per 100 parked records.
@@ -41,6 +41,7 @@ def list_work() -> None:
             ]
             for work in list_parked_work()
         ],
+        wide=["Account", "Failures", "Parked"],
     )
 
 

@@ -99,6 +99,7 @@ def show_description(description: FeedbackDescription) -> None:
             [question.label, "\n".join(question.displayed_values), answer.type.value]
             for answer, question in answers
         ],
+        wraps=True,
     )
     if description.deliveries:
         results().print("")

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from admin.terminal import cell_text, day
 from chalicelib.domain.solicitation.contact import scopes_of
 from chalicelib.domain.solicitation.decide import Facts, Hold, Send, SkipReason, decide
 from chalicelib.domain.solicitation.solicitation import SolicitationState
@@ -40,9 +41,9 @@ def outcome_in_words(case: Case) -> str:
     match solicitation.state:
         case SolicitationState.SENT:
             channel = f" through {solicitation.channel.value}" if solicitation.channel else ""
-            sent = f" on {solicitation.sent_at:%Y-%m-%d}" if solicitation.sent_at else ""
+            sent = f" on {day(solicitation.sent_at)}" if solicitation.sent_at else ""
             at = solicitation.reminded_at
-            return f"survey sent{sent}{channel}{f', reminder sent on {at:%Y-%m-%d}' if at else ''}"
+            return f"survey sent{sent}{channel}{f', reminder sent on {day(at)}' if at else ''}"
         case SolicitationState.REJECTED:
             return f"no survey: the provider rejected the message ({solicitation.reason})"
         case SolicitationState.UNKNOWN:
@@ -60,7 +61,7 @@ def _pending(facts: Facts) -> str:
             return f"a survey will be sent through {decision.channel.value}"
         case Hold() as decision:
             reason = _HOLDS.get(decision.reason, decision.reason)
-            return f"the survey waits until {decision.until:%Y-%m-%d %H:%M} UTC: {reason}"
+            return f"the survey waits until {cell_text(decision.until)}: {reason}"
         case decision:
             return f"no survey: {_skipped(decision.reason, facts)}"
 

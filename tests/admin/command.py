@@ -16,6 +16,11 @@ from chalicelib.domain.ids import new_id
 typer.testing._get_command = cache(get_command)
 
 
+def minute(timestamp: str) -> str:
+    """Return a timestamp of the JSON output as tables show it in UTC."""
+    return timestamp[:16].replace("T", " ")
+
+
 def run(*arguments: str | Path) -> Any:
     """Run ``bin/feedback-admin`` with these arguments and return its exit code and output.
 

@@ -146,7 +146,7 @@ def test_aws_configuration_is_not_read_if_region_is_set(
 def test_full_disk_of_standard_output_is_reported_without_traceback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(account, "show_table", fail)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from unicodedata import category
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_control_character_is_escaped(character: str, capsys: pytest.CaptureFixt
         (3, "3"),
         (["a", True], "a, yes"),
         ({"é": [1]}, '{"é": [1]}'),
-        (datetime(2026, 11, 20, 10, tzinfo=UTC), "2026-11-20T10:00:00.000Z"),
+        (datetime(2026, 11, 20, 10, tzinfo=UTC), "2026-11-20 10:00"),
     ],
 )
 def test_table_cell_shows_value_as_text(value: object, text: str) -> None:
@@ -164,7 +165,7 @@ def test_table_fits_width_and_splits_no_word(
     columns: int,
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    show_table(titles, rows)
+    show_table(titles, rows, wraps=True)
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= columns
     for row in rows:
@@ -191,7 +192,50 @@ def test_long_text_is_wrapped_between_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
-    show_table(["Id", "Comment"], [[IDS[0][:8], "The waiting time was long. " * 4]])
+    rows = [[IDS[0][:8], "The waiting time was long. " * 4]]
+    show_table(["Id", "Comment"], rows, wraps=True)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 50
     assert " ".join(" ".join(lines).split()).count("waiting time was long.") == 4
+
+
+@pytest.mark.parametrize("columns", [59, 60, 80, 130])
+def test_list_has_one_line_per_record_that_fits_and_keeps_ids(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    url = f"https://hooks.example.com/{'a' * 80}"
+    show_table(["Id", "Comment", "URL"], [[id_, "We waited too long. " * 9, url] for id_ in IDS])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["Id", *IDS]
+    assert max(map(len, lines)) <= columns
+    assert "We w" in lines[1]
+    assert "https:" in lines[1]
+
+
+def test_times_are_shown_in_chosen_time_zone_and_named_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    summer, winter = (datetime(2026, month, 1, 23, 30, 59, tzinfo=UTC) for month in (7, 12))
+    try:
+        terminal.set_time_zone(lambda: ZoneInfo("Europe/Paris"))
+        terminal.name_time_zone()
+        assert [cell_text(time) for time in (summer, winter)] == [
+            "2026-07-02 01:30",
+            "2026-12-02 00:30",
+        ]
+        terminal.name_time_zone()
+    finally:
+        terminal.set_time_zone(None)
+    assert capsys.readouterr().err == "Times are in Europe/Paris.\n"
+
+
+def test_json_contains_exact_times(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.set_json_output(True)
+    try:
+        time = datetime(2026, 7, 1, 23, 30, 59, 120_000, tzinfo=UTC)
+        show_table(["Created"], [[time]])
+        assert cell_text(time) == "2026-07-01T23:30:59.120Z"
+    finally:
+        terminal.set_json_output(False)
+    assert '"2026-07-01T23:30:59.120Z"' in capsys.readouterr().out

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from admin.domain.enabled import with_enabled
+from admin.domain.selection import select
 from admin.services.accounts.manage import require_account
 from admin.storage import workflows
 from chalicelib.domain.errors import NotFound
@@ -21,16 +22,14 @@ def list_workflows(account_id: str) -> Sequence[Workflow]:
     return list_for_account(account_id, consistent=True)
 
 
-def find_workflow(account_id: str, workflow_id: str) -> Workflow:
-    """Return the account's workflow with this id.
+def find_workflow(account_id: str, text: str) -> Workflow:
+    """Return the account's workflow with this id or name, or beginning of one; see `select`.
 
     Raises:
         NotFound: the workflow does not exist.
+        Conflict: several workflows have this name or beginning.
     """
-    for workflow in list_workflows(account_id):
-        if workflow.id == workflow_id:
-            return workflow
-    raise NotFound("workflow")
+    return select(text, list_workflows(account_id), lambda w: (w.id, w.name), "workflow")
 
 
 def find_version(account_id: str, workflow_id: str, changed_at: datetime) -> Workflow:
@@ -45,16 +44,18 @@ def find_version(account_id: str, workflow_id: str, changed_at: datetime) -> Wor
     return version
 
 
-def find_action(workflow: Workflow, key: str | None) -> Action:
-    """Return the workflow's action with this key or id; without a key, return the first action.
+def find_action(workflow: Workflow, text: str | None) -> Action:
+    """Return the workflow's action with this key or id, or beginning of one; see `select`.
+
+    Without a text, return the first action.
 
     Raises:
         NotFound: the action does not exist.
+        Conflict: several actions have this beginning.
     """
-    for action in workflow.actions:
-        if key in (None, action.key, action.id):
-            return action
-    raise NotFound("action")
+    if text is None:
+        return workflow.actions[0]
+    return select(text, workflow.actions, lambda action: (action.id, action.key), "action")
 
 
 def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) -> Workflow:

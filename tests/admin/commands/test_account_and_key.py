@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from datetime import timedelta
 from typing import Any
 from unittest.mock import Mock
@@ -16,7 +17,7 @@ from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.ids import new_id
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.caching import clear_caches
-from tests.admin.command import new_account, run
+from tests.admin.command import minute, new_account, run
 from tests.services.moved_time import Time
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -106,7 +107,7 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
     with pytest.raises(NotAuthenticated):
         authenticate(key, secret)
     row = next(line for line in run("key", "list", account).stdout.splitlines() if key in line)
-    assert row.count("Z") == 2
+    assert len(re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d", row)) == 2
 
 
 def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
@@ -126,8 +127,8 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
     (row,) = json.loads(run("key", "list", account, "--json").stdout)
     described = f'Revoke the key {key} (labelled "till") of the account Maison Lumen, issued at '
     assert questions == [
-        f"{described}{row['created']}?",
-        f"{described}{row['created']}, already revoked at {row['revoked']}?",
+        f"{described}{minute(row['created'])}?",
+        f"{described}{minute(row['created'])}, already revoked at {minute(row['revoked'])}?",
     ]
 
 

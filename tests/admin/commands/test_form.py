@@ -216,3 +216,74 @@ def test_archived_survey_is_disabled_and_hidden_until_enabled(seeded: SeededAcco
     assert survey in listed("--archived")
     assert run("survey", "enable", survey).exit_code == 0
     assert (listed()[survey], listed("--archived")) == (True, {})
+
+
+def test_show_describes_survey_in_words(seeded: SeededAccount) -> None:
+    shown = " ".join(run("survey", "show", seeded.survey_id).stdout.split())
+    survey = json.loads(run("survey", "export", seeded.survey_id, "--json").stdout)
+    assert f"Name {survey['name']}" in shown
+    assert "State enabled, 0 submission(s)" in shown
+    assert "Sending sent by" in shown
+    for field in survey["fields"]:
+        assert " ".join((field.get("label") or field["key"]).split()) in shown
+
+
+def test_show_describes_conditions_of_fields(seeded: SeededAccount, tmp_path: Path) -> None:
+    content = json.loads(run("form", "export", seeded.contact_form_id, "--json").stdout)
+    fields = [
+        {"key": "nps", "type": "NPS", "label": "Would you recommend us?"},
+        {"key": "why", "type": "TEXT", "label": "Why?"},
+    ]
+    condition = {"field": "why", "dependsOnField": "nps"}
+    condition["dependsOnFieldValues"] = [{"operator": "$lte", "value": "6"}]
+    file = tmp_path / "form.json"
+    changes = {"fields": fields, "fieldGroups": [], "fieldDependencies": [condition]}
+    file.write_text(json.dumps(content | changes))
+    loaded = run("definition", "load", "--yes", file)
+    assert loaded.exit_code == 0, loaded.output
+    shown = " ".join(run("form", "show", seeded.contact_form_id).stdout.split())
+    assert "Would you recommend us? NPS no" in shown
+    assert "Why? TEXT no Would you recommend us? is at most 6" in shown
+
+
+@pytest.mark.parametrize("noun", ["form", "survey"])
+def test_form_is_named_by_its_name_in_account(
+    seeded: SeededAccount, tmp_path: Path, noun: str
+) -> None:
+    form_id = seeded.survey_id if noun == "survey" else seeded.contact_form_id
+    name = "The only one"
+    file = tmp_path / "form.json"
+    content = json.loads(run(noun, "export", form_id, "--json").stdout) | {"name": name}
+    file.write_text(json.dumps(content))
+    assert run("definition", "load", "--yes", file).exit_code == 0
+    named = ("--account", seeded.account_id, "--json")
+    assert json.loads(run(noun, "export", name.upper(), *named).stdout)["id"] == form_id
+    assert json.loads(run(noun, "show", form_id[:8], *named).stdout)["id"] == form_id
+    assert run(noun, "disable", name, *named).exit_code == 0
+    assert run(noun, "show", name).exit_code == 2
+    unknown = run(noun, "show", "unknown", "--account", seeded.account_id)
+    assert (unknown.exit_code, unknown.stdout) == (1, "")
+    assert run(noun, "show", form_id, "--account", new_account()).exit_code == 1
+
+
+def test_place_list_shows_stores_after_their_brand(seeded: SeededAccount) -> None:
+    rows = json.loads(run("place", "list", seeded.account_id, "--json").stdout)
+    assert [row["kind"] for row in rows][:2] == ["BRAND", "STORE"]
+    assert rows[1]["brand"] == rows[0]["name"]
+    assert {seeded.brand_id, seeded.store_id} <= {row["id"] for row in rows}
+
+
+def test_workflow_is_shown_in_words_and_named_by_beginning(seeded: SeededAccount) -> None:
+    workflow = add_workflow(seeded.account_id)
+    shown = run("workflow", "show", seeded.account_id, workflow.name[:4])
+    assert shown.exit_code == 0, shown.stderr
+    assert workflow.actions[0].url in shown.stdout
+    named = json.loads(run("workflow", "show", seeded.account_id, workflow.id, "--json").stdout)
+    assert named["id"] == workflow.id
+
+
+def test_feedback_is_filtered_by_names(seeded: SeededAccount) -> None:
+    place = json.loads(run("place", "list", seeded.account_id, "--json").stdout)[1]["name"]
+    filters = ("--survey", seeded.survey_id[:8], "--store", place)
+    assert run("feedback", "list", seeded.account_id, *filters).exit_code == 0
+    assert run("feedback", "list", seeded.account_id, "--store", "Atlantis").exit_code == 1
