@@ -14,7 +14,14 @@ import typer
 from admin.display.definitions import show_definition
 from admin.display.forms import show_form
 from admin.domain.selection import select
-from admin.options import AccountArgument, WideOption, example, id_option, name_option
+from admin.options import (
+    AccountArgument,
+    WideOption,
+    example,
+    id_option,
+    name_option,
+    show_times_of,
+)
 from admin.services.accounts.manage import require_account
 from admin.services.definitions.definition import Kind
 from admin.services.definitions.export import form_definition
@@ -128,7 +135,7 @@ def form_commands(noun: str, kind: Kind) -> typer.Typer:
     )
     def show(form: FormArgument, account: AccountOption = None) -> None:
         found = require_form(form_kind, _id_of(form_kind, form, account), account_id=account)
-        show_form(found, current_directory(found.account_id))
+        show_form(found, current_directory(show_times_of(found.account_id)))
 
     @command(
         "export",

@@ -28,6 +28,8 @@ def show_form(form: AccountForm, directory: Directory) -> None:
         "Description": saved.description,
         "Account": form.account_id,
         "State": f"{state}, {form.submission_count} submission(s)",
+        "Opens": saved.opens_at,
+        "Closes": saved.closes_at,
         "Title": saved.header.title,
         "Languages": [language.value for language in languages],
         **dict(_of_kind(saved, directory)),
