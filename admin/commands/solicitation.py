@@ -8,7 +8,6 @@ from typing import Annotated, Final
 import typer
 
 from admin.display.customers import summary_of
-from admin.display.solicitation_words import outcome_in_words
 from admin.display.solicitations import show_solicitations, solicitation_record
 from admin.display.words import sending_rules
 from admin.error_messages import one_line_message
@@ -62,6 +61,7 @@ from chalicelib.domain.solicitation.decide import (
     SkipReason,
     decide,
 )
+from chalicelib.domain.solicitation.explanation import outcome_in_words
 from chalicelib.domain.solicitation.phone_number import is_mobile, region_of
 from chalicelib.domain.solicitation.sms_segments import TextSize
 from chalicelib.domain.solicitation.solicitation import SolicitationState
@@ -202,7 +202,7 @@ def _explain_person(
                 f"{case.solicitation.source} {case.solicitation.external_id}",
                 day(case.facts.purchase.date),
                 case.facts.store.name if case.facts.store else "deleted",
-                outcome_in_words(case),
+                outcome_in_words(case.solicitation, case.facts, cell_text),
             ]
             for case in cases
         ],

@@ -50,6 +50,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "call() {",
             "FEEDBACK=$(",
             "SEND_AT=$(",
+            "call purchase/preview",
             "RECEIPT=$(",
             "feedback_mirror.py feedback.sqlite",
         ),

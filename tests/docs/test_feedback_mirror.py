@@ -186,8 +186,11 @@ def test_commands_of_guide_lead_from_a_sale_to_the_copy_of_the_answer(
     # A repeated report of the sale has no further effect.
     assert run("call() {", "FEEDBACK=$(") == ["SENT", "9"]
     assert run(copy) == ["changes:", "1"]
-    *_, booking, link = run("call() {", "SEND_AT=$(", "RECEIPT=$(")
+    *_, booking, preview, link = run(
+        "call() {", "SEND_AT=$(", "call purchase/preview", "RECEIPT=$("
+    )
     assert booking == "BOOKING-1"
+    assert preview == "NO_CONSENT"
     assert "/s/" in link
     shop.solicit()
     assert len(provider.sent) == 1

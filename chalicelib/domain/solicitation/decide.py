@@ -6,7 +6,7 @@ facts and the same decision.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -212,6 +212,8 @@ class Skip:
 
 Decision = Send | Hold | Skip
 
+_MAX_FORESEEN: Final = timedelta(days=366)
+
 
 def decide(facts: Facts) -> Decision:
     """Decide whether to send a survey about a purchase, or its reminder, now, later or never."""
@@ -224,6 +226,23 @@ def decide(facts: Facts) -> Decision:
         return survey
     assert facts.recipient  # noqa: S101 - no survey is due for a message without a recipient
     return _decide_message(facts, facts.recipient, survey, _sending_channels(survey))
+
+
+def foresee(facts: Facts) -> tuple[Decision, datetime, HoldReason | None]:
+    """Return the decision after all holds, if nothing else changes, and the time of this decision.
+
+    Return also the reason of the last hold; None if the survey is not held. A hold that ends more
+    than `_MAX_FORESEEN` ahead is returned itself.
+    """
+    now, first, reason = facts.now, facts.processed_at or facts.now, None
+    while isinstance(decision := decide(facts), Hold):
+        reason = decision.reason
+        if decision.until - now > _MAX_FORESEEN:
+            return decision, decision.until, reason
+        is_same_day = decision.until < _next_day(facts.now)
+        count = facts.text_count if is_same_day else 0
+        facts = replace(facts, now=decision.until, processed_at=first, text_count=count)
+    return decision, facts.now, reason
 
 
 def _decide_reminder(facts: Facts, sent: SentSurvey) -> Decision:

@@ -57,7 +57,7 @@ class PurchaseMessage:
 
 
 @dataclass(frozen=True)
-class _Request:
+class PurchaseRequest:
     """A parsed purchase, and the data that is derived from it without reading records.
 
     Attributes:
@@ -117,17 +117,11 @@ def record_purchase(
         RecordTooLarge: the purchase exceeds its size limit.
         Unavailable: the database throttles, or contention persists.
     """
-    directory = account_directory(account_id)
-    if directory.store(definition.store_id) is None:
-        # The store may be newer than the cached directory.
-        directory = current_directory(account_id)
-    # The customer is read later, together with the other records.
-    check_rules(definition, directory)
-    request = _prepare(account_id, definition)
+    request = check_request(account_id, definition)
 
     def attempt() -> _Recorded:
         nonlocal sent_at
-        known, now = _load(request)
+        known, now = load(request)
         # The time of the first attempt: a retry does not make the version newer.
         sent_at = min(sent_at or now, now)
         return _attempt(request, known, sent_at, solicit=solicit)
@@ -140,7 +134,22 @@ def record_purchase(
     return recorded.purchase
 
 
-def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
+def check_request(account_id: str, definition: PurchaseDefinition) -> PurchaseRequest:
+    """Check the rules of a definition that need no customer, and derive the data of its request.
+
+    Raises:
+        InvalidInput: the definition violates a rule; see `check_rules`.
+    """
+    directory = account_directory(account_id)
+    if directory.store(definition.store_id) is None:
+        # The store may be newer than the cached directory.
+        directory = current_directory(account_id)
+    # The customer is read later, together with the other records.
+    check_rules(definition, directory)
+    return _prepare(account_id, definition)
+
+
+def _prepare(account_id: str, definition: PurchaseDefinition) -> PurchaseRequest:
     record_id = definition.purchase_id(account_id)
     body, pair, customer = definition.customer, None, None
     known: dict[Channel, str] = {}
@@ -153,7 +162,7 @@ def _prepare(account_id: str, definition: PurchaseDefinition) -> _Request:
         customer = customer_from_body(
             body, customer_id, clock.now(), data_sources=(definition.source,), purchase_count=1
         )
-    return _Request(
+    return PurchaseRequest(
         account_id,
         definition,
         record_id,
@@ -177,7 +186,7 @@ def input_hash_of(definition: PurchaseDefinition) -> str:
     return hash_of_input(content)
 
 
-def _load(request: _Request) -> tuple[Known, datetime]:
+def load(request: PurchaseRequest) -> tuple[Known, datetime]:
     """Load the data that is needed to record a purchase. Return also the current time.
 
     The order of versions must not depend on the clock of one process.
@@ -196,18 +205,29 @@ def _load(request: _Request) -> tuple[Known, datetime]:
     return known, clock.within(known.second)
 
 
-def _attempt(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
+def _attempt(
+    request: PurchaseRequest, known: Known, sent_at: datetime, *, solicit: bool
+) -> _Recorded:
     if known.version and known.solicitation and _is_current(request, known.version, sent_at):
         return _Recorded(known.version.purchase, known.solicitation)
     if known.erased_at and sent_at <= known.erased_at:
         request = _without_person(request)
-        return _attempt(request, _load(request)[0], sent_at, solicit=solicit)
-    if request.definition.customer_id and not known.customer_id:
-        raise InvalidInput([unknown_reference("customer", "customerId")])
+        return _attempt(request, load(request)[0], sent_at, solicit=solicit)
+    require_customer(request, known)
     return _save(request, known, sent_at, solicit=solicit)
 
 
-def _is_current(request: _Request, stored: Version, sent_at: datetime) -> bool:
+def require_customer(request: PurchaseRequest, known: Known) -> None:
+    """Check that the account has the customer whose id the definition contains.
+
+    Raises:
+        InvalidInput: the account has no such customer.
+    """
+    if request.definition.customer_id and not known.customer_id:
+        raise InvalidInput([unknown_reference("customer", "customerId")])
+
+
+def _is_current(request: PurchaseRequest, stored: Version, sent_at: datetime) -> bool:
     """Return whether the stored version is the same as this version, or was sent later.
 
     The queue does not preserve the order of messages. If the partner has sent the stored version
@@ -224,7 +244,7 @@ def _is_current(request: _Request, stored: Version, sent_at: datetime) -> bool:
     return is_same
 
 
-def _without_person(request: _Request) -> _Request:
+def _without_person(request: PurchaseRequest) -> PurchaseRequest:
     without: dict[str, Any] = {
         "customer_id": None,
         "customer": None,
@@ -235,7 +255,7 @@ def _without_person(request: _Request) -> _Request:
     return _prepare(request.account_id, definition)
 
 
-def _with_new_id(request: _Request, known: Known) -> _Request:
+def _with_new_id(request: PurchaseRequest, known: Known) -> PurchaseRequest:
     """Return the request with another id for a new customer whose addresses were erased before.
 
     Records of the erased customer can still contain its id until the erasure ends.
@@ -246,16 +266,32 @@ def _with_new_id(request: _Request, known: Known) -> _Request:
     return replace(request, new_customer=request.new_customer.model_copy(update={"id": new_id}))
 
 
-def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
-    request, account_id, now = _with_new_id(request, known), request.account_id, clock.now()
+def _save(request: PurchaseRequest, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
+    recording = plan_recording(request, known, sent_at, solicit=solicit)
+    is_listed = recordings.save(request.account_id, known, recording)
+    purchase = recording.version.purchase
+    solicitation = known.solicitation or recording.solicitation
+    if solicitation.is_open:
+        solicitation = replace(solicitation, customer_id=purchase.customer_id, held_until=None)
+    return _Recorded(purchase, solicitation, is_listed)
+
+
+def plan_recording(
+    request: PurchaseRequest, known: Known, sent_at: datetime, *, solicit: bool
+) -> Recording:
+    """Return what recording the purchase stores. Nothing is written.
+
+    Raises:
+        RecordTooLarge: the purchase exceeds its size limit.
+    """
+    request, now = _with_new_id(request, known), clock.now()
     purchase = _build(request, known, now)
-    new = new_solicitation(account_id, purchase, now, is_requested=solicit)
     customer = None
     if request.new_customer and not known.customer_id:
         customer = request.new_customer.model_copy(update=optins_off(known.suppressed))
-    recording = Recording(
+    return Recording(
         version=Version(purchase, request.input_hash, sent_at),
-        solicitation=new,
+        solicitation=new_solicitation(request.account_id, purchase, now, is_requested=solicit),
         customer=customer,
         pair_digest=request.pair.digest if request.pair else None,
         # A customer without the pair has other addresses than those of the opt-ins.
@@ -263,14 +299,9 @@ def _save(request: _Request, known: Known, sent_at: datetime, *, solicit: bool) 
             OPTINS[each] for each in request.optins if known.holder and each not in known.suppressed
         ),
     )
-    is_listed = recordings.save(account_id, known, recording)
-    solicitation = known.solicitation or new
-    if solicitation.is_open:
-        solicitation = replace(solicitation, customer_id=purchase.customer_id, held_until=None)
-    return _Recorded(purchase, solicitation, is_listed)
 
 
-def _build(request: _Request, known: Known, now: datetime) -> Purchase:
+def _build(request: PurchaseRequest, known: Known, now: datetime) -> Purchase:
     purchase = build_purchase(
         request.definition,
         request.purchase_id,

@@ -70,10 +70,11 @@ def load_case(pointer: SolicitationPointer) -> Case | None:
         if solicitation.state is SolicitationState.PENDING:
             raise MissingPurchase(solicitation)
         return None
-    return Case(solicitation, _facts(solicitation, purchase, customer))
+    return Case(solicitation, facts_of(solicitation, purchase, customer))
 
 
-def _facts(solicitation: Solicitation, purchase: Purchase, customer: Customer | None) -> Facts:
+def facts_of(solicitation: Solicitation, purchase: Purchase, customer: Customer | None) -> Facts:
+    """Return the facts of a decision. One AWS request; none without a customer; see `load_case`."""
     account_id = solicitation.account_id
     store = account_directory(account_id).store(purchase.store_id)
     settings, now = account_settings(account_id), clock.now()

@@ -72,6 +72,30 @@ def report_purchase(request: PartnerRequest) -> Resource:
     return report.report_purchase(request.account_id, body, with_customer=with_customer)
 
 
+@partner_route(routes, "POST", "/partners/purchase/preview")
+@operation(
+    tag="Purchases",
+    description="Returns which survey would be sent about a purchase, through which channel and"
+    " when, or the reason why none would be sent. It is the decision that follows from the current"
+    " rules, consent and earlier surveys, if you report the purchase now. Nothing is stored or"
+    " sent.",
+    body="purchases.partner_requests.PurchaseReport",
+    body_description="The purchase.",
+    examples={
+        "A purchase whose survey is sent later": _PURCHASE | {"sendAt": "2026-11-30T09:00:00Z"}
+    },
+    invalid={"source": "Site", "storeID": _PURCHASE["storeId"], "date": "yesterday"},
+    response="solicitation.preview.SurveyPreview",
+    returns="The survey that would follow.",
+)
+def preview_purchase(request: PartnerRequest) -> Resource:
+    """Preview the survey about a purchase."""
+    from chalicelib.domain.purchases.partner_requests import PurchaseReport
+    from chalicelib.services.purchases import preview
+
+    return preview.preview_purchase(request.account_id, request.body(PurchaseReport))
+
+
 @partner_route(routes, "POST", "/partners/purchase/batch")
 @operation(
     tag="Purchases",

@@ -5,11 +5,11 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from admin.display import solicitation_words
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation import explanation
 from chalicelib.domain.solicitation.decide import HoldReason, SkipReason
 from chalicelib.services.customers.read import read_customer
 from tests.admin.command import run
@@ -59,8 +59,8 @@ def test_explain_says_age_of_purchase(shop: Shop) -> None:
 
 
 def test_all_reasons_have_words() -> None:
-    assert solicitation_words._REASONS.keys() == set(SkipReason)
-    assert solicitation_words._HOLDS.keys() == set(HoldReason)
+    assert explanation._REASONS.keys() == set(SkipReason)
+    assert explanation._HOLDS.keys() == set(HoldReason)
 
 
 def test_explain_needs_a_purchase_or_a_person(shop: Shop) -> None:

@@ -19,6 +19,7 @@ from chalicelib.domain.solicitation.decide import (
     Skip,
     SkipReason,
     decide,
+    foresee,
 )
 from tests.domain.forms.factories import BRAND, OTHER_STORE, STORE
 from tests.domain.solicitation.facts import (
@@ -496,3 +497,42 @@ def test_survey_waits_until_time_that_partner_chose(ahead: timedelta, expected: 
 
 def test_cancelled_survey_is_skipped_also_if_it_is_held() -> None:
     assert outcome(facts(is_cancelled=True, purchase=purchase(send_at=NOW + SECOND))) == "CANCELLED"
+
+
+# What is foreseen
+
+
+def test_decision_without_hold_is_foreseen_as_it_is() -> None:
+    assert foresee(facts()) == (decide(facts()), NOW, None)
+    skipped = facts(is_requested=False)
+    assert foresee(skipped) == (decide(skipped), NOW, None)
+
+
+def test_time_and_reason_of_last_hold_are_foreseen() -> None:
+    evening = SendingHours(start=time(20), end=time(21))
+    given = facts(purchase=purchase(date=NOW + SECOND), sending_hours=evening)
+    decision, at, reason = foresee(given)
+    assert isinstance(decision, Send)
+    assert (at, reason) == (datetime(2026, 11, 20, 20, tzinfo=UTC), HoldReason.SENDING_HOURS)
+
+
+def test_reached_limit_of_text_messages_is_foreseen_to_end_with_the_day() -> None:
+    by_text = facts(surveys=[survey(sendingChannels=["SMS"])], text_limit=1, text_count=1)
+    decision, at, reason = foresee(by_text)
+    assert isinstance(decision, Send)
+    assert (at, reason) == (datetime(2026, 11, 21, tzinfo=UTC), HoldReason.DAILY_LIMIT)
+    later = replace(by_text, purchase=purchase(date=NOW + SECOND))
+    assert foresee(later)[1:] == (datetime(2026, 11, 21, tzinfo=UTC), HoldReason.DAILY_LIMIT)
+
+
+def test_age_of_purchase_is_foreseen_from_the_first_decision() -> None:
+    old = purchase(date=NOW - DAY, send_at=NOW + 8 * DAY)
+    decision, at, _ = foresee(facts(purchase=old))
+    assert isinstance(decision, Send)
+    assert at == NOW + 8 * DAY
+
+
+def test_hold_beyond_366_days_is_not_foreseen() -> None:
+    for ahead, kind in ((timedelta(0), Send), (SECOND, Hold)):
+        until = NOW + timedelta(days=366) + ahead
+        assert isinstance(foresee(facts(purchase=purchase(date=until)))[0], kind)

@@ -94,6 +94,7 @@ class Sale:
     reason: str | None = None
     channel: str | None = None
     feedback: str | None = None
+    is_cancelled: bool = False
 
 
 @dataclass
@@ -158,8 +159,19 @@ class PartnerModel(RuleBasedStateMachine):
             body["sendAt"] = format_timestamp(send_at)
         purchase = self._post("purchase", **body)
         customer = next(iter(buyer.customers), purchase["customer"]["id"])
-        buyer.customers[customer] = not buyer.suppressed
+        buyer.customers.setdefault(customer, False)
+        buyer.customers[customer] |= not buyer.suppressed
         self.sales.append(Sale(body, purchase["id"], buyer, customer, send_at))
+
+    @rule(person=PEOPLE, has_consent=st.booleans())
+    def preview(self, person: int, has_consent: bool) -> None:
+        buyer = self.people[person]
+        customer = {"email": buyer.address, "emailOptin": has_consent}
+        shown = self._post("purchase/preview", **self.shop.definition(customer=customer))
+        accepts = has_consent or buyer.customers.get(next(iter(buyer.customers), ""))
+        reason = "SUPPRESSED" if buyer.suppressed else None if accepts else "NO_CONSENT"
+        state, channel = ("SKIPPED", None) if reason else ("PENDING", "EMAIL")
+        assert (shown["state"], shown["channel"], shown["reason"]) == (state, channel, reason)
 
     @precondition(lambda self: self.sales)
     @rule(number=NUMBERS)
@@ -168,7 +180,6 @@ class PartnerModel(RuleBasedStateMachine):
         if sale.customer:
             purchase = self._post("purchase", **sale.body)
             assert (purchase["id"], purchase["customer"]["id"]) == (sale.id, sale.customer)
-            sale.person.customers[sale.customer] = not sale.person.suppressed
 
     @rule(person=PEOPLE)
     def create_customer(self, person: int) -> None:
@@ -196,7 +207,9 @@ class PartnerModel(RuleBasedStateMachine):
         if is_on and not owner.is_erased:
             owner.suppressed = False
             owner.customers[customer] = True
-        elif not is_on and owner.customers[customer]:
+        elif is_on:
+            owner.customers[customer] = False
+        elif owner.customers[customer] or not owner.suppressed:
             owner.suppress()
 
     @precondition(lambda self: self.sales)
@@ -204,6 +217,7 @@ class PartnerModel(RuleBasedStateMachine):
     def cancel(self, number: int) -> None:
         sale = self._sale(number)
         tracker = self._post("purchase/cancel", id=sale.id)
+        sale.is_cancelled = True
         if sale.state == "PENDING":
             sale.state, sale.reason = "SKIPPED", "CANCELLED"
         assert (tracker["state"], tracker["channel"]) == (sale.state, sale.channel)
@@ -213,7 +227,8 @@ class PartnerModel(RuleBasedStateMachine):
     def link(self, number: int) -> None:
         sale = self._sale(number)
         is_due = sale.state == "PENDING" and sale.send_at <= clock.now()
-        if (is_due or sale.reason in _LINKABLE) and not sale.person.is_erased:
+        is_possible = not (sale.is_cancelled or sale.person.is_erased)
+        if is_possible and (is_due or sale.reason in _LINKABLE):
             sale.state, sale.reason, sale.channel = "SENT", None, "LINK"
         if sale.channel == "LINK":
             assert self._post("survey-tracker", purchaseId=sale.id)["channel"] == "LINK"
@@ -229,8 +244,8 @@ class PartnerModel(RuleBasedStateMachine):
         self._post("customer/erase", id=customer)
         ERASURE_QUEUE.deliver_all(self.account)
         del erased.customers[customer]
-        erased.suppress()
-        erased.is_erased = True
+        # Dispatch turns the opt-ins of other customers with the address off.
+        erased.suppressed = erased.is_erased = True
         for sale in self.sales:
             if sale.customer == customer:
                 sale.customer = None
@@ -325,6 +340,8 @@ class PartnerModel(RuleBasedStateMachine):
                     sale.state, sale.channel = "SENT", "EMAIL"
                 else:
                     sale.state, sale.reason = "SKIPPED", sale.person.skip_reason
+                    if sale.customer and sale.person.suppressed:
+                        sale.person.customers[sale.customer] = False
         sweep(WEBHOOKS)
         self._deliver_webhooks()
 

@@ -21,7 +21,7 @@ OPERATIONS = {
     for method, route in methods.items()
     if path.startswith("/partners/")
 }
-READS = ("/list", "/find", "/statistics")
+READS = ("/list", "/find", "/preview", "/statistics")
 CREATED = {"firstName": "Zoé", "email": "zoe@example.test", "emailOptin": True}
 
 

@@ -1,13 +1,13 @@
 """Describe in plain words why a customer received a survey about a purchase, or none."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Final
 
-from admin.terminal import cell_text, day
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import scopes_of
-from chalicelib.domain.solicitation.decide import Facts, Hold, Send, SkipReason, decide
-from chalicelib.domain.solicitation.solicitation import SolicitationState
-from chalicelib.services.solicitation.case import Case
+from chalicelib.domain.solicitation.decide import Facts, Hold, Send, SkipReason, foresee
+from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 
 _REASONS: Final = {
     "NO_SURVEY": "no survey targets the store or its brand",
@@ -35,35 +35,44 @@ _HOLDS: Final = {
 _DAY: Final = timedelta(days=1)
 
 
-def outcome_in_words(case: Case) -> str:
-    """Return one sentence about the survey of a purchase, with days instead of seconds."""
-    solicitation = case.solicitation
+def outcome_in_words(
+    solicitation: Solicitation,
+    facts: Facts,
+    shown: Callable[[datetime], str] = format_timestamp,
+) -> str:
+    """Return one sentence about the survey of a purchase, with days instead of seconds.
+
+    Args:
+        shown: returns the text of a time, which starts with its date.
+    """
     match solicitation.state:
         case SolicitationState.SENT:
             channel = f" through {solicitation.channel.value}" if solicitation.channel else ""
-            sent = f" on {day(solicitation.sent_at)}" if solicitation.sent_at else ""
+            sent = f" on {shown(solicitation.sent_at)[:10]}" if solicitation.sent_at else ""
             at = solicitation.reminded_at
-            return f"survey sent{sent}{channel}{f', reminder sent on {day(at)}' if at else ''}"
+            reminded = f", reminder sent on {shown(at)[:10]}" if at else ""
+            return f"survey sent{sent}{channel}{reminded}"
         case SolicitationState.REJECTED:
             return f"no survey: the provider rejected the message ({solicitation.reason})"
         case SolicitationState.UNKNOWN:
             return "a survey may have been sent; the provider did not confirm it"
         case SolicitationState.SKIPPED:
-            return f"no survey: {_skipped(solicitation.reason, case.facts)}"
+            return f"no survey: {_skipped(solicitation.reason, facts)}"
         case SolicitationState.PENDING:
-            return _pending(case.facts)
+            return _pending(facts, shown)
     return f"parked ({solicitation.reason})"
 
 
-def _pending(facts: Facts) -> str:
-    match decide(facts):
-        case Send() as decision:
-            return f"a survey will be sent through {decision.channel.value}"
-        case Hold() as decision:
-            reason = _HOLDS.get(decision.reason, decision.reason)
-            return f"the survey waits until {cell_text(decision.until)}: {reason}"
-        case decision:
-            return f"no survey: {_skipped(decision.reason, facts)}"
+def _pending(facts: Facts, shown: Callable[[datetime], str]) -> str:
+    decision, at, reason = foresee(facts)
+    waits = f"{shown(at)}: {_HOLDS[reason]}" if reason else ""
+    match decision:
+        case Send():
+            sent = f"a survey will be sent through {decision.channel.value}"
+            return f"{sent} after {waits}" if waits else sent
+        case Hold():
+            return f"the survey waits until {waits}"
+    return f"no survey: {_skipped(decision.reason, facts)}"
 
 
 def _skipped(reason: str, facts: Facts) -> str:
