@@ -176,7 +176,7 @@ FUNCTIONS: Final = (
         reads_stage_values=True,
         tables={
             "accounts": ("GetItem",),
-            "credentials": ("GetItem",),
+            "credentials": ("BatchGetItem",),
             "workflows": ("Query",),
             "places": ("Query",),
             "counters": ("GetItem", "BatchGetItem", "UpdateItem"),

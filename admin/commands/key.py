@@ -35,7 +35,7 @@ def _parse_permissions(text: str) -> frozenset[Permission]:
 @app.command(
     epilog=example(
         "key issue ACCOUNT --label website",
-        "key issue ACCOUNT --label privacy --permissions read,erase",
+        "key issue ACCOUNT --label privacy --permissions read,erase --expires 2027-11-20",
     )
 )
 def issue(
@@ -47,19 +47,23 @@ def issue(
             help="What the key may do: read, write, erase (erase customers), separated by commas."
         ),
     ] = "read,write",
+    expires: Annotated[
+        datetime | None,
+        time_option("The time from which the key is rejected. Default: it does not expire."),
+    ] = None,
 ) -> None:
     """Issue an API key for the account.
 
-    Print the key and its secret. The secret is shown only once. The permissions of a key never
-    change: to change them, issue a new key and revoke the old one.
+    Print the key and its secret. The secret is shown only once. The permissions and the expiry of a
+    key never change: to change them, issue a new key and revoke the old one.
 
     Cost: three AWS requests.
     """
     credential, secret = issue_key(
-        account, operator_identity(), label.strip(), _parse_permissions(permissions)
+        account, operator_identity(), label.strip(), _parse_permissions(permissions), expires
     )
     show_record(
-        {"apiKey": credential.api_key, "apiSecret": secret},
+        {"apiKey": credential.api_key, "apiSecret": secret, "expiresAt": expires},
         f"X-API-KEY: {credential.api_key}\nX-API-SECRET: {secret}",
     )
     notices().print("Save the secret now: it is not stored and cannot be shown again.")
@@ -95,14 +99,24 @@ def _summary_of(api_key: str) -> str:
 
 @app.command("list", epilog=example("key list ACCOUNT"))
 def list_account_keys(account: AccountArgument) -> None:
-    """List the account's API keys, oldest first, including revoked keys.
+    """List the account's API keys, oldest first, including expired and revoked keys.
 
-    Cost: two AWS requests.
+    The last use is the start of its day (UTC).
+
+    Cost: three AWS requests, and one more per further 100 keys.
     """
     show_table(
-        ["Key", "Label", "Permissions", "Created", "Revoked"],
+        ["Key", "Label", "Permissions", "Created", "Expires at", "Last used at", "Revoked"],
         [
-            [key.api_key, key.label, _names(key.permissions), key.created_at, key.revoked_at]
+            [
+                key.api_key,
+                key.label,
+                _names(key.permissions),
+                key.created_at,
+                key.ends_at,
+                key.last_used_at,
+                key.revoked_at,
+            ]
             for key in list_keys(account)
         ],
     )

@@ -10,6 +10,8 @@ while it works. Creates that read the reservation assign no position.
 The counter of customers also contains an erasure counter and the time of the last erasure. An
 import checks them in the transaction that creates customers.
 
+A row of an API key contains the day of its last use; see `credentials.mark_used`.
+
 Purchases, feedback and solicitations have no list, so transactions only add to the counters of
 these records. Each of these counters is the sum of 16 rows, because concurrent transactions on a
 single row would conflict.
@@ -71,6 +73,7 @@ class CounterRow(Table):
     reserved_until = optional(IntegerAttribute)
     erasures = optional(IntegerAttribute)
     erased_at = optional(TimestampAttribute)
+    used_at = optional(TimestampAttribute)
 
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:

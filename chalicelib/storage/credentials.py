@@ -1,11 +1,21 @@
-"""The table of partner credentials. It contains hashes of secrets, not the secrets."""
+"""The table of partner credentials. It contains hashes of secrets, not the secrets.
+
+The API must not write this table, so the table of counters contains the last uses of the keys.
+"""
+
+from datetime import datetime
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 
 from chalicelib.domain.accounts.account import Credential, Permission
+from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import ALL, index
-from chalicelib.storage.dynamodb.table import Table, fields_of
+from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
+
+LAST_USE: Final = "last-use"
+"""The kind of the counter row of an API key."""
 
 
 class CredentialRow(Table):
@@ -20,17 +30,36 @@ class CredentialRow(Table):
     label = UnicodeAttribute()
     created_at = TimestampAttribute()
     revoked_at = optional(TimestampAttribute)
+    ends_at = optional(TimestampAttribute)
     permissions = UnicodeSetAttribute()
     by_account = index("account_id", projection=ALL)
 
 
 def find(api_key: str) -> Credential | None:
-    """Load the credential of an API key, even if it is revoked. Return None if it is unknown."""
-    row = CredentialRow.find(api_key, consistent=False)
-    return build_credential(row) if row else None
+    """Load the credential of an API key, even if it is revoked or expired. One request.
+
+    Return None if the key is unknown.
+    """
+    row, use = read_together((CredentialRow, api_key), (CounterRow, api_key, LAST_USE))
+    return build_credential(row, use) if row else None
 
 
-def build_credential(row: CredentialRow) -> Credential:
-    """Build a credential from its table row."""
-    permissions = frozenset(map(Permission, row.permissions))
-    return Credential(**fields_of(row, Credential) | {"permissions": permissions})
+def build_credential(row: CredentialRow, use: CounterRow | None) -> Credential:
+    """Build a credential from its table row, and from the counter row of its last use."""
+    read = {
+        "permissions": frozenset(map(Permission, row.permissions)),
+        "last_used_at": use.used_at if use else None,
+    }
+    return Credential(**fields_of(row, Credential) | read)
+
+
+def mark_used(api_key: str, day: datetime) -> None:
+    """Store the day on which a key is used. One request.
+
+    Args:
+        day: the start of the day in UTC.
+
+    Raises:
+        Unavailable: the database throttles or does not respond.
+    """
+    CounterRow(api_key, LAST_USE).update(CounterRow.changes(used_at=day))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from admin.identity import operator_identity
-from admin.services.accounts.manage import create_account, find_account, issue_key
+from admin.services.accounts.manage import create_account, find_account, issue_key, require_key
 from admin.services.accounts.settings import change_account_settings
 from admin.services.definitions.check import check
 from admin.services.definitions.definition import Kind, RawDefinition
@@ -19,7 +19,7 @@ from admin.services.definitions.save import write
 from admin.services.webhooks.secret import rotate_webhook_secret, signing_webhook_secrets
 from admin.services.workflows.manage import list_workflows
 from chalicelib.domain import clock
-from chalicelib.domain.errors import NotAuthenticated
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.daily import DailyGroup, day_of
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
@@ -29,7 +29,6 @@ from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.domain.solicitation.solicitation import SolicitationState
-from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE
 from chalicelib.services.feedback.submit import SubmissionMetadata
@@ -225,8 +224,9 @@ def _credentials(
     account_id: str, earlier: DemoDescription | OtherAccount | None
 ) -> tuple[str, str]:
     if earlier:
-        with suppress(NotAuthenticated):
-            if authenticate(earlier.api_key, earlier.api_secret).account_id == account_id:
+        with suppress(NotFound):
+            key = require_key(earlier.api_key)
+            if key.account_id == account_id and key.accepts(earlier.api_secret, clock.now()):
                 return earlier.api_key, earlier.api_secret
     credential, secret = issue_key(account_id, operator_identity(), "Demo")
     return credential.api_key, secret

@@ -4,7 +4,7 @@ from typing import Final
 
 PROBLEM_CODES: Final = {
     "invalid_input": "The request is invalid; `errors` lists the validation errors.",
-    "not_authenticated": "The credentials are missing, unknown, wrong or revoked.",
+    "not_authenticated": "The credentials are missing, unknown, wrong, revoked or expired.",
     "invalid_cursor": "The cursor does not belong to this list with these filters, or the data was"
     " restored. Start again.",
     "too_much": "The statistics have more than 20 MB to read or more than 10,000 groups.",

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,11 @@ def new_partner(client: Client, *permissions: Permission) -> Partner:
     return with_permissions(Partner(client, account.id), *permissions)
 
 
-def with_permissions(partner: Partner, *permissions: Permission) -> Partner:
+def with_permissions(
+    partner: Partner, *permissions: Permission, ends_at: datetime | None = None
+) -> Partner:
     """Return a client of the same account with another key."""
     chosen = frozenset(permissions) or DEFAULT_PERMISSIONS
-    credential, secret = issue_key(partner.account_id, "operator", "", chosen)
+    credential, secret = issue_key(partner.account_id, "operator", "", chosen, ends_at)
     headers = {"X-API-KEY": credential.api_key, "X-API-SECRET": secret}
     return Partner(partner.client, partner.account_id, headers)

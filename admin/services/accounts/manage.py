@@ -1,6 +1,7 @@
 """Create, find, list and count accounts, and list their changes; issue and revoke API keys."""
 
 import secrets
+from datetime import datetime
 from typing import Final
 
 from admin.storage import accounts, counts, history, keys
@@ -17,6 +18,7 @@ from chalicelib.domain.accounts.account import (
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes, credentials
 from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
@@ -126,6 +128,7 @@ def issue_key(
     operator: str,
     label: str = "",
     permissions: frozenset[Permission] = DEFAULT_PERMISSIONS,
+    ends_at: datetime | None = None,
 ) -> tuple[Credential, str]:
     """Issue an API key and return it with its secret. Only a hash of the secret is stored.
 
@@ -133,25 +136,28 @@ def issue_key(
 
     Args:
         operator: the identity of the operator, for the audit.
+        ends_at: the time from which the key is rejected. Default: it does not expire.
 
     Raises:
         NotFound: the account does not exist.
-        Conflict: the account is closed.
+        Conflict: the account is closed, or the time is in the past.
     """
     require_open_account(account_id)
-    secret = new_secret()
+    now, secret = clock.now(), new_secret()
+    if ends_at and ends_at <= now:
+        raise Conflict("The expiry is in the past. Set a future time, or omit it.")
     credential = Credential(
         api_key=new_api_key(),
         account_id=account_id,
         secret_hash=hash_of(secret),
         label=label,
-        created_at=clock.now(),
+        created_at=now,
+        ends_at=ends_at,
         permissions=permissions,
     )
-    issued = f"{ISSUED} with {', '.join(sorted(permissions))}"
-    change = AccountChange(
-        credential.created_at, _subject(credential.api_key), operator, None, issued
-    )
+    until = f" until {format_timestamp(ends_at)}" if ends_at else ""
+    issued = f"{ISSUED} with {', '.join(sorted(permissions))}{until}"
+    change = AccountChange(now, _subject(credential.api_key), operator, None, issued)
     keys.create(credential, change)
     return credential, secret
 

@@ -54,6 +54,8 @@ class Credential:
         secret_hash: SHA-256 of the secret, in hexadecimal. The secret has 256 random bits, so a
             slow password hash would not be safer.
         label: a name by which operators recognize the key.
+        ends_at: the time from which the key is rejected. None: no such time.
+        last_used_at: the start of the day (UTC) on which the key was last used. None: never.
     """
 
     api_key: str
@@ -62,6 +64,8 @@ class Credential:
     label: str
     created_at: datetime
     revoked_at: datetime | None = None
+    ends_at: datetime | None = None
+    last_used_at: datetime | None = None
     permissions: frozenset[Permission] = DEFAULT_PERMISSIONS
 
     def require(self, permission: Permission) -> None:
@@ -73,13 +77,17 @@ class Credential:
         if permission not in self.permissions:
             raise MissingPermission(permission)
 
-    def accepts(self, secret: str) -> bool:
-        """Return True if the secret matches and the key is not revoked.
+    def accepts(self, secret: str, at: datetime) -> bool:
+        """Return True if the secret matches and the key is valid at this time.
 
         Secrets are compared in constant time.
         """
         matches = hmac.compare_digest(self.secret_hash, hash_of(secret))
-        return matches and self.revoked_at is None
+        return matches and self.is_valid(at)
+
+    def is_valid(self, at: datetime) -> bool:
+        """Return whether the key is neither revoked nor expired at this time."""
+        return self.revoked_at is None and (self.ends_at is None or at < self.ends_at)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from chalicelib.domain.parsing import (
     MAX_PURCHASE_BYTES,
     MAX_ROWS,
 )
-from chalicelib.domain.schema import Resource, UuidText
+from chalicelib.domain.schema import Resource, Timestamp, UuidText
 
 
 class PartnerLimits(Resource):
@@ -47,6 +47,12 @@ class PartnerAccount(Resource):
         description="What this API key may do: `read`, `write` (create, change, cancel), `erase`"
         " (erase customers).",
         examples=[["read", "write", "erase"]],
+    )
+    expires_at: Timestamp | None = Field(
+        description="The time from which this API key is rejected; `null` if it does not expire."
+    )
+    last_used_at: Timestamp | None = Field(
+        description="Start of the day (UTC) of the last use of this API key, with this request."
     )
     limits: PartnerLimits
 

@@ -1,7 +1,12 @@
 """Authenticate partners by their API key and secret."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import NO_CREDENTIAL, Credential, is_api_key
-from chalicelib.domain.errors import NotAuthenticated
+from chalicelib.domain.errors import NotAuthenticated, Unavailable
+from chalicelib.log import logger
 from chalicelib.services.caching import cached
 from chalicelib.storage import credentials
 
@@ -13,16 +18,33 @@ def authenticate(api_key: str, api_secret: str) -> Credential:
     does not accept the secret is read again, past the cache. The rejection of a well-formed key
     therefore always takes one AWS request, and its duration does not show whether the key exists.
 
+    AWS requests: one if the credential is not cached, and one more for the first use of a day.
+
     Raises:
-        NotAuthenticated: the key is unknown or revoked, or the secret does not match the key.
+        NotAuthenticated: the key is unknown, revoked or expired, or the secret does not match it.
     """
     if not is_api_key(api_key):
         raise NotAuthenticated
+    now = clock.now()
     for read in (_credential.cached, _credential.refresh):
         credential = read(api_key)
-        if (credential or NO_CREDENTIAL).accepts(api_secret) and credential:
-            return credential
+        if (credential or NO_CREDENTIAL).accepts(api_secret, now) and credential:
+            return _mark_used(credential, now)
     raise NotAuthenticated
+
+
+def _mark_used(credential: Credential, now: datetime) -> Credential:
+    """Store the day of the use of a key, once a day. Concurrent requests can repeat the write."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if credential.last_used_at != day:
+        try:
+            credentials.mark_used(credential.api_key, day)
+        except Unavailable:
+            # A request that reads the credential again repeats the write.
+            logger.warning("use of key not stored", api_key=credential.api_key)
+        credential = replace(credential, last_used_at=day)
+        _credential.store(credential, credential.api_key)
+    return credential
 
 
 @cached(at_most=1024)

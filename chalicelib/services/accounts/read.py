@@ -20,6 +20,8 @@ def read_account(credential: Credential) -> PartnerAccount:
         name=settings.name,
         time_zone=settings.time_zone,
         permissions=tuple(p for p in Permission if p in credential.permissions),
+        expires_at=credential.ends_at,
+        last_used_at=credential.last_used_at,
         limits=PartnerLimits(),
     )
 

@@ -13,8 +13,10 @@ from botocore.exceptions import NoCredentialsError
 from admin import identity
 from admin.storage import accounts
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.errors import NotAuthenticated
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.caching import clear_caches
 from tests.admin.command import minute, new_account, run
@@ -262,13 +264,38 @@ def test_account_history_sends_two_aws_requests() -> None:
 
 def test_issuing_and_revoking_key_each_send_three_aws_requests() -> None:
     account = new_account()
-    requests = ("sts.GetCallerIdentity", "dynamodb.GetItem", "dynamodb.TransactWriteItems")
+    requests = ("sts.GetCallerIdentity", "dynamodb.TransactWriteItems")
     with counted_calls() as calls:
         key, _ = issue_key(account)
-    assert dict(calls) == dict.fromkeys(requests, 1)
+    assert dict(calls) == dict.fromkeys((*requests, "dynamodb.GetItem"), 1)
     with counted_calls() as calls:
         run("key", "revoke", key, "--yes")
-    assert dict(calls) == dict.fromkeys(requests, 1)
+    assert dict(calls) == dict.fromkeys((*requests, "dynamodb.BatchGetItem"), 1)
+
+
+def test_key_list_shows_expiry_and_last_use_in_three_aws_requests(time: Time) -> None:
+    account, day = new_account(), clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    time.ahead = day - clock.now()
+    expires_at = day + timedelta(days=400)
+    key, secret = issue_key(account, "--expires", expires_at.isoformat())
+    authenticate(key, secret)
+    with counted_calls() as calls:
+        (shown,) = json.loads(run("key", "list", account, "--json").stdout)
+    assert calls.total() == 3
+    assert "Cost: three AWS requests" in run("key", "list", "--help").stdout
+    assert shown["expiresAt"] == format_timestamp(expires_at)
+    assert shown["lastUsedAt"] == format_timestamp(day)
+    assert history(account)[0][-1] == (
+        f"issued with read, write until {format_timestamp(expires_at)}"
+    )
+
+
+@pytest.mark.parametrize(("ahead_s", "exit_code"), [(3600, 0), (0, 1), (-3600, 1)])
+def test_key_is_not_issued_with_expiry_in_the_past(ahead_s: int, exit_code: int) -> None:
+    expires_at = clock.now() + timedelta(seconds=ahead_s)
+    result = run("key", "issue", new_account(), "--expires", expires_at.isoformat())
+    assert result.exit_code == exit_code
+    assert ("The expiry is in the past." in result.stderr) == (exit_code == 1)
 
 
 def test_account_set_keeps_retention_without_confirmation() -> None:

@@ -32,10 +32,12 @@ def test_new_api_key_has_format_of_api_key() -> None:
     assert not is_api_key(f"{key}0")
 
 
-def test_credential_accepts_its_secret_until_it_is_revoked() -> None:
-    assert CREDENTIAL.accepts("s")
-    assert not CREDENTIAL.accepts("S")
-    assert not replace(CREDENTIAL, revoked_at=NOW).accepts("s")
+def test_credential_accepts_its_secret_until_it_is_revoked_or_expires() -> None:
+    assert CREDENTIAL.accepts("s", NOW)
+    assert not CREDENTIAL.accepts("S", NOW)
+    assert not replace(CREDENTIAL, revoked_at=NOW).accepts("s", NOW)
+    assert replace(CREDENTIAL, ends_at=NOW + MILLISECOND).accepts("s", NOW)
+    assert not replace(CREDENTIAL, ends_at=NOW).accepts("s", NOW)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -16,12 +16,15 @@ from moto import mock_aws
 from chalicelib import __version__
 from chalicelib.domain import clock
 from chalicelib.settings import settings
+from chalicelib.storage.counters import CounterRow
+from chalicelib.storage.credentials import CredentialRow
 from chalicelib.storage.forms import SurveyRow
 from infrastructure.doctor import backups, code, drift, monitoring, senders
 from infrastructure.doctor.deployed import DeployedStage
 from infrastructure.doctor.examine import CHECKS, examine
 from infrastructure.doctor.findings import Report, Skipped
 from infrastructure.doctor.forms import check_forms
+from infrastructure.doctor.keys import check_keys
 from infrastructure.doctor.message_events import (
     check_notifications,
     header_problems,
@@ -451,6 +454,41 @@ def test_doctor_names_forms_that_cannot_be_read() -> None:
     assert problem.detail == "This version cannot read the survey of the account account."
     assert problem.fix.endswith("bin/feedback-admin survey archive b")
     assert not list(check_support_addresses(DeployedStage(STAGE)))
+
+
+@pytest.mark.usefixtures("_aws")
+def test_doctor_names_keys_that_expire_soon_and_unused_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    create_stage()
+    dynamodb, now = boto3.client("dynamodb"), clock.now().replace(microsecond=0)
+    monkeypatch.setattr(clock, "now", lambda: now)
+    day, long_ago = timedelta(days=1), now - timedelta(days=90, milliseconds=1)
+
+    def add(api_key: str, used_at: datetime | None = None, **values: Any) -> None:
+        required = {"account_id": "account", "secret_hash": "", "label": api_key}
+        times = {"created_at": long_ago} | values
+        row = CredentialRow(api_key, **required, **times, permissions={"read"})
+        dynamodb.put_item(TableName="feedback-dev-credentials", Item=row.serialize())
+        counter = CounterRow(api_key, "last-use" if used_at else "feedback", used_at=used_at)
+        dynamodb.put_item(TableName="feedback-dev-counters", Item=counter.serialize())
+
+    add("new", created_at=now - 90 * day)
+    add("unused")
+    add("used", used_at=now - 90 * day)
+    add("used long ago", used_at=long_ago)
+    add("unused and revoked", revoked_at=now)
+    add("expires soon", used_at=now, ends_at=now + 14 * day)
+    add("expires later", used_at=now, ends_at=now + 14 * day + timedelta(milliseconds=1))
+    add("expired", used_at=now, ends_at=now)
+    assert {problem.resource: problem.detail for problem in check_keys(DeployedStage(STAGE))} == {
+        name: f'The key "{name}" of the account account {detail}.'
+        for name, detail in {
+            "unused": "was not used for 90 days",
+            "used long ago": "was not used for 90 days",
+            "expires soon": f"expires on {now + 14 * day:%Y-%m-%d}",
+        }.items()
+    }
 
 
 def topics(bounces: str, complaints: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from chalice.test import Client
 from admin.services.accounts.settings import change_account_settings
 from admin.services.definitions.kinds import BRAND, STORE, WORKFLOW, save
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import Permission
 from tests.domain.workflows.factories import workflow_definition
 from tests.web.definitions import brand_definition, store_definition
@@ -24,6 +25,8 @@ def test_account_contains_name_time_zone_permissions_and_limits(client: Client) 
         "name": "Maison Lumen",
         "timeZone": "Europe/Paris",
         "permissions": ["read", "erase"],
+        "expiresAt": None,
+        "lastUsedAt": f"{clock.now():%Y-%m-%d}T00:00:00.000Z",
         "limits": limits,
     }
     assert limits["requestBytes"] == 4 * 1024 * 1024

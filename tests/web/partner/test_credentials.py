@@ -1,17 +1,23 @@
 """Test that the service checks credentials before it checks other parts of a request."""
 
+from datetime import UTC, datetime, timedelta
 from inspect import unwrap
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from chalice.test import Client
 
-from admin.services.accounts.manage import revoke_key
+from admin.services.accounts.manage import list_keys, revoke_key
 from app import app
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.caching import clear_caches
 from chalicelib.web.openapi.operation import OPERATIONS
+from tests.aws.faults import failing
+from tests.services.moved_time import Time
 from tests.web.partner_client import Partner, Response, with_permissions
 
 PATHS = [
@@ -20,6 +26,8 @@ PATHS = [
     for method in methods
     if path.startswith("/partners/")
 ]
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def send(partner: Partner, method: str, path: str, body: bytes, media_type: str) -> Response:
@@ -88,7 +96,72 @@ def test_rejected_api_key_takes_one_request_whether_known_cached_or_not(
     stranger = Partner(client, "", {"X-API-KEY": key, "X-API-SECRET": "x"})
     with counted_calls() as calls:
         assert stranger.get(f"/partners/customer?id={new_id()}").status == 401
-    assert calls == {"dynamodb.GetItem": 1}
+    assert calls == {"dynamodb.BatchGetItem": 1}
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_key_is_rejected_like_an_unknown_one_from_its_expiry(
+    client: Client, known: Partner, time: Time, is_cached: bool
+) -> None:
+    ends_at = clock.now() + timedelta(minutes=1)
+    expiring = with_permissions(known, ends_at=ends_at)
+    account = expiring.get("/partners/account").json
+    assert account["expiresAt"] == format_timestamp(ends_at)
+    time.ahead += timedelta(seconds=59)
+    if not is_cached:
+        clear_caches()
+    assert expiring.get("/partners/account").status == 200
+    time.ahead += timedelta(seconds=1)
+    if not is_cached:
+        clear_caches()
+    unknown = {"X-API-KEY": "fk_" + "0" * 24, "X-API-SECRET": expiring.headers["X-API-SECRET"]}
+    rejections = []
+    for key in (expiring, Partner(client, "", unknown)):
+        with counted_calls() as calls:
+            response = key.get("/partners/account")
+        assert calls == {"dynamodb.BatchGetItem": 1}
+        rejections.append((response.status, response.json | {"requestId": ""}))
+    assert rejections[0] == rejections[1]
+    assert rejections[0][0] == 401
+
+
+def test_first_use_of_a_day_is_stored_in_one_request(
+    partner: Partner, time: Time, client: Client
+) -> None:
+    time.ahead = NOON + timedelta(days=1) - clock.now()
+    other = with_permissions(partner)
+    for day in (NOON + timedelta(days=1), NOON + timedelta(days=3)):
+        time.ahead += day - clock.now()
+        clear_caches()
+        stranger = Partner(client, "", partner.headers | {"X-API-SECRET": "x"})
+        assert stranger.get("/partners/account").status == 401
+        with counted_calls() as calls:
+            used = partner.get("/partners/account").json["lastUsedAt"]
+        assert used == f"{day:%Y-%m-%d}T00:00:00.000Z"
+        assert calls["dynamodb.UpdateItem"] == 1
+        time.ahead += timedelta(hours=11, minutes=59)
+        for clear in (lambda: None, clear_caches):
+            clear()
+            with counted_calls() as calls:
+                assert partner.get("/partners/account").json["lastUsedAt"] == used
+            assert "dynamodb.UpdateItem" not in calls
+        keys = {key.api_key: key.last_used_at for key in list_keys(partner.account_id)}
+        assert keys == {
+            partner.headers["X-API-KEY"]: datetime.fromisoformat(used),
+            other.headers["X-API-KEY"]: None,
+        }
+
+
+def test_request_succeeds_if_use_of_key_cannot_be_stored(partner: Partner) -> None:
+    no_connection = EndpointConnectionError(endpoint_url="")
+    with failing(no_connection, operation="UpdateItem") as sent:
+        assert partner.get("/partners/account").status == 200
+        assert partner.get("/partners/account").status == 200
+    assert len(sent) == 1
+    assert [key.last_used_at for key in list_keys(partner.account_id)] == [None]
+    clear_caches()
+    assert partner.get("/partners/account").status == 200
+    assert list_keys(partner.account_id)[0].last_used_at
 
 
 def test_malformed_api_key_is_rejected_without_request(client: Client) -> None:
@@ -101,6 +174,7 @@ def test_malformed_api_key_is_rejected_without_request(client: Client) -> None:
 def test_wrong_secret_leaves_the_key_usable_and_cached(client: Client, partner: Partner) -> None:
     key = partner.headers["X-API-KEY"]
     stranger = Partner(client, "", {"X-API-KEY": key, "X-API-SECRET": "x"})
+    assert partner.get(f"/partners/customer?id={new_id()}").status == 404
     assert stranger.get(f"/partners/customer?id={new_id()}").status == 401
     with counted_calls() as calls:
         assert partner.get(f"/partners/customer?id={new_id()}").status == 404

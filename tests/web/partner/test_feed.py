@@ -657,9 +657,9 @@ def test_cold_page_with_many_forms_reads_forms_and_versions_in_one_request(
     assert sorted(ids_of(page)) == sorted(ids)
     assert {item["answers"][0]["label"] for item in page["items"]} == {"What"}
     expected = {
-        "dynamodb.GetItem": 1,  # the API key
-        "dynamodb.BatchGetItem": 3,  # the epoch, the feedback, the forms and their versions
+        "dynamodb.BatchGetItem": 4,  # the key, the epoch, the feedback, the forms and versions
         "dynamodb.Query": 2,  # the entries, the places
+        "dynamodb.UpdateItem": 1,  # the first use of the key on this day
     }
     assert dict(calls) == expected
 

@@ -150,6 +150,16 @@ class PartnerModel(RuleBasedStateMachine):
 
     # --- the partner
 
+    @rule()
+    def replace_expiring_key(self) -> None:
+        ends_at = clock.now() + timedelta(hours=1)
+        expiring = with_permissions(self.own.partner, *Permission, ends_at=ends_at)
+        account = expiring.get("/partners/account").json
+        assert account["expiresAt"] == format_timestamp(ends_at)
+        assert account["lastUsedAt"] == f"{clock.now():%Y-%m-%d}T00:00:00.000Z"
+        _time.ahead += timedelta(hours=1)
+        assert expiring.get("/partners/account").status == 401
+
     @rule(person=PEOPLE, hours=st.sampled_from([0, 0, 12]))
     def report(self, person: int, hours: int) -> None:
         buyer = self.people[person]
