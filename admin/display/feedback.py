@@ -25,7 +25,7 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
 
     form_name = cache(name_of_form)
     show_table(
-        ["Id", "Created", "Rating", "Store", "Form", "Language", "Test", "Comment"],
+        ["Id", "Created", "Rating", "Store", "Form", "Language", "Test", "Partial", "Comment"],
         [
             [
                 stored.feedback.id,
@@ -35,11 +35,12 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
                 form_name(stored.feedback.kind, stored.feedback.form_id),
                 stored.feedback.language.value,
                 stored.is_test,
+                stored.feedback.is_partial,
                 comment_of(stored.feedback),
             ]
             for stored in found
         ],
-        wide=["Form", "Language", "Test"],
+        wide=["Form", "Language", "Test", "Partial"],
     )
 
 
@@ -133,8 +134,9 @@ def _properties(description: FeedbackDescription) -> dict[str, object]:
 
 
 def _state(description: FeedbackDescription) -> str:
-    suffix = " (test)" if description.stored.is_test else ""
-    return f"{description.stored.state.value}{suffix}"
+    stored = description.stored
+    suffix = " (test)" * stored.is_test + " (partial)" * stored.feedback.is_partial
+    return f"{stored.state.value}{suffix}"
 
 
 def _place(description: FeedbackDescription, place_id: str | None) -> str:

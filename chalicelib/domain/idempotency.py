@@ -29,10 +29,12 @@ class Origin:
     Attributes:
         record_id: the record's id, derived from the idempotency key; random if there is no key.
         input_hash: SHA-256 of the parsed input; None if there is no key.
+        key_hash: SHA-256 of the key; None if there is no key.
     """
 
     record_id: str
     input_hash: str | None
+    key_hash: str | None = None
 
     def check_same_input(self, stored_hash: str | None) -> None:
         """Check that this request has the same input as the request that created the record.
@@ -71,7 +73,8 @@ def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any)
     """
     if key is None:
         return Origin(new_id(), None)
-    return Origin(derived_id(owner_id, operation, key), hash_of_input(parsed_input))
+    record_id = derived_id(owner_id, operation, key)
+    return Origin(record_id, hash_of_input(parsed_input), hash_of_input(key))
 
 
 def hash_of_input(parsed_input: Any) -> str:

@@ -12,7 +12,9 @@ from pynamodb.transactions import TransactWrite
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.feedback.taps import SAVED_FOR
 from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.idempotency import Origin
 from chalicelib.domain.work import WorkState
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
@@ -44,6 +46,7 @@ class FeedbackRow(WorkRow):
 
     ``contact_hash`` is the hash of the pair of e-mail address and phone number in the answers.
     ``entry_number`` is the number of the last entry in the feed whose transaction wrote the row.
+    ``saves`` is the number of the last save of a tap that can still be changed.
     """
 
     class Meta:
@@ -54,6 +57,7 @@ class FeedbackRow(WorkRow):
     form_id = UnicodeAttribute()
     document = CompressedJsonAttribute()
     input_hash = optional(UnicodeAttribute)
+    key_hash = optional(UnicodeAttribute)
     created_at = TimestampAttribute()
     customer_id = optional(UnicodeAttribute)
     is_test = optional(BooleanAttribute)
@@ -63,6 +67,7 @@ class FeedbackRow(WorkRow):
     counted_as = optional(UnicodeAttribute)
     answered_as = optional(UnicodeAttribute)
     entry_number = optional(IntegerAttribute)
+    saves = optional(IntegerAttribute)
     by_account = index("account_id", "created_at")
     by_customer = index("customer_id", "created_at")
     by_contact = index("contact_hash", "created_at")
@@ -81,26 +86,79 @@ def create(feedback: Feedback, input_hash: str | None) -> bool:
     return transactions.create(FeedbackRow, _attributes(feedback, input_hash))
 
 
-def add(write: TransactWrite, feedback: Feedback, input_hash: str | None) -> None:
-    """Add a feedback record in this transaction. The transaction fails if the id already exists."""
-    put_new(write, FeedbackRow, _attributes(feedback, input_hash))
+def add(
+    write: TransactWrite,
+    feedback: Feedback,
+    origin: Origin | None = None,
+    earlier: StoredFeedback | None = None,
+    **values: Any,
+) -> None:
+    """Add the feedback of a tracker in this transaction.
+
+    The transaction fails if the feedback exists, or was saved again since ``earlier`` was loaded.
+
+    Args:
+        origin: the origin of a submission; None for tapped answers.
+        earlier: the tapped answers that the feedback replaces.
+        values: further attributes of the row.
+    """
+    attributes = _attributes(feedback, origin.input_hash if origin else None) | values
+    attributes["key_hash"] = origin and origin.key_hash
+    if earlier:
+        attributes["answered_as"] = earlier.answered_as
+        write.save(FeedbackRow(**attributes), FeedbackRow.has(saves=earlier.saves))
+    else:
+        put_new(write, FeedbackRow, attributes)
+
+
+def save(
+    write: TransactWrite, tapped: Feedback, tracker: Tracker, earlier: StoredFeedback | None
+) -> None:
+    """Save tapped answers in this transaction, as a record that is due when they end; see `add`."""
+    due_at = int((tapped.created_at + SAVED_FOR).timestamp())
+    planned = {"due_at": due_at, "ready_at": due_at, "answered_as": tracker.counted_as}
+    add(write, tapped, None, earlier, **planned, saves=len(tracker.saves) + 1)
+
+
+def discard(write: TransactWrite, tapped: StoredFeedback) -> None:
+    """Delete tapped answers in this transaction. It fails if they were saved again or ended."""
+    write.delete(FeedbackRow(tapped.feedback.id), condition=FeedbackRow.has(saves=tapped.saves))
+
+
+def end_taps(write: TransactWrite, tapped: StoredFeedback) -> None:
+    """End the time in which tapped answers can be changed, in this transaction.
+
+    The transaction fails if the record has changed since it was loaded.
+    """
+    ended = FeedbackRow.changes(saves=None)
+    write.update(FeedbackRow(tapped.feedback.id), ended, is_unchanged(tapped))
 
 
 def find(feedback_id: str) -> StoredFeedback | None:
-    """Load a feedback record. Return None if it does not exist. One consistent request."""
+    """Load a feedback record; see `find_many`. Return None if it does not exist."""
     return find_many([feedback_id]).get(feedback_id)
 
 
-def find_many(feedback_ids: Collection[str]) -> dict[str, StoredFeedback]:
-    """Load up to 100 feedback records by id. Omit missing records. One consistent request."""
+def find_many(
+    feedback_ids: Collection[str], *, with_taps: bool = False
+) -> dict[str, StoredFeedback]:
+    """Load up to 100 feedback records by id. Omit missing records. One consistent request.
+
+    Args:
+        with_taps: whether to load also tapped answers that can still be changed.
+    """
     rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
-    return {row.feedback_id: _stored(row) for row in rows if row}
+    return {
+        row.feedback_id: _stored(row) for row in rows if row and (with_taps or row.saves is None)
+    }
 
 
 def find_many_with_head(
     account_id: str, feedback_ids: Collection[str]
 ) -> tuple[dict[str, StoredFeedback], Head]:
-    """Load feedback records like `find_many`, and the head of the account's feed, in one request.
+    """Load feedback records, and the head of the account's feed, in one consistent request.
+
+    The result includes tapped answers that can still be changed.
 
     Args:
         feedback_ids: up to 99 ids.
@@ -224,6 +282,8 @@ def anonymize(
     anonymized: Feedback,
     entry_number: int,
     now: datetime,
+    *,
+    ends_taps: bool = False,
 ) -> None:
     """Replace a feedback record with its anonymized version, in this transaction.
 
@@ -231,6 +291,7 @@ def anonymize(
 
     Args:
         entry_number: the number of the entry in the feed.
+        ends_taps: whether tapped answers cannot be changed any more.
     """
     actions = FeedbackRow.changes(
         document=anonymized.model_dump_json().encode(),
@@ -241,6 +302,8 @@ def anonymize(
     )
     if anonymized.customer_id is None:
         actions += FeedbackRow.changes(customer_id=None)
+    if ends_taps:
+        actions += FeedbackRow.changes(saves=None)
     unchanged = is_unchanged(stored) & FeedbackRow.has(customer_id=stored.feedback.customer_id)
     write.update(FeedbackRow(stored.feedback.id), actions, unchanged)
 
@@ -248,7 +311,9 @@ def anonymize(
 def is_unchanged(stored: StoredFeedback) -> Condition:
     """Return a write condition: the record has not changed since it was loaded."""
     is_test = stored.is_test or None
-    return FeedbackRow.has(state=stored.state, is_test=is_test, counted_as=stored.counted_as)
+    return FeedbackRow.has(
+        state=stored.state, is_test=is_test, counted_as=stored.counted_as, saves=stored.saves
+    )
 
 
 def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
@@ -279,4 +344,6 @@ def _stored(row: FeedbackRow) -> StoredFeedback:
         row.answered_as,
         row.entry_number or 0,
         row.started_at is not None,
+        row.key_hash,
+        row.saves,
     )

@@ -1,13 +1,13 @@
 """The table of trackers."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.transactions import TransactWrite
 
-from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
+from chalicelib.domain.forms.tracker import Save, Tracker
+from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_indexed, read_together
 
@@ -29,17 +29,19 @@ class TrackerRow(Table):
     used_at = optional(TimestampAttribute)
     feedback_id = optional(UnicodeAttribute)
     counted_as = optional(UnicodeAttribute)
+    tapped_at = optional(TimestampAttribute)
+    saves = optional(JsonAttribute)
     by_customer = index("customer_id")
 
 
 def put(write: TransactWrite, tracker: Tracker) -> None:
     """Add a tracker in this transaction, or replace a tracker whose message was not sent.
 
-    The transaction fails if the tracker is already used.
+    The transaction fails if the tracker is already used, or its respondent has tapped.
     """
-    values = dict(vars(tracker))
+    values = vars(tracker) | {"saves": None}
     row = TrackerRow(tracker_id=values.pop("id"), **values)
-    write.save(row, TrackerRow.has(used_at=None))
+    write.save(row, TrackerRow.has(used_at=None, tapped_at=None))
 
 
 def find(tracker_id: str) -> Tracker | None:
@@ -55,8 +57,8 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
 
 
 def confirm_unused(write: TransactWrite, tracker_id: str) -> None:
-    """Check in this transaction that a tracker exists and is not used."""
-    unused = TrackerRow.has(tracker_id=tracker_id, used_at=None)
+    """Check in this transaction that a tracker exists, is unused, and nobody has tapped."""
+    unused = TrackerRow.has(tracker_id=tracker_id, used_at=None, tapped_at=None)
     write.condition_check(TrackerRow, tracker_id, condition=unused)
 
 
@@ -65,9 +67,22 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
 
     The transaction fails if the tracker does not exist or is already used.
     """
-    used = TrackerRow.changes(used_at=at, feedback_id=feedback_id)
+    used = TrackerRow.changes(used_at=at, feedback_id=feedback_id, tapped_at=None, saves=None)
     unused = TrackerRow.has(tracker_id=tracker_id, used_at=None)
     write.update(TrackerRow(tracker_id), used, unused)
+
+
+def record_tap(
+    write: TransactWrite, tracker: Tracker, saves: Sequence[Save], tapped_at: datetime | None
+) -> None:
+    """Store the saves of a tracker, and the time of the tap that counts, in this transaction.
+
+    The transaction fails if the tracker does not exist, is used, or has other saves than when it
+    was loaded.
+    """
+    tapped = TrackerRow.changes(tapped_at=tapped_at, saves=saves or None)
+    unchanged = TrackerRow.has(tracker_id=tracker.id, used_at=None, saves=tracker.saves or None)
+    write.update(TrackerRow(tracker.id), tapped, unchanged)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
@@ -88,4 +103,5 @@ def delete(write: TransactWrite, tracker: Tracker) -> None:
 
 def build_tracker(row: TrackerRow) -> Tracker:
     """Build a tracker from its table row."""
-    return Tracker(**fields_of(row, Tracker) | {"id": row.tracker_id})
+    saves = tuple(Save(*save) for save in row.saves or ())
+    return Tracker(**fields_of(row, Tracker) | {"id": row.tracker_id, "saves": saves})

@@ -55,12 +55,12 @@ def load_earlier_submissions(submissions: Sequence[EarlierSubmission]) -> int:
     new = [
         (_build(submission, origin), origin)
         for submission, origin in zip(submissions, origins, strict=True)
-        if origin.record_id not in stored
+        if (earlier := stored.get(origin.record_id)) is None or earlier.key_hash != origin.key_hash
     ]
     if new:
         with transaction() as write:
             for record, origin in new:
-                feedback.add(write, record, origin.input_hash)
+                feedback.add(write, record, origin)
                 if record.tracker_id:
                     trackers.consume(write, record.tracker_id, record.id, record.created_at)
     process_feedback([origin.record_id for origin in origins])

@@ -9,6 +9,7 @@ from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.idempotency import Origin
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.work import WorkState
@@ -43,7 +44,7 @@ def build_feedback(customer_id: str | None = None) -> Feedback:
 def create_in_transaction(submitted: Feedback, input_hash: str | None) -> bool:
     try:
         with transaction() as write:
-            feedback.add(write, submitted, input_hash)
+            feedback.add(write, submitted, Origin(submitted.id, input_hash))
     except Contention:
         return False
     return True

@@ -113,6 +113,11 @@ class SurveyDefinition(FormDefinition):
         description="Seconds between the survey and its only reminder, 1 to 30 days. 0: no"
         " reminder.",
     )
+    save_taps: bool = Field(
+        default=True,
+        description="Whether ratings and choices on the page of a tracker are saved when they are"
+        " tapped, and count although the respondent does not send them.",
+    )
     resolicitation_delay: int = Field(
         default=0,
         description="The minimum number of seconds between two surveys to a customer. 0: no limit.",

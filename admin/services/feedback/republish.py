@@ -39,6 +39,7 @@ def republish_feedback(
 
 def _publish(account_id: str, feedback_ids: list[str]) -> None:
     stored, head = feedback.find_many_with_head(account_id, feedback_ids)
+    published = [record.feedback.id for record in stored.values() if not record.is_open]
     highest = max((record.entry_number for record in stored.values()), default=0)
     if highest > head.last:
         # A restored row can be newer than the head. An entry of the next change with a number that
@@ -47,4 +48,4 @@ def _publish(account_id: str, feedback_ids: list[str]) -> None:
         head = feedback_changes.load_head(account_id)
     with transaction() as write:
         # The entry has no mark, because the transaction does not store its number in the rows.
-        feedback_changes.add(write, account_id, head, feedback_ids, clock.now(), numbers_rows=False)
+        feedback_changes.add(write, account_id, head, published, clock.now(), numbers_rows=False)

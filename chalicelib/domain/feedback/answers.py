@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Annotated, Final, NamedTuple, Self
 
@@ -100,6 +101,13 @@ class Questionnaire:
             },
         )
 
+    @cached_property
+    def of_taps(self) -> Self:
+        """The questionnaire that validates tapped answers: options only, and none is required."""
+        relaxed = {"required": False, "allow_min_replies": False, "allow_custom_value": False}
+        options = (field for field in self.fields.values() if field.has_options)
+        return replace(self, fields={f.id: f.model_copy(update=relaxed) for f in options})
+
     def validate(
         self, submitted: Sequence[SubmittedAnswer], other_errors: Sequence[InputError] = ()
     ) -> ValidatedAnswers:
@@ -173,6 +181,15 @@ class Questionnaire:
                 if field in self.fields
             }
         )
+
+    def rating_of(self, answers: Mapping[str, Sequence[str]]) -> int | None:
+        """Return the first rating in display order of valid answers by field id, or None."""
+        ratings = (
+            field.type.rules.options.get(answers[field.id][0])
+            for field in self.fields.values()
+            if answers.get(field.id)
+        )
+        return next((rating for rating in ratings if rating is not None), None)
 
     def canonical(self, field_id: str, texts: Sequence[str]) -> list[str]:
         """Return the values in the form's original language, without empty values."""

@@ -6,6 +6,7 @@ from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import RespondentIdentifier
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import MAX_TEXT, Choice, Resource, Timestamp
 
@@ -39,6 +40,7 @@ class Feedback(Resource):
             may not exist.
         redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
             none.
+        is_partial: whether the respondent tapped these answers but did not send the form.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Feedback(Resource):
     redirect_to: str = ""
     is_anonymized: bool = False
     had_tracker: bool = False
+    is_partial: bool = False
     created_at: Timestamp
 
     @property
@@ -122,6 +125,11 @@ class Feedback(Resource):
             ),
             None,
         )
+
+
+def feedback_id_of(tracker_id: str) -> str:
+    """Return the id of the only feedback that a tracker can have."""
+    return derived_id(tracker_id, "feedback")
 
 
 @dataclass(frozen=True)

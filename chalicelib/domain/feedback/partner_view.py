@@ -85,6 +85,10 @@ class PartnerFeedback(Resource):
         description="Whether the answers were anonymized. Only ratings remain."
     )
     test: bool = Field(description="Whether an operator marked the feedback as a test.")
+    partial: bool = Field(
+        description="Whether the respondent tapped ratings and choices on the page of a tracker,"
+        " and did not send the survey."
+    )
 
 
 def partner_view(
@@ -110,6 +114,7 @@ def partner_view(
         answers=[_answer(record, answer, wording) for answer in answers],
         anonymized=record.is_anonymized,
         test=stored.is_test,
+        partial=record.is_partial,
     )
 
 

@@ -16,6 +16,8 @@ class StoredFeedback:
     Attributes:
         input_hash: the hash of the request's input. It detects reuse of the idempotency key with
             different input. None if the request had no key.
+        key_hash: the hash of the idempotency key of a submission with a tracker; None without a
+            key.
         state: the state of processing.
         is_test: whether an operator marked the feedback as a test.
         changed_at: the time of the last change; None if the record was not changed.
@@ -25,6 +27,7 @@ class StoredFeedback:
         entry_number: the number of the entry of the last change in the feed; 0 without an entry.
         is_started: whether a worker has recorded that it starts to process redelivered feedback,
             and no outcome.
+        saves: the number of saves of a tap that can still be changed; None for other feedback.
     """
 
     feedback: Feedback
@@ -36,6 +39,13 @@ class StoredFeedback:
     answered_as: str | None = None
     entry_number: int = 0
     is_started: bool = False
+    key_hash: str | None = None
+    saves: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the record is a saved tap that the respondent can still change or send."""
+        return self.saves is not None
 
     @property
     def updated_at(self) -> datetime:

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.feedback.answers import SubmittedAnswer
 from chalicelib.domain.forms.wording import FormVersion
-from chalicelib.domain.schema import Identifier, Input, Resource
+from chalicelib.domain.schema import Choice, Identifier, Input, Resource
 
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
 MAX_ANSWERS: Final = 1_000
@@ -65,8 +65,15 @@ class ContactFormSubmission(Input):
     fields: _Answers = _ANSWERS
 
 
+class Step(Choice):
+    """A step before a submission, which a person takes on the page of a tracker."""
+
+    SAVE = "save"
+    FOLLOW = "follow"
+
+
 class SurveySubmission(Input):
-    """A submission to a survey."""
+    """A submission to a survey, or a step before it."""
 
     id: Identifier = Field(description="Identifier of the survey.")
     tracker: Identifier | None = Field(
@@ -79,6 +86,16 @@ class SurveySubmission(Input):
         default=None, description="The brand that the feedback is about, for a public survey."
     )
     version: FormVersion | None = _VERSION
+    step: Step | None = Field(
+        default=None,
+        description="`save`: the respondent has tapped these answers and not sent them. `follow`:"
+        " the respondent follows the offer of a review. Both need a tracker.",
+    )
+    sequence: Annotated[str, StringConstraints(pattern="^[0-9]{1,16}$")] | None = Field(
+        default=None,
+        description="With `step`: digits. A save with a lower number than an earlier one with the"
+        " same idempotency key has no effect.",
+    )
     fields: _Answers = _ANSWERS
 
 

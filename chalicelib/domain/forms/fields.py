@@ -69,6 +69,11 @@ class FieldTraits(Part):
     )
 
     @property
+    def has_options(self) -> bool:
+        """Whether answers are ratings or choices."""
+        return self.type.rules.options_from_field or bool(self.type.rules.options)
+
+    @property
     def options(self) -> Collection[str] | None:
         """Return the list of all valid values, or None if the field also accepts other values."""
         if self.type.rules.options_from_field:

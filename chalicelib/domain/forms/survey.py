@@ -200,11 +200,14 @@ class SavedSurvey(_Sending, SavedForm):
             contains this property and the next two.
         solicitation_delay_from: the date from which this delay counts.
         reminder_delay: seconds between the survey and its reminder; 0 for no reminder.
+        save_taps: whether ratings and choices are saved before the respondent sends them. No view
+            contains this property.
     """
 
     solicitation_delay: int = 0
     solicitation_delay_from: DelayStart = DelayStart.DATE
     reminder_delay: int = 0
+    save_taps: bool = True
     targets: list[Target]
     email_logo: Image | None = None
     email_cover: Image | None = None

@@ -2,6 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
+
+
+class Save(NamedTuple):
+    """One save of tapped answers.
+
+    Attributes:
+        view: the hash of the id of the page view that sent it.
+        sequence: its number; a later save of the same page view has a higher one.
+        rating: the rating of the answers, 0 to 10; None if there is none.
+    """
+
+    view: str
+    sequence: int
+    rating: int | None
 
 
 @dataclass(frozen=True)
@@ -14,6 +29,9 @@ class Tracker:
         used_at: the time of the submission; None before the submission.
         feedback_id: the id of the submitted feedback; None before the submission.
         counted_as: the key of the group in which the survey is counted as sent; None if it is not.
+        tapped_at: the time at which the respondent tapped the answers that are saved, or followed
+            an offer; None otherwise. Then, no reminder is sent.
+        saves: the saves before the submission, the oldest first.
     """
 
     id: str
@@ -27,6 +45,8 @@ class Tracker:
     used_at: datetime | None = None
     feedback_id: str | None = None
     counted_as: str | None = None
+    tapped_at: datetime | None = None
+    saves: tuple[Save, ...] = ()
 
     @property
     def answered_on(self) -> datetime | None:

@@ -218,7 +218,8 @@ def _erase_import_rows(erasure: Erasure) -> None:
 def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Customer | None) -> None:
     """Anonymize the customer's feedback, and earlier feedback whose answers contain the pair.
 
-    Feedback of another customer stays linked to this customer, whose counts include it.
+    Feedback of another customer stays linked to this customer, whose counts include it. Saved taps
+    cannot be changed any more, and their trackers are used.
 
     Args:
         created_again: the customer with the same id that was created after the request, and whose
@@ -235,14 +236,18 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Custom
     )
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
         head, now = feedback_changes.load_head(account_id), clock.now()
+        tapped = [tracker_id for s in group if s.is_open and (tracker_id := s.feedback.tracker_id)]
+        open_trackers = trackers.find_many(tapped)
         with transaction() as write:
             ids = [stored.feedback.id for stored in group]
             number = feedback_changes.add(write, account_id, head, ids, now)
             for stored in group:
                 record = stored.feedback
+                if (tracker := open_trackers.get(record.tracker_id or "")) and not tracker.used_at:
+                    trackers.consume(write, tracker.id, record.id, record.created_at)
                 is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
                 anonymized = record.anonymized() if is_of_other else record.without_person()
-                feedback.anonymize(write, stored, anonymized, number, now)
+                feedback.anonymize(write, stored, anonymized, number, now, ends_taps=True)
             counted = [s for s in group if s.is_counted and _is_of(created_again, s)]
             if counted:
                 ratings = [stored.feedback.rating for stored in counted]

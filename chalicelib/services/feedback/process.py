@@ -11,7 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -44,6 +44,7 @@ from chalicelib.storage import (
     feedback,
     feedback_changes,
     statistics,
+    trackers,
 )
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import PairHolder
@@ -122,6 +123,7 @@ def process_feedback(
 
     AWS requests: two, and one per account. In addition:
 
+    - two if there are saved taps whose time has ended
     - one to find respondents; two to four if some are new customers (see `find_or_create`)
     - one per ten accounts whose new customers have no position
     - one per 100 executions to create, and one per ten to queue
@@ -160,8 +162,8 @@ def _attempt(
 
     If the transaction of an account fails, those of the other accounts are still committed.
     """
-    records = feedback.find_many(set(feedback_ids)).values()
-    unfinished = [record for record in records if record.state is WorkState.PENDING]
+    records = feedback.find_many(set(feedback_ids), with_taps=True).values()
+    unfinished = _end_taps([record for record in records if record.state is WorkState.PENDING])
     selected = batch.select(unfinished) if batch else unfinished
     pending = [record.feedback for record in selected]
     if not pending:
@@ -177,12 +179,31 @@ def _attempt(
         {(r.account_id, r.customer_id) for r in identified if r.customer_id},
         {r.tracker_id for r in identified if r.tracker_id},
     )
+    # An erasure may have deleted the tracker.
+    copies = {record.feedback.id: record.answered_as for record in selected if record.answered_as}
 
     def finish(account_id: str) -> None:
-        _count(by_account[account_id], heads[account_id], existing, holders, surveys)
+        _count(by_account[account_id], heads[account_id], existing, holders, copies | surveys)
         done.update(dict.fromkeys(record.id for record in by_account[account_id]))
 
     map_concurrently(finish, list(by_account), _MAX_CONCURRENCY)
+
+
+def _end_taps(pending: Sequence[StoredFeedback]) -> list[StoredFeedback]:
+    """End the time in which saved taps can be changed, and mark their trackers as used.
+
+    The sweeper queues saved taps when their time has ended. Two AWS requests; none without taps.
+    """
+    tapped = [record for record in pending if record.is_open]
+    if tapped:
+        found = trackers.find_many([t for r in tapped if (t := r.feedback.tracker_id)])
+        with transaction() as write:
+            for record in tapped:
+                feedback.end_taps(write, record)
+                if (tracker := found.get(record.feedback.tracker_id or "")) and not tracker.used_at:
+                    at = record.feedback.created_at
+                    trackers.consume(write, tracker.id, record.feedback.id, at)
+    return [replace(record, saves=None) for record in pending]
 
 
 def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Execution]]) -> None:
@@ -267,6 +288,9 @@ def _count(
     """Count the feedback records of an account, and mark them as done, in one transaction.
 
     The transaction fails if the pair of a respondent no longer names the same customer.
+
+    Args:
+        surveys: the groups in which surveys are counted, by id of the tracker or of the feedback.
     """
     now = clock.now()
     account_id = identified[0].account_id
@@ -277,7 +301,7 @@ def _count(
             None,
             WorkState.DONE,
             counted_as=group_of(record, time_zone).key,
-            answered_as=surveys.get(record.tracker_id or ""),
+            answered_as=surveys.get(record.tracker_id or "", surveys.get(record.id)),
         )
         for record in identified
     ]

@@ -1,11 +1,18 @@
 """Accept submissions to contact forms and surveys: ``POST /public/…/submit``."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FeedbackPointer, FormKind
+from chalicelib.domain.feedback.answers import Questionnaire
+from chalicelib.domain.feedback.feedback import (
+    SOURCES,
+    Feedback,
+    FeedbackPointer,
+    FormKind,
+    feedback_id_of,
+)
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import (
     place_errors,
@@ -103,18 +110,19 @@ def _submit_with_tracker(
     origin: Origin,
 ) -> Feedback:
     stored, stored_tracker, read_at = feedback.find_with_tracker(origin.record_id, tracker_id)
-    if not stored and stored_tracker and stored_tracker.feedback_id == origin.record_id:
-        # This submission already used the tracker: either a concurrent duplicate was committed
-        # between the reads of feedback and tracker, or an operator has deleted the feedback.
-        stored = feedback.find(origin.record_id)
-    if stored:
+    tapped = stored if stored and stored.is_open else None
+    if stored_tracker and stored_tracker.used_at and (tapped or not stored):
+        # The tracker was used between the reads of feedback and tracker, or an operator has
+        # deleted the feedback.
+        stored, tapped = feedback.find(origin.record_id), None
+    if stored and not tapped and origin.key_hash and stored.key_hash == origin.key_hash:
         origin.check_same_input(stored.input_hash)
         return stored.feedback
     tracker = require_unused(stored_tracker, survey.saved)
     context = SurveyContext.of_tracker(survey.directory, tracker)
     new = _at(read_at, build_submitted(survey, context, submission, metadata, origin))
     with transaction() as write:
-        feedback.add(write, new, origin.input_hash)
+        feedback.add(write, new, origin, tapped)
         trackers.consume(write, tracker.id, new.id, new.created_at)
     send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
     return new
@@ -126,10 +134,12 @@ def build_submitted(
     submission: ContactFormSubmission | SurveySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
+    taps: Questionnaire | None = None,
 ) -> Feedback:
     """Validate the submission and build its feedback record.
 
     Args:
+        taps: validates tapped answers that were not sent. By default, the form's questionnaire.
         context: the store, brand, purchase and channel. For a contact form, only the store is used,
             because the form determines the brand.
 
@@ -142,13 +152,14 @@ def build_submitted(
         form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
     )
     language = form.language_for(metadata.respondent)
-    submitted = form.questionnaire.with_decimal_points(submission.fields, language)
-    answers = form.questionnaire.validate(submitted, errors)
+    questionnaire = taps or form.questionnaire
+    submitted = questionnaire.with_decimal_points(submission.fields, language)
+    answers = questionnaire.validate(submitted, errors)
     saved, tracker = form.saved, context.tracker
     if isinstance(saved, SavedSurvey):
         kind = FormKind.SURVEY
         brand_id = context.brand.id if context.brand else None
-        redirect = redirect_to(saved, context, answers.rating)
+        redirect = "" if taps else redirect_to(saved, context, answers.rating)
     else:
         kind, brand_id, redirect = FormKind.CONTACT_FORM, saved.brand_id, ""
     return Feedback(
@@ -169,6 +180,7 @@ def build_submitted(
         form_version=form.version,
         displayed_version=submission.version if submission.version != form.version else None,
         redirect_to=redirect,
+        is_partial=taps is not None,
         created_at=clock.now(),
     )
 
@@ -212,12 +224,14 @@ def _at(second: datetime, new: Feedback) -> Feedback:
 def origin_of_submission(
     submission: ContactFormSubmission | SurveySubmission, metadata: SubmissionMetadata
 ) -> Origin:
-    """Return the id and the input hash of the submission's feedback record."""
-    is_survey = isinstance(submission, SurveySubmission)
-    operation = "submit_survey" if is_survey else "submit_contact_form"
+    """Return the id and the hashes of the submission's feedback record."""
+    operation, tracker_id = "submit_contact_form", None
+    if isinstance(submission, SurveySubmission):
+        operation, tracker_id = "submit_survey", submission.tracker
     key = metadata.idempotency_key
     # A page that is loaded again after a lost response can name another version.
     parsed_input = (
         submission.model_dump(mode="json", exclude_none=True, exclude={"version"}) if key else None
     )
-    return origin_of(submission.id, operation, key, parsed_input)
+    origin = origin_of(submission.id, operation, key, parsed_input)
+    return replace(origin, record_id=feedback_id_of(tracker_id)) if tracker_id else origin

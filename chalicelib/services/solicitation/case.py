@@ -101,7 +101,7 @@ def facts_of(solicitation: Solicitation, purchase: Purchase, customer: Customer 
 def _sent_survey(reminder: Solicitation) -> SentSurvey:
     """Return the survey of a reminder. One AWS request; none if the survey was erased."""
     tracker = trackers.find(reminder.tracker_id) if reminder.tracker_id else None
-    is_answered = tracker is not None and tracker.used_at is not None
+    is_answered = tracker is not None and bool(tracker.used_at or tracker.tapped_at)
     return SentSurvey(reminder.survey_id or "", Channel(reminder.channel or ""), is_answered)
 
 

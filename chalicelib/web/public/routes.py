@@ -181,6 +181,11 @@ def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
     from chalicelib.web.public.submission_body import read_submission
 
     posted = read_submission(request.http, is_survey=is_survey)
+    if posted.is_step:
+        from chalicelib.web.public.accept_submission import accept_taps
+
+        accept_taps(request, posted)
+        return Response("", status_code=204, headers={"Cache-Control": "no-store"})
     if request.accepts_html:
         from chalicelib.web.public.submission_page import submit_page
 

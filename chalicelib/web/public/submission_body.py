@@ -18,6 +18,7 @@ from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.feedback.submission import (
     MAX_SUBMISSION_BYTES,
     ContactFormSubmission,
+    Step,
     SurveySubmission,
 )
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
@@ -95,6 +96,11 @@ class PostedForm:
     def is_survey(self) -> bool:
         """Whether the submission is one to a survey."""
         return self.model is SurveySubmission
+
+    @property
+    def is_step(self) -> bool:
+        """Whether the respondent only takes a step before the submission to a survey."""
+        return self.is_survey and self.texts.get("step") in list(Step)
 
     @property
     def has_tracker(self) -> bool:

@@ -61,6 +61,7 @@ def test_list_shows_newest_feedback_first(seeded: SeededAccount) -> None:
         "rating": 2,
         "language": "en",
         "test": False,
+        "partial": False,
         "comment": "Very slow \x9b service",
     }
     assert rows[0]["store"] == "Lyon Bellecour"

@@ -44,6 +44,7 @@ def test_feedback_contains_answers_in_display_order_and_names(answered: Answered
         "rating": 9,
         "redirectTo": REVIEW_PAGE,
         "anonymized": False,
+        "partial": False,
         "test": False,
     }
     assert [answer["key"] for answer in answers] == ["what", "note", "nps"]

@@ -93,6 +93,7 @@ def build_columns(
         Column("purchaseId", lambda stored: stored.feedback.purchase_id),
         Column("trackerId", lambda stored: stored.feedback.tracker_id),
         Column("isTest", lambda stored: stored.is_test),
+        Column("isPartial", lambda stored: stored.feedback.is_partial),
     ]
     for (form_id, field_id), field in fields.items():
         several = ", several" if field.type.rules.accepts_several_values else ""

@@ -263,7 +263,7 @@ def exported() -> tuple[list[str], dict[str, Cell]]:
 
 def test_export_has_one_column_per_field_in_display_order() -> None:
     titles, cells = exported()
-    assert titles[16:] == [
+    assert titles[17:] == [
         "Topics [topics, several]",
         "Age [age]",
         "Late [late]",
@@ -290,7 +290,7 @@ def test_forms_with_same_labels_have_distinct_columns() -> None:
     ]
     columns = build_columns(forms, Directory.of([]), PARIS, lambda _: FormWording())
     titles = [column.title for column in columns]
-    assert titles[16:18] == ["Contact: Why [why]", "Contact: Why [why] (2)"]
+    assert titles[17:19] == ["Contact: Why [why]", "Contact: Why [why] (2)"]
     assert len(set(titles)) == len(titles)
 
 

@@ -1,0 +1,122 @@
+"""Save ratings and choices before the respondent sends them: ``POST /public/survey/submit``."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import InvalidInput, NotFound
+from chalicelib.domain.feedback.feedback import Feedback, feedback_id_of
+from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.domain.feedback.submission import Step, SurveySubmission
+from chalicelib.domain.feedback.taps import (
+    SAVED_FOR,
+    is_accepted,
+    is_scanned,
+    lacks_consent,
+    require_choices,
+)
+from chalicelib.domain.forms.access import require_public
+from chalicelib.domain.forms.survey import SavedSurvey
+from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.forms.tracker import Save, Tracker
+from chalicelib.domain.idempotency import Origin, hash_of_input
+from chalicelib.domain.input_errors import InputError
+from chalicelib.log import logger
+from chalicelib.metrics import metric_fields
+from chalicelib.services.feedback.limit_submissions import count_rejected
+from chalicelib.services.feedback.submit import SubmissionMetadata, build_submitted
+from chalicelib.services.forms.cached_forms import CachedForm, get_survey
+from chalicelib.storage import feedback, trackers
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+
+_HASH_LENGTH: Final = 16
+
+
+def save_taps(submission: SurveySubmission, metadata: SubmissionMetadata) -> None:
+    """Save tapped answers, or record that the respondent follows the offer of a review.
+
+    The answers replace those of earlier saves. Without an answer, or if a required box is not
+    ticked, nothing stays saved. A save has no effect if the tracker is used, the survey saves no
+    taps, the time of the saved taps has ended, or the save is not accepted (see `is_accepted`). Two
+    AWS requests.
+
+    Raises:
+        InvalidInput: there is no tracker, a text is answered, or an answer is invalid.
+        TrackerRequired, NotFound, Conflict: as for a submission, except for a used tracker.
+        Unavailable: nothing was saved.
+    """
+    with count_rejected(submission.id, metadata.respondent.address):
+        survey = get_survey(submission.id)
+        if not submission.tracker:
+            require_public(survey.saved)
+            detail = "Only answers with a tracker can be saved."
+            raise InvalidInput([InputError.at(("tracker",), "required", detail)])
+        retry_on_contention(partial(_save, survey, submission.tracker, submission, metadata))
+
+
+def find_saved_answers(tracker: Tracker) -> Mapping[str, Sequence[str]]:
+    """Return the values of the saved answers, by key of the field.
+
+    One AWS request; none if nothing is saved.
+    """
+    if not (tracker.tapped_at and tracker.saves):
+        return {}
+    feedback_id = feedback_id_of(tracker.id)
+    stored = feedback.find_many([feedback_id], with_taps=True).get(feedback_id)
+    return {each.key: each.values for each in stored.feedback.answers} if stored else {}
+
+
+def _save(
+    survey: CachedForm[SavedSurvey],
+    tracker_id: str,
+    submission: SurveySubmission,
+    metadata: SubmissionMetadata,
+) -> None:
+    feedback_id = feedback_id_of(tracker_id)
+    earlier, tracker, read_at = feedback.find_with_tracker(feedback_id, tracker_id)
+    if tracker is None or tracker.survey_id != survey.saved.id:
+        raise NotFound("tracker")
+    require_choices(submission.fields, survey.questionnaire.fields)
+    context = SurveyContext.of_tracker(survey.directory, tracker)
+    taps = survey.questionnaire.of_taps
+    origin = Origin(feedback_id, None)
+    tapped = build_submitted(survey, context, submission, metadata, origin, taps)
+    if tracker.used_at or (earlier and _has_ended(earlier, read_at)):
+        return
+    if submission.step is Step.FOLLOW:
+        with transaction() as write:
+            trackers.record_tap(write, tracker, tracker.saves, read_at)
+        return
+    view = hash_of_input(metadata.idempotency_key)[:_HASH_LENGTH]
+    save = Save(view, int(submission.sequence or 0), tapped.rating)
+    if not survey.saved.save_taps or not is_accepted(tracker.saves, save):
+        return
+    saves = (*tracker.saves, save)
+    is_kept = not is_scanned(saves) and _can_be_kept(survey, tapped)
+    if not (is_kept or earlier):
+        return
+    with transaction() as write:
+        if is_kept:
+            first_at = earlier.feedback.created_at if earlier else clock.within(read_at)
+            tapped = tapped.model_copy(update={"created_at": first_at})
+            feedback.save(write, tapped, tracker, earlier)
+        elif earlier:
+            feedback.discard(write, earlier)
+        trackers.record_tap(write, tracker, saves, read_at if is_kept else None)
+    if is_scanned(saves):
+        logger.warning("taps discarded", **metric_fields("work", "feedback", discarded=1))
+
+
+def _has_ended(earlier: StoredFeedback, now: datetime) -> bool:
+    return not earlier.is_open or now >= earlier.feedback.created_at + SAVED_FOR
+
+
+def _can_be_kept(survey: CachedForm[SavedSurvey], tapped: Feedback) -> bool:
+    """Return whether there is an answer, and no visible required box is without a tick."""
+    answers = {answer.field_id: answer.values for answer in tapped.answers}
+    fields, visible = survey.questionnaire.fields, survey.questionnaire.visible_fields(answers)
+    return bool(answers) and not any(
+        lacks_consent(fields[each], answers.get(each, ())) for each in visible
+    )
