@@ -165,7 +165,9 @@ def _success(method: str, declared: Operation, schemas: dict[str, Schema]) -> Sc
     unchanged = {"304": {"description": "The resource has not changed.", "headers": headers}}
     status = str(declared.get("status", usual))
     success |= {"content": content} if content else {}
-    return {status: success} | (unchanged if "ETag" in headers else {})
+    empty = {"204": {"description": declared.get("no_content"), "headers": headers}}
+    others = (unchanged if "ETag" in headers else {}) | (empty if "no_content" in declared else {})
+    return {status: success} | others
 
 
 def _headers(declared: Operation) -> Schema:

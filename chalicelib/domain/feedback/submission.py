@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.feedback.answers import SubmittedAnswer
 from chalicelib.domain.forms.wording import FormVersion
-from chalicelib.domain.schema import Choice, Identifier, Input, Resource
+from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
 MAX_ANSWERS: Final = 1_000
@@ -65,13 +65,6 @@ class ContactFormSubmission(Input):
     fields: _Answers = _ANSWERS
 
 
-class Step(Choice):
-    """A step before a submission, which a person takes on the page of a tracker."""
-
-    SAVE = "save"
-    FOLLOW = "follow"
-
-
 class SurveySubmission(Input):
     """A submission to a survey, or a step before it."""
 
@@ -86,7 +79,7 @@ class SurveySubmission(Input):
         default=None, description="The brand that the feedback is about, for a public survey."
     )
     version: FormVersion | None = _VERSION
-    step: Step | None = Field(
+    step: Annotated[str, StringConstraints(pattern="^(save|follow)$")] | None = Field(
         default=None,
         description="`save`: the respondent has tapped these answers and not sent them. `follow`:"
         " the respondent follows the offer of a review. Both need a tracker.",

@@ -9,7 +9,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.feedback.feedback import Feedback, feedback_id_of
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.domain.feedback.submission import Step, SurveySubmission
+from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.feedback.taps import (
     SAVED_FOR,
     is_accepted,
@@ -85,7 +85,7 @@ def _save(
     tapped = build_submitted(survey, context, submission, metadata, origin, taps)
     if tracker.used_at or (earlier and _has_ended(earlier, read_at)):
         return
-    if submission.step is Step.FOLLOW:
+    if submission.step == "follow":
         with transaction() as write:
             trackers.record_tap(write, tracker, tracker.saves, read_at)
         return

@@ -37,6 +37,7 @@ class Operation(TypedDict):
         cache_header: the name of the header `Cache-Control` in `infrastructure/openapi/base.yaml`,
             if the response can be cached.
         status: the status of a successful response, if it differs from the default.
+        no_content: when the response is 204 instead.
         permission: the permission that the API key of a partner needs, or several. Default:
             ``read``.
         missing: the kind of record that a response 404 names.
@@ -56,6 +57,7 @@ class Operation(TypedDict):
     media_types: NotRequired[tuple[str, ...]]
     cache_header: NotRequired[str]
     status: NotRequired[int]
+    no_content: NotRequired[str]
     permission: NotRequired[_Permission | tuple[_Permission, ...]]
     missing: NotRequired[str]
     errors: NotRequired[tuple[str, ...]]

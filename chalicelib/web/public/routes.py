@@ -151,7 +151,10 @@ def show_survey(request: PublicRequest) -> Response:
 @operation(
     tag=_TAG,
     description=f"Stores a respondent's answers to a survey.{_ANSWERS} A tracker is valid for one"
-    " submission.",
+    " submission. With `step=save` and a tracker, the answers are saved although the respondent has"
+    " only tapped them: ratings and choices, of which none is required. Later saves and the"
+    " submission replace them. If nothing is sent, they become feedback with `partial: true` four"
+    " hours after the first save.",
     parameters=_IDEMPOTENCY_KEY | _LANGUAGE,
     body="feedback.submission.SurveySubmission",
     body_description=_SUBMISSION,
@@ -169,6 +172,8 @@ def show_survey(request: PublicRequest) -> Response:
     invalid=_INVALID,
     response="feedback.submission.SurveySubmitted",
     returns="The answers are stored.",
+    no_content="The `step` was accepted. It has no effect if the tracker is used, after 30 saves,"
+    " or if the survey saves no taps.",
     missing="survey",
     errors=("tracker_required", "form_disabled"),
 )

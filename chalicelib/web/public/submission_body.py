@@ -18,7 +18,6 @@ from chalicelib.domain.errors import FeedbackError, InvalidInput
 from chalicelib.domain.feedback.submission import (
     MAX_SUBMISSION_BYTES,
     ContactFormSubmission,
-    Step,
     SurveySubmission,
 )
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
@@ -100,7 +99,7 @@ class PostedForm:
     @property
     def is_step(self) -> bool:
         """Whether the respondent only takes a step before the submission to a survey."""
-        return self.is_survey and self.texts.get("step") in list(Step)
+        return self.is_survey and self.texts.get("step") in ("save", "follow")
 
     @property
     def has_tracker(self) -> bool:
