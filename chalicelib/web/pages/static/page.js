@@ -494,11 +494,17 @@ function redirect(review) {
   addEventListener("pagehide", stay);
 }
 
-/** Report the height of the content to the page that embeds this frame (embed.js). */
-function reportHeight() {
+/** Report the height of the content and Escape to the page that embeds this frame (embed.js). */
+function reportToSite() {
   if (parent === window) return;
-  document.documentElement.classList.add("framed");
+  const { classList, style } = document.documentElement;
+  classList.add("framed");
+  classList.toggle("popup", window.name === "popup");
+  addEventListener("keydown", ({ key, isComposing }) => {
+    if (key === "Escape" && !isComposing) parent.postMessage({ feedbackEscape: true }, "*");
+  });
   const report = () => {
+    style.setProperty("--tallest", `${document.querySelector(".page").offsetHeight}px`); // For steps.
     const message = { feedbackHeight: document.body.offsetHeight, title: document.title };
     parent.postMessage(message, "*"); // Any site may embed a form. The message contains no answers.
   };
@@ -521,7 +527,7 @@ function start(isReturn = false) {
 }
 
 if (typeof document !== "undefined") {
-  reportHeight();
+  reportToSite();
   const [visit] = performance.getEntriesByType("navigation");
   const { done } = history.state ?? {};
   if (done && visit?.type === "back_forward") display(done, true);
