@@ -5,8 +5,16 @@ from typing import Annotated
 
 import typer
 
+from admin.domain.selection import select
 from admin.identity import operator_identity
-from admin.options import AccountArgument, YesOption, example, time_option
+from admin.options import (
+    AccountArgument,
+    WideOption,
+    YesOption,
+    example,
+    id_option,
+    time_option,
+)
 from admin.services.accounts.manage import (
     issue_key,
     list_keys,
@@ -69,17 +77,29 @@ def issue(
     notices().print("Save the secret now: it is not stored and cannot be shown again.")
 
 
-@app.command(epilog=example("key revoke API_KEY --yes"))
+@app.command(epilog=example("key revoke API_KEY --yes", "key revoke website --account ACCOUNT"))
 def revoke(
-    api_key: Annotated[str, typer.Argument(metavar="API_KEY", help="The API key to revoke.")],
+    api_key: Annotated[
+        str,
+        typer.Argument(
+            metavar="API_KEY",
+            help="The API key to revoke. With --account also its label, or the beginning of one.",
+        ),
+    ],
+    account: Annotated[
+        str | None, id_option("The account, to name the key by its label.", "ACCOUNT")
+    ] = None,
     yes: YesOption = False,
 ) -> None:
     """Revoke an API key. Requests that use it are rejected within a minute.
 
     Before the confirmation, the command shows the label, the account and the age of the key.
 
-    Cost: three AWS requests; two more without --yes.
+    Cost: three AWS requests; two more without --yes, and two more with --account.
     """
+    if account:
+        keys = [key for key in list_keys(account) if not key.revoked_at]
+        api_key = select(api_key, keys, lambda key: (key.api_key, key.label), "API key").api_key
     confirm(lambda: f"Revoke {_summary_of(api_key)}?", is_confirmed=yes)
     revoke_key(api_key, operator_identity())
     notices().print(f"Revoked the key {api_key}.")
@@ -98,7 +118,7 @@ def _summary_of(api_key: str) -> str:
 
 
 @app.command("list", epilog=example("key list ACCOUNT"))
-def list_account_keys(account: AccountArgument) -> None:
+def list_account_keys(account: AccountArgument, _wide: WideOption = False) -> None:
     """List the account's API keys, oldest first, including expired and revoked keys.
 
     The last use is the start of its day (UTC).
@@ -119,6 +139,7 @@ def list_account_keys(account: AccountArgument) -> None:
             ]
             for key in list_keys(account)
         ],
+        wide=["Permissions", "Created", "Last used at"],
     )
 
 

@@ -109,7 +109,7 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
     with pytest.raises(NotAuthenticated):
         authenticate(key, secret)
     row = next(line for line in run("key", "list", account).stdout.splitlines() if key in line)
-    assert len(re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d", row)) == 2
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d$", row)
 
 
 def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
@@ -123,7 +123,8 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
         run("key", "revoke", key, "--yes")
     assert calls.total() == 3
     assert (
-        "Cost: three AWS requests; two more without --yes." in run("key", "revoke", "--help").stdout
+        "Cost: three AWS requests; two more without --yes, and two more with --account."
+        in run("key", "revoke", "--help").stdout
     )
     run("key", "revoke", key)
     (row,) = json.loads(run("key", "list", account, "--json").stdout)
@@ -362,3 +363,15 @@ def test_operator_identity_is_os_user_if_sts_does_not_respond(
     monkeypatch.setattr(identity, "aws_client", lambda _: sts)
     monkeypatch.setattr(identity.getpass, "getuser", lambda: "anna")
     assert identity.operator_identity() == "OS user anna"
+
+
+def test_key_is_revoked_by_its_label_in_account() -> None:
+    account = new_account()
+    key, _ = issue_key(account, "--label", "Website")
+    other, _ = issue_key(account, "--label", "Till")
+    named = ("--account", account, "--yes")
+    assert run("key", "revoke", "fk_", *named).exit_code == 1  # both begin with it
+    assert run("key", "revoke", "web", *named).exit_code == 0
+    assert run("key", "revoke", "website", "--account", new_account(), "--yes").exit_code == 1
+    rows = json.loads(run("key", "list", account, "--json").stdout)
+    assert {row["key"]: bool(row["revoked"]) for row in rows} == {key: True, other: False}
