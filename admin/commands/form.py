@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -34,14 +34,16 @@ from admin.services.forms.manage import (
 from admin.services.forms.poster import Poster
 from admin.services.forms.select import form_id_of
 from admin.terminal import notices, show_record, show_table
-from chalicelib.domain.errors import Conflict
+from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.access import FormDisabled
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.language import Language
-from chalicelib.domain.solicitation.links import short_form_link
+from chalicelib.domain.solicitation.links import short_form_link, with_labels
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.public import (
@@ -63,6 +65,10 @@ _COST: Final = "three AWS requests."
 StoreOption = Annotated[str | None, name_option("The store that the feedback is about.")]
 LanguageOption = Annotated[
     str | None, typer.Option(help="The language of the page. Default: the browser's language.")
+]
+LabelsOption = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="NAME=VALUE", help="A label of the link. Repeatable."),
 ]
 BaseUrlOption = Annotated[
     str | None,
@@ -207,11 +213,13 @@ def _add_page_commands(app: typer.Typer, noun: str, kind: FormKind, word: str) -
         store: StoreOption = None,
         language: LanguageOption = None,
         account: AccountOption = None,
+        label: LabelsOption = None,
     ) -> None:
         form = _id_of(kind, form, account)
         store = _store_of(_view(noun, form, language), store)
         _view(noun, form, language, store)
-        url = _link(noun, base_url, form, store, language)
+        labels = _labels(noun, form, label)
+        url = _link(noun, base_url, form, store, language, labels)
         show_record({"url": url}, url)
 
     @app.command(
@@ -230,6 +238,7 @@ def _add_page_commands(app: typer.Typer, noun: str, kind: FormKind, word: str) -
         base_url: BaseUrlOption = None,
         store: StoreOption = None,
         language: LanguageOption = None,
+        label: LabelsOption = None,
         svg: Annotated[bool, typer.Option("--svg", help="Write SVG images.")] = False,
         poster: Annotated[bool, typer.Option("--poster", help="Write posters as HTML.")] = False,
         output: Annotated[
@@ -241,22 +250,23 @@ def _add_page_commands(app: typer.Typer, noun: str, kind: FormKind, word: str) -
         view = _view(noun, form, language)
         store = _store_of(view, store)
         languages = _languages(noun, form, language)
+        labels = _labels(noun, form, label)
         renderers: dict[str, Callable[[Poster], str]] = {}
         renderers |= {"svg": Poster.svg} if svg else {}
         renderers |= (
             {"html": Poster.html, "tent.html": partial(Poster.html, is_tent=True)} if poster else {}
         )
         if not renderers:
-            _print_code(_link(noun, base_url, form, store, language))
+            _print_code(_link(noun, base_url, form, store, language, labels))
             return
         stores = [store] if store else [None, *(place.id for place in view.store_list)]
         names = {place.id: place.name for place in view.store_list}
         posters: dict[str, Poster] = {}
         for place in stores:
             name = names.get(place or "", "")
-            url = _link(noun, base_url, form, place, language)
+            url = _link(noun, base_url, form, place, language, labels)
             poster_of_place = Poster(_view(noun, form, language, place), name, url, languages)
-            file = _file_name(poster_of_place.owner, name) or form
+            file = _file_name(poster_of_place.owner, name, labels) or form
             if file in posters:
                 file += f"-{(place or form)[:8]}"
             posters[file] = poster_of_place
@@ -294,31 +304,55 @@ def _store_of(view: View, text: str | None) -> str | None:
 
 def _languages(noun: str, form_id: str, language: str | None) -> list[Language]:
     """Return the languages of a form, its own first; only one if the page has a fixed language."""
-    saved = (get_survey(form_id) if noun == "survey" else get_contact_form(form_id)).saved
+    saved = _saved(noun, form_id)
     if language or not saved.auto_translate:
         return [_view(noun, form_id, language).language]
     return list(dict.fromkeys([saved.language, *saved.translations]))
 
 
-def _file_name(owner: str, place: str) -> str:
-    """Return the name of a file from the names of the brand and the store.
+def _saved(noun: str, form_id: str) -> SavedForm:
+    return (get_survey(form_id) if noun == "survey" else get_contact_form(form_id)).saved
+
+
+def _labels(noun: str, form_id: str, given: list[str] | None) -> dict[str, str]:
+    """Return the labels of a link by name.
+
+    Raises:
+        InvalidInput: the form does not declare or allow a label.
+    """
+    pairs = (each.partition("=") for each in given or ())
+    labels = {name: value for name, _, value in pairs}
+    if errors := label_errors(_saved(noun, form_id).labels, labels):
+        raise InvalidInput(errors)
+    return labels
+
+
+def _file_name(owner: str, place: str, labels: Mapping[str, str]) -> str:
+    """Return the name of a file from the names of the brand and the store, and from the labels.
 
     Names of stores often start with the name of the brand.
     """
     names = [place] if place.startswith(f"{owner} ") else [owner, place]
+    names += [f"{name} {value}" for name, value in labels.items()]
     words = [re.sub(r"[^\w]+", "-", name.casefold()).strip("-") for name in names]
     return "-".join(filter(None, words))[:100]
 
 
 def _link(
-    noun: str, base_url: str | None, form_id: str, store: str | None, language: str | None
+    noun: str,
+    base_url: str | None,
+    form_id: str,
+    store: str | None,
+    language: str | None,
+    labels: Mapping[str, str],
 ) -> str:
     base = (base_url or public_base_url()).rstrip("/")
     if language is None:
-        return short_form_link(base, form_id, store, is_survey=noun == "survey")
+        link = short_form_link(base, form_id, store, is_survey=noun == "survey")
+        return with_labels(link, labels)
     parameters = {"store": store, "language": language}
     query = urlencode({name: value for name, value in parameters.items() if value})
-    return base + _PAGES[noun] + form_id + (f"&{query}" if query else "")
+    return with_labels(base + _PAGES[noun] + form_id + (f"&{query}" if query else ""), labels)
 
 
 def _print_code(url: str) -> None:

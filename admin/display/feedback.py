@@ -25,7 +25,18 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
 
     form_name = cache(name_of_form)
     show_table(
-        ["Id", "Created", "Rating", "Store", "Form", "Language", "Test", "Partial", "Comment"],
+        [
+            "Id",
+            "Created",
+            "Rating",
+            "Store",
+            "Form",
+            "Language",
+            "Labels",
+            "Test",
+            "Partial",
+            "Comment",
+        ],
         [
             [
                 stored.feedback.id,
@@ -34,13 +45,14 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
                 directory.name_of(stored.feedback.store_id or ""),
                 form_name(stored.feedback.kind, stored.feedback.form_id),
                 stored.feedback.language.value,
+                _labels(stored.feedback),
                 stored.is_test,
                 stored.feedback.is_partial,
                 comment_of(stored.feedback),
             ]
             for stored in found
         ],
-        wide=["Form", "Language", "Test", "Partial"],
+        wide=["Form", "Language", "Labels", "Test", "Partial"],
     )
 
 
@@ -127,10 +139,15 @@ def _properties(description: FeedbackDescription) -> dict[str, object]:
         "Language": record.language.value,
         "Source": record.source.value,
         "Rating": "none" if record.rating is None else record.rating,
+        "Labels": _labels(record) or "none",
         "Respondent": _respondent(description),
         "Purchase": _purchase(description),
         "Redirect": record.redirect_to or "none",
     }
+
+
+def _labels(record: Feedback) -> str:
+    return ", ".join(f"{name}={value}" for name, value in record.labels.items())
 
 
 def _state(description: FeedbackDescription) -> str:

@@ -147,6 +147,6 @@ _DOMAIN_CODES: Final = frozenset(
     (
         "too_many invalid_date invalid_email invalid_uuid invalid_timestamp invalid_colour"
         " invalid_url unknown_reference cycle duplicate required wrong_type not_unicode"
-        " not_allowed invalid_combination not_whole out_of_range empty"
+        " not_allowed invalid_combination not_whole out_of_range empty malformed"
     ).split()
 )

@@ -31,6 +31,7 @@ class TrackerRow(Table):
     counted_as = optional(UnicodeAttribute)
     tapped_at = optional(TimestampAttribute)
     saves = optional(JsonAttribute)
+    labels = optional(JsonAttribute)
     by_customer = index("customer_id")
 
 

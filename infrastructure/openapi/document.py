@@ -149,7 +149,7 @@ def _body(declared: Operation, media_type: str) -> Schema:
     }
     content = {"schema": _model(declared["body"]), "examples": examples}
     if media_type == MULTIPART:
-        content["encoding"] = {"fields": {"contentType": JSON}}
+        content["encoding"] = {name: {"contentType": JSON} for name in ("fields", "labels")}
     return {
         "required": not declared.get("body_optional", False),
         "description": declared["body_description"],

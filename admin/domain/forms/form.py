@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from admin.domain.definitions import ID, KEY, Key, NormalizedInput
 from chalicelib.domain.comparison import Combination
 from chalicelib.domain.forms.fields import MAX_INDEX, ExpectedValue, FieldTraits
+from chalicelib.domain.forms.labels import LABEL_NAME, MAX_LABELS, LabelRule
 from chalicelib.domain.forms.presentation import (
     Body,
     ExternalLink,
@@ -27,7 +28,7 @@ from chalicelib.domain.forms.presentation import (
 )
 from chalicelib.domain.forms.translation import FormTranslation
 from chalicelib.domain.language import Language
-from chalicelib.domain.schema import Identifier, Input, InputTimestamp, with_offset
+from chalicelib.domain.schema import Identifier, Input, InputTimestamp, must, with_offset
 
 LanguageName = Annotated[Language, Field(strict=False)]
 _Time = Annotated[
@@ -36,6 +37,16 @@ _Time = Annotated[
     WithJsonSchema({"type": "string", "examples": ["2026-12-01T09:00"]}),
 ]
 TRANSLATIONS: Final = "Texts in other languages, by language; see [Translations](#translations)."
+
+
+LabelName = Annotated[
+    str,
+    must(
+        LABEL_NAME.fullmatch,
+        "invalid",
+        "Must be 1 to 32 letters, digits, hyphens and underscores, starting with a letter.",
+    ),
+]
 
 
 class KeyedPart(Input):
@@ -113,6 +124,11 @@ class FormDefinition(NormalizedInput):
     )
     closes_at: _Time | None = Field(
         default=None, description="The time until before which the form accepts submissions."
+    )
+    labels: dict[LabelName, LabelRule] = Field(
+        default={},
+        max_length=MAX_LABELS,
+        description="The parameters `l.<name>` of links that feedback contains, by name.",
     )
     auto_translate: bool = False
     general_style: GeneralStyle = GeneralStyle()

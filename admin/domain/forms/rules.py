@@ -20,6 +20,7 @@ from admin.domain.forms.references import Names, References
 from admin.domain.input_errors import not_allowed, required
 from chalicelib.domain.comparison import Comparator, equal, parse_list
 from chalicelib.domain.forms.fields import ExpectedValue
+from chalicelib.domain.forms.labels import MAX_LABEL, LabelRule
 from chalicelib.domain.forms.placeholders import NAMES, PLACEHOLDER
 from chalicelib.domain.forms.presentation import Header, Submission, Thanks
 from chalicelib.domain.forms.translation import (
@@ -59,6 +60,8 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
     opens_at, closes_at = definition.opens_at, definition.closes_at
     if opens_at and closes_at and closes_at <= opens_at:
         yield out_of_range("Must be after opensAt.", "closesAt")
+    for name, rule in definition.labels.items():
+        yield from _label_errors(rule, "labels", name)
     yield from _name_errors("fields", definition.fields, references.fields)
     yield from _name_errors("fieldGroups", definition.field_groups, references.groups)
     for position, field in enumerate(definition.fields):
@@ -74,6 +77,17 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
         if texts.thanks and len(texts.thanks) != len(definition.thanks):
             count = len(definition.thanks)
             yield out_of_range(f"Must have {count} texts, as many as the form.", *path, "thanks")
+
+
+def _label_errors(rule: LabelRule, *path: str) -> Iterator[InputError]:
+    if bool(rule.values) == bool(rule.max_digits):
+        detail = "Set either `values` or `maxDigits`: labels contain no free text."
+        yield InputError(json_pointer(*path), "invalid_combination", detail)
+    for position, value in enumerate(rule.values):
+        if not 1 <= len(value) <= MAX_LABEL:
+            yield out_of_range(f"Must have 1 to {MAX_LABEL} characters.", *path, "values", position)
+    for position in duplicate_positions(rule.values):
+        yield duplicate(*path, "values", position)
 
 
 def _value_errors(value: Any, *path: str | int) -> Iterator[InputError]:

@@ -72,7 +72,8 @@ class ConditionDefinition(Input):
         default=None,
         min_length=1,
         max_length=100,
-        description="The id or the key of the field, for the subject `answer`.",
+        description="The id or the key of the field, for the subject `answer`; the name of the"
+        " label, for the subject `label`.",
     )
     value: str | None = Field(
         default=None,
@@ -253,12 +254,12 @@ def _comparison_errors(condition: ConditionDefinition, *path: str | int) -> Iter
         yield not_allowed("Allowed only if the operator is $and or $or.", *path, "conditions")
     if condition.subject is None:
         yield required(*path, "subject")
-    if condition.subject is Subject.ANSWER and not condition.field:
-        yield InputError(
-            json_pointer(*path, "field"), "required", "Set the id or the key of the field."
-        )
-    if condition.subject is not Subject.ANSWER and condition.field is not None:
-        yield not_allowed("Allowed only if the subject is answer.", *path, "field")
+    has_field = condition.subject in (Subject.ANSWER, Subject.LABEL)
+    if has_field and not condition.field:
+        detail = "Set the id or the key of the field, or the name of the label."
+        yield InputError(json_pointer(*path, "field"), "required", detail)
+    if not has_field and condition.field is not None:
+        yield not_allowed("Allowed only if the subject is answer or label.", *path, "field")
 
 
 def _value_errors(

@@ -38,6 +38,7 @@ class Feedback(Resource):
         form_version: the version of the form that validated the answers.
         displayed_version: the version that the respondent's page named, if it is another one. It
             may not exist.
+        labels: the labels of the link, by name; see `labels`.
         redirect_to: URL of the review page that the respondent is redirected to; ``""`` if there is
             none.
         is_partial: whether the respondent tapped these answers but did not send the form.
@@ -59,6 +60,7 @@ class Feedback(Resource):
     rating: int | None
     form_version: str
     displayed_version: str | None = None
+    labels: dict[str, str] = {}
     redirect_to: str = ""
     is_anonymized: bool = False
     had_tracker: bool = False
@@ -98,9 +100,9 @@ class Feedback(Resource):
         return pair_of(self.email, self.phone_number)
 
     def anonymized(self) -> "Feedback":
-        """Return the feedback with only the answers that are ratings."""
+        """Return the feedback with only the answers that are ratings, and without labels."""
         ratings = tuple(answer for answer in self.answers if answer.type.rules.is_rating)
-        return self.model_copy(update={"answers": ratings, "is_anonymized": True})
+        return self.model_copy(update={"answers": ratings, "labels": {}, "is_anonymized": True})
 
     def without_person(self) -> "Feedback":
         """Return the anonymized feedback without its links to the customer."""

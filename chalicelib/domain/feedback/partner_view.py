@@ -76,13 +76,17 @@ class PartnerFeedback(Resource):
         examples=[9],
     )
     answers: list[PartnerAnswer] = Field(description="The answers in display order.")
+    labels: dict[str, str] = Field(
+        description="Labels of the link that the respondent opened, by name.",
+        examples=[{"table": "12"}],
+    )
     redirect_to: str = Field(
         description="URL of the review page to which the respondent was redirected; empty if there"
         " is none.",
         examples=["https://reviews.example.com/new?place=1"],
     )
     anonymized: bool = Field(
-        description="Whether the answers were anonymized. Only ratings remain."
+        description="Whether the answers were anonymized. Only ratings remain, without labels."
     )
     test: bool = Field(description="Whether an operator marked the feedback as a test.")
     partial: bool = Field(
@@ -120,7 +124,7 @@ def partner_view(
 
 _COPIED: Final = (
     "id created_at kind purchase_id customer_id tracker_id context_id language source rating"
-    " redirect_to"
+    " labels redirect_to"
 ).split()
 
 

@@ -1,12 +1,15 @@
 """Submissions to contact forms and surveys."""
 
+import json
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.feedback.answers import SubmittedAnswer
+from chalicelib.domain.forms.labels import MAX_LABELS
 from chalicelib.domain.forms.wording import FormVersion
+from chalicelib.domain.parsing import DuplicateProperty, json_object
 from chalicelib.domain.schema import Identifier, Input, Resource
 
 MAX_SUBMISSION_BYTES: Final = 256 * 1024
@@ -51,6 +54,28 @@ _VERSION: Final[Any] = Field(
 )
 
 
+def _parse_labels(part: Any) -> Any:
+    """Parse the JSON of a part, and check the number of labels; see `_check_total`."""
+    try:
+        labels = json.loads(part, object_pairs_hook=json_object) if isinstance(part, str) else part
+    except DuplicateProperty as error:
+        raise PydanticCustomError("duplicate", str(error)) from None
+    except (ValueError, RecursionError):
+        raise PydanticCustomError("malformed", "Invalid JSON.") from None
+    if isinstance(labels, dict) and len(labels) > MAX_LABELS:
+        context = {"max_length": MAX_LABELS, "actual_length": len(labels)}
+        raise PydanticKnownError("too_long", {"field_type": "Dictionary"} | context)
+    return labels
+
+
+_Labels = Annotated[dict[str, str], Field(max_length=MAX_LABELS), BeforeValidator(_parse_labels)]
+_LABELS: Final[Any] = Field(
+    default=None,
+    description="The labels of the link that the respondent opened, by name, as JSON. The form"
+    " declares them with their allowed values.",
+)
+
+
 class ContactFormSubmission(Input):
     """A submission to a contact form."""
 
@@ -62,6 +87,7 @@ class ContactFormSubmission(Input):
         default=None, description="The brand of the contact form. Optional."
     )
     version: FormVersion | None = _VERSION
+    labels: _Labels | None = _LABELS
     fields: _Answers = _ANSWERS
 
 
@@ -89,6 +115,7 @@ class SurveySubmission(Input):
         description="With `step`: digits. A save with a lower number than an earlier one with the"
         " same idempotency key has no effect.",
     )
+    labels: _Labels | None = _LABELS
     fields: _Answers = _ANSWERS
 
 

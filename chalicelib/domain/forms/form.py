@@ -17,6 +17,7 @@ from chalicelib.domain.forms.fields import (
     SavedField,
     SavedFieldGroup,
 )
+from chalicelib.domain.forms.labels import LabelRule
 from chalicelib.domain.forms.part import DatedPart, Part
 from chalicelib.domain.forms.presentation import (
     Body,
@@ -108,7 +109,8 @@ class SavedForm(Images, Form):
 
     Attributes:
         opens_at, closes_at: the form accepts submissions from the one until before the other, if it
-            is enabled. No view contains these properties.
+            is enabled. No view contains these properties and `labels`.
+        labels: the allowed values of the labels in links to the form, by name.
         key: the name by which definitions refer to the form; ``""`` if unset. No view contains it.
         archived: whether the operators' lists hide the form, which is disabled.
         layout, thanks: properties of pages, which no view contains.
@@ -116,6 +118,7 @@ class SavedForm(Images, Form):
 
     opens_at: Timestamp | None = None
     closes_at: Timestamp | None = None
+    labels: Mapping[str, LabelRule] = {}
     key: str = ""
     archived: bool = False
     layout: Layout = Layout.PAGE

@@ -1,5 +1,6 @@
 """Trackers: each tracker allows one submission to a survey about one purchase."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -32,6 +33,7 @@ class Tracker:
         tapped_at: the time at which the respondent tapped the answers that are saved, or followed
             an offer; None otherwise. Then, no reminder is sent.
         saves: the saves before the submission, the oldest first.
+        labels: the labels of the link that a partner delivers.
     """
 
     id: str
@@ -47,6 +49,7 @@ class Tracker:
     counted_as: str | None = None
     tapped_at: datetime | None = None
     saves: tuple[Save, ...] = ()
+    labels: Mapping[str, str] | None = None
 
     @property
     def answered_on(self) -> datetime | None:

@@ -5,10 +5,12 @@ No GET request for these links changes anything, because mail scanners open ever
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
+from chalicelib.domain.forms.labels import PREFIX
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 
 DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&tracker={tracker}"
@@ -37,9 +39,19 @@ def survey_link(template: str, *, base_url: str, survey_id: str, tracker_id: str
 
 def with_answer(link: str, field_key: str, answer: str) -> str:
     """Return the link to the page of a survey that preselects an answer."""
+    return _with_parameters(link, {f"a.{field_key}": answer})
+
+
+def with_labels(link: str, labels: Mapping[str, str]) -> str:
+    """Return the link to the page of a form with these labels."""
+    parameters = {PREFIX + name: value for name, value in labels.items()}
+    return _with_parameters(link, parameters) if labels else link
+
+
+def _with_parameters(link: str, parameters: Mapping[str, str]) -> str:
     page, hash_sign, fragment = link.partition("#")
     separator = "&" if "?" in page else "?"
-    return f"{page}{separator}{urlencode({f'a.{field_key}': answer})}{hash_sign}{fragment}"
+    return f"{page}{separator}{urlencode(parameters)}{hash_sign}{fragment}"
 
 
 def short_link(base_url: str, tracker_id: str) -> str:

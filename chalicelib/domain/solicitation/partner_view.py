@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from chalicelib.domain.forms.labels import MAX_LABELS
 from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
@@ -91,6 +92,9 @@ class SurveyTracker(Resource):
         " opens it answers as the customer.",
         examples=["https://api.example.com/s/g0X6xPC6SiSGnrKokELkNg"],
     )
+    labels: dict[str, str] = Field(
+        description="Labels of the link, by name.", examples=[{"table": "12"}]
+    )
 
 
 class SurveyTrackerList(Resource):
@@ -115,6 +119,12 @@ class SurveyLinkRequest(Input):
     """The request for a link to the survey about a purchase."""
 
     purchase_id: Identifier = Field(description="Identifier of the purchase.")
+    labels: dict[str, str] = Field(
+        default={},
+        max_length=MAX_LABELS,
+        description="Labels that the feedback of this link contains, by name. The survey declares"
+        " them with their allowed values. If you repeat the request, the first labels count.",
+    )
 
 
 _REASONS = set(TrackerReason)
@@ -159,4 +169,5 @@ def survey_tracker(
         feedback_id=answered.feedback_id if answered else None,
         id=answered.id if answered else None,
         link=link_to(tracker) if tracker and not answered and channel is SendMode.LINK else None,
+        labels=dict((tracker and tracker.labels) or {}),
     )

@@ -28,6 +28,7 @@ class Subject(Choice):
     LANGUAGE = "language"
     SOURCE = "source"
     ANSWER = "answer"
+    LABEL = "label"
 
 
 Operator = StrEnum(  # type: ignore[misc]
@@ -49,7 +50,7 @@ class Condition(Resource):
     Attributes:
         operator: the comparison operator, or for a group the operator that combines `conditions`.
         subject: the property of the feedback to compare; None for a group.
-        field: the id or key of the form field whose answer is compared.
+        field: the id or key of the form field whose answer is compared, or the name of the label.
     """
 
     operator: Operator
@@ -79,6 +80,7 @@ class Condition(Resource):
             Subject.STORE: feedback.store_id,
             Subject.LANGUAGE: feedback.language,
             Subject.SOURCE: feedback.source,
+            Subject.LABEL: feedback.labels.get(self.field),
         }
         if self.subject in values:
             value = values[self.subject]

@@ -21,6 +21,7 @@ from chalicelib.domain.forms.access import (
     require_unused,
 )
 from chalicelib.domain.forms.contact_form import SavedContactForm
+from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext, redirect_to
 from chalicelib.domain.idempotency import Origin, origin_of
@@ -144,13 +145,15 @@ def build_submitted(
             because the form determines the brand.
 
     Raises:
-        InvalidInput: an answer, the store or the brand is invalid.
+        InvalidInput: an answer, a label, the store or the brand is invalid.
         Conflict: the form is disabled, closed or not open yet.
     """
     require_open(form.saved)
     errors = place_errors(
         form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
     )
+    given = submission.labels or {}
+    errors += label_errors(form.saved.labels, given)
     language = form.language_for(metadata.respondent)
     questionnaire = taps or form.questionnaire
     submitted = questionnaire.with_decimal_points(submission.fields, language)
@@ -179,6 +182,7 @@ def build_submitted(
         rating=answers.rating,
         form_version=form.version,
         displayed_version=submission.version if submission.version != form.version else None,
+        labels={**given, **((tracker and tracker.labels) or {})},
         redirect_to=redirect,
         is_partial=taps is not None,
         created_at=clock.now(),

@@ -1,8 +1,10 @@
 """Give a partner the link to the survey about a purchase: ``POST /partners/survey-tracker``."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.errors import Conflict, InvalidInput, NotFound
+from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.solicitation.decide import SkipReason, decide_link
@@ -30,13 +32,17 @@ class NoLink(Conflict):
         super().__init__(f"There is no link to a survey about this purchase: {reason}.")
 
 
-def link_survey(account_id: str, purchase_id: str) -> SurveyTracker:
+def link_survey(account_id: str, purchase_id: str, labels: Mapping[str, str] = {}) -> SurveyTracker:
     """Return the link to the survey about a purchase. A repeated call returns the same link.
 
     The link replaces the message: the solicitation ends with the outcome SENT and the channel
     LINK. Four AWS requests; two without a customer.
 
+    Args:
+        labels: the labels of the feedback. A repeated call does not change them.
+
     Raises:
+        InvalidInput: the survey does not declare or allow a label.
         NotFound: the account has no such purchase.
         NoLink: a message was sent, or a rule prevents the survey at this time.
         Unavailable: the database throttles, or contention persists.
@@ -50,15 +56,16 @@ def link_survey(account_id: str, purchase_id: str) -> SurveyTracker:
         solicitation, purchase = case.solicitation, case.facts.purchase
         if solicitation.channel is SendMode.LINK:
             return load_view(solicitation, purchase)
-        return view_of(*_link(case), purchase)
+        return view_of(*_link(case, labels), purchase)
 
     return retry_on_contention(attempt)
 
 
-def _link(case: Case) -> tuple[Solicitation, Tracker]:
+def _link(case: Case, labels: Mapping[str, str]) -> tuple[Solicitation, Tracker]:
     """Store the link. Return the solicitation with its new outcome, and the tracker of the link.
 
     Raises:
+        InvalidInput: the survey does not declare or allow a label.
         NoLink: a message was sent, or a rule prevents the survey at this time.
         Contention: a fact has changed since it was read.
     """
@@ -70,7 +77,9 @@ def _link(case: Case) -> tuple[Solicitation, Tracker]:
         if solicitations.find(solicitation.id) != solicitation:
             raise Contention(condition_failed=True)
         raise NoLink(survey)
-    tracker = tracker_of(case, survey, SendMode.LINK)
+    if errors := label_errors(survey.labels, labels):
+        raise InvalidInput(errors)
+    tracker = replace(tracker_of(case, survey, SendMode.LINK), labels=labels or None)
     linked = replace(
         solicitation,
         state=SolicitationState.SENT,

@@ -59,7 +59,8 @@ def create_survey_link(request: PartnerRequest) -> Resource:
     from chalicelib.domain.solicitation.partner_view import SurveyLinkRequest
     from chalicelib.services.solicitation.link_survey import link_survey
 
-    return link_survey(request.account_id, request.body(SurveyLinkRequest).purchase_id)
+    body = request.body(SurveyLinkRequest)
+    return link_survey(request.account_id, body.purchase_id, body.labels)
 
 
 @partner_route(routes, "POST", "/partners/survey-tracker/list")

@@ -4,6 +4,7 @@ Every page works without script. The script improves the form: it evaluates the 
 respondent answers, and sends the answers without leaving the page.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,6 +15,7 @@ from chalice import Response
 
 from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.forms.labels import PREFIX as LABEL_PREFIX
 from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import Layout
@@ -21,7 +23,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
-from chalicelib.services.forms.public import DisplayedForm, FormIds
+from chalicelib.services.forms.public import DisplayedForm
 from chalicelib.web.pages.fields import Answers, displayed_fields
 from chalicelib.web.pages.html import View, page_response
 from chalicelib.web.pages.pre_redirect import (
@@ -40,7 +42,7 @@ from chalicelib.web.pages.words import page_words
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
-from chalicelib.web.query import text, texts
+from chalicelib.web.query import labels, text, texts
 
 _MAX_CACHED_PAGES: Final = 128
 _HISTORY_COPY: Final = {"Cache-Control": "private, max-age=0"}
@@ -104,6 +106,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     """
     wanted = FormRequest.of_query(request, is_survey=is_survey)
     form = wanted.display(request.respondent)
+    wanted = wanted.without_other_labels(form.cached.saved)
     given = dict(texts(request.http, PREFIX))
     if isinstance(form.view, PublicSurvey) and (config := asked_config(form.view)):
         first = field_answered_by(config, form.cached.questionnaire.fields.values())
@@ -164,7 +167,9 @@ def show_form(
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
-        hidden=_hidden_parts(ids, view, form.cached.version, state, with_store=not asks_for_store),
+        hidden=_hidden_parts(
+            wanted, view, form.cached.version, state, with_store=not asks_for_store
+        ),
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
         store=ids.store_id,
@@ -253,6 +258,7 @@ def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
     names = ("survey", "tracker", "store", "brand", "language")
     kept = [(name, value) for name in names if (value := text(request.http, name))]
     answers = texts(request.http, PREFIX).items()
+    kept += [(LABEL_PREFIX + name, value) for name, value in labels(request.http).items()]
     return kept + [(PREFIX + key, value) for key, values in answers for value in values]
 
 
@@ -267,14 +273,16 @@ def _action(wanted: FormRequest, view: View) -> str:
 
 
 def _hidden_parts(
-    ids: FormIds, view: View, version: str, state: FormState, *, with_store: bool
+    wanted: FormRequest, view: View, version: str, state: FormState, *, with_store: bool
 ) -> list[tuple[str, str]]:
+    ids = wanted.ids
     parts = {
         "id": view.id,
         "version": version,
         "tracker": ids.tracker_id,
         "brand": ids.brand_id,
         "store": ids.store_id if with_store else None,
+        "labels": json.dumps(dict(wanted.labels)) if wanted.labels else None,
         IDEMPOTENCY_PART: state.idempotency_key or new_id(),
     }
     return [(name, value) for name, value in parts.items() if value]

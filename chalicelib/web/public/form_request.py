@@ -1,9 +1,11 @@
 """The form that a page displays: its kind and ids, from the query or from a submission."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.forms.form import SavedForm
+from chalicelib.domain.forms.labels import allowed_labels
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
@@ -23,11 +25,13 @@ class FormRequest:
     Attributes:
         has_fixed_store: whether the link to the page contains the store. Otherwise, the respondent
             can select a store.
+        labels: the labels of the link, sorted by name.
     """
 
     is_survey: bool
     ids: FormIds
     has_fixed_store: bool = False
+    labels: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
@@ -40,14 +44,20 @@ class FormRequest:
         if is_survey and not query.text(request.http, "survey"):
             tracker_id = query.optional_identifier(request.http, "tracker")
         ids = FormIds(None, tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
-        return cls(is_survey, ids, query.text(request.http, "store") is not None)
+        labels = tuple(sorted(query.labels(request.http).items()))
+        return cls(is_survey, ids, query.text(request.http, "store") is not None, labels)
 
     @classmethod
     def of_submission(cls, request: PublicRequest, posted: PostedForm) -> "FormRequest":
         """Read the request from a submission. Ignore ids that are not UUIDs."""
         tracker, store, brand = map(posted.identifier, ("tracker", "store", "brand"))
         ids = FormIds(posted.form_id, tracker, store, brand)
-        return cls(posted.is_survey, ids, query.text(request.http, "store") is not None)
+        is_fixed = query.text(request.http, "store") is not None
+        return cls(posted.is_survey, ids, is_fixed, tuple(sorted(posted.labels.items())))
+
+    def without_other_labels(self, form: SavedForm) -> "FormRequest":
+        """Return the request with only the labels that the form declares and allows."""
+        return replace(self, labels=tuple(allowed_labels(form.labels, dict(self.labels)).items()))
 
     def display(
         self, respondent: Respondent

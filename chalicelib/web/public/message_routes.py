@@ -35,7 +35,8 @@ _TOKEN: Final = {
 @routes.route("/s/{code}", methods=["GET", "HEAD"], content_types=[])
 @operation(
     tag=_TAG,
-    description="Redirects to the page of the survey or contact form.",
+    description="Redirects to the page of the survey or contact form. The page gets the labels"
+    " (`l.<name>=<value>`) of the link.",
     parameters={
         "code": "The tracker as 22 base64url characters. On posters, `s` or `c`, the id of the"
         " survey or contact form and, if it is fixed, the id of the store, each as 22 characters."
@@ -46,7 +47,7 @@ _TOKEN: Final = {
 )
 def open_short_link(code: str) -> Response:
     """Open a short link."""
-    from chalicelib.domain.solicitation.links import page_of_short_link
+    from chalicelib.domain.solicitation.links import page_of_short_link, with_labels
     from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
 
@@ -58,7 +59,7 @@ def open_short_link(code: str) -> Response:
         return problem(error, request_id_of(request.http))
     # The target is relative, so that it also works below the path of a stage or a custom domain.
     headers: dict[str, str | list[str]] = {
-        "Location": f"../public/{page}",
+        "Location": with_labels(f"../public/{page}", query.labels(routes.current_request)),
         "Cache-Control": "private, no-store",
         "Referrer-Policy": "no-referrer",
     }

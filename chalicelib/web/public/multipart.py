@@ -12,7 +12,8 @@ from chalicelib.web.json_body import malformed
 from chalicelib.web.media_type import reject_content_encoding, require_media_type
 
 MEDIA_TYPE: Final = "multipart/form-data"
-JSON_PARTS: Final = ("fields", "fields[]")
+FIELDS_PARTS: Final = ("fields", "fields[]")
+JSON_PARTS: Final = (*FIELDS_PARTS, "labels")
 """The parts with JSON. Some clients send them like a file, with a file name."""
 MAX_PARTS: Final = 2_500
 MAX_HEADERS: Final = 8

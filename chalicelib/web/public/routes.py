@@ -59,7 +59,8 @@ _PAGE_PARAMETERS: Final = {
 }
 _PREFILL: Final = (
     " The parameters `a.<field key>=<value>` preselect answers to option and scale fields and"
-    " submit nothing. Errors are pages too."
+    " submit nothing. The feedback contains the labels `l.<name>=<value>` that the form declares."
+    " Errors are pages too."
 )
 
 
@@ -162,6 +163,7 @@ def show_survey(request: PublicRequest) -> Response:
         "A rating": {
             "id": "64a2e9f8-e706-5483-a58d-80df6bd76f2a",
             "store": _STORE,
+            "labels": {"table": "12"},
             "fields": [
                 {"id": "82b7f20e-3155-58ba-9c09-8bce3d6ca3fa", "values": ["9"]},
                 {"id": "b7979f40-e0ef-570d-9e23-f241bf31a96b", "values": ["5"]},
@@ -278,8 +280,9 @@ def get_page_asset(request: PublicRequest) -> Response:
     ' or `data-survey="ID"`. The script inserts the page of the form in a frame that grows with'
     " its content. The page receives the attributes `data-tracker`, `data-store`, `data-brand` and"
     " `data-language`; `data-title` sets the title of the frame,"
-    ' `data-answers="nps=9"` preselects answers, and `data-chrome="none"` omits logo, cover, footer'
-    ' and background. With `data-popup="Text"`, a button opens the form in a dialog; `data-close`'
+    ' `data-answers="nps=9"` preselects answers, `data-labels="table=12"` sets labels, and'
+    ' `data-chrome="none"` omits logo, cover, footer and background. With'
+    ' `data-popup="Text"`, a button opens the form in a dialog; `data-close`'
     " names its close button. The script element dispatches the events `feedback:opened`,"
     " `feedback:submitted` and `feedback:closed`, which contain no answers. The script and the"
     " frame use no cookies and need no storage.",

@@ -8,6 +8,7 @@ object per item; or one part per value, named ``fields[0][id]``, ``fields[0][val
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Self
@@ -26,7 +27,7 @@ from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError, json_pointer
 from chalicelib.domain.parsing import DuplicateProperty, json_object, parse
 from chalicelib.domain.schema import WHITE_SPACE
-from chalicelib.web.public.multipart import JSON_PARTS, Part, read_parts
+from chalicelib.web.public.multipart import FIELDS_PARTS, Part, read_parts
 
 HONEYPOT: Final = "homepage"
 """The name of the honeypot part. Forms hide this field from respondents, so only bots fill it."""
@@ -111,6 +112,15 @@ class PostedForm:
         """The field id and the trimmed values of each answer, valid or not, in their order."""
         return [_posted_answer(item) for item in self.items]
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels, allowed or not; none if they cannot be parsed."""
+        with suppress(ValueError, RecursionError):
+            labels = json.loads(self.texts.get("labels", ""))
+            if isinstance(labels, dict):
+                return {name: value for name, value in labels.items() if isinstance(value, str)}
+        return {}
+
     def identifier(self, name: str) -> str | None:
         """Return the id in this part, or None if it is missing or invalid."""
         return parse_id(self.texts.get(name, "").strip(WHITE_SPACE))
@@ -159,7 +169,7 @@ def _sort_parts(
     field_parts = _FieldParts()
     errors: list[InputError] = []
     for name, value in parts:
-        if name in JSON_PARTS:
+        if name in FIELDS_PARTS:
             field_parts.items.append(value)
         elif leaf := _LEAF.fullmatch(name):
             errors.extend(field_parts.add_leaf(leaf, value))

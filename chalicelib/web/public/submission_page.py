@@ -57,6 +57,7 @@ def _show_again(
     """
     wanted = FormRequest.of_submission(request, posted)
     form = wanted.display(request.respondent)
+    wanted = wanted.without_other_labels(form.cached.saved)
     words = page_words(form.view.language)
     posted_answers = posted.answers
     errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted_answers])

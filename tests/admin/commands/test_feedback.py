@@ -60,6 +60,7 @@ def test_list_shows_newest_feedback_first(seeded: SeededAccount) -> None:
         "store": "",
         "rating": 2,
         "language": "en",
+        "labels": "",
         "test": False,
         "partial": False,
         "comment": "Very slow \x9b service",

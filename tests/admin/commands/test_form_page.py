@@ -144,3 +144,19 @@ def test_form_that_opens_later_has_link_but_closed_form_has_none(seeded: SeededA
     ):
         seeded.contact_form(**definition)
         assert run("form", "link", seeded.contact_form_id).exit_code == code
+
+
+def test_link_and_poster_contain_labels(seeded: SeededAccount, tmp_path: Path) -> None:
+    form = seeded.contact_form_id
+    seeded.contact_form(labels={"table": {"maxDigits": 2}})
+    command = (form, "--base-url", BASE, "--label", "table=12")
+    short = f"{BASE}/s/c{short_tracker(form)}?l.table=12"
+    assert run("form", "link", *command).stdout == f"{short}\n"
+    long = run("form", "link", *command, "--language", "fr").stdout
+    assert long == f"{BASE}/public/contact-form/page?id={form}&language=fr&l.table=12\n"
+    assert run("form", "qr", *command, "--svg", "--output", tmp_path).exit_code == 0
+    assert "maison-lumen-table-12.svg" in {file.name for file in tmp_path.iterdir()}
+    result = run("form", "link", form, "--label", "table=123", "--label", "x")
+    assert result.exit_code == 1
+    assert "/labels/table: Must be" in result.stderr
+    assert "/labels/x: Unknown label." in result.stderr

@@ -54,6 +54,16 @@ def test_condition_compares_its_subject_with_value(
     assert is_started([condition]) is expected
 
 
+@pytest.mark.parametrize(
+    ("operator", "value", "expected"),
+    [("$eq", "12", True), ("$gt", "12", False), ("$exists", "true", True), ("$in", "1,12", True)],
+)
+def test_label_condition_compares_label_of_link(operator: str, value: str, expected: bool) -> None:
+    condition = {"subject": "label", "field": "table", "operator": operator, "value": value}
+    assert is_started([condition], labels={"table": "12"}) is expected
+    assert not is_started([condition], labels={"campaign": "12"})
+
+
 @pytest.mark.parametrize("field", ["what", FIELD])
 def test_answer_condition_selects_field_by_key_or_id(field: str) -> None:
     condition = {"subject": "answer", "field": field, "operator": "$eq", "value": "Price"}

@@ -141,7 +141,7 @@ def test_complete_demo_forms_set_every_field() -> None:
 def assert_complete(form: dict[str, Any]) -> None:
     shared = {"key", "translations", "postRedirectThreshold"}
     shared |= {"solicitationDelay", "solicitationDelayFrom", "reminderDelay", "opensAt", "closesAt"}
-    shared |= {"saveTaps"}
+    shared |= {"saveTaps", "labels"}
     model = SurveyDefinition if "targets" in form else None
     for name, field in (model.model_fields if model else {}).items():
         if field.alias not in shared:

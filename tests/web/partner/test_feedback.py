@@ -42,6 +42,7 @@ def test_feedback_contains_answers_in_display_order_and_names(answered: Answered
         "language": "en",
         "source": "Survey",
         "rating": 9,
+        "labels": {},
         "redirectTo": REVIEW_PAGE,
         "anonymized": False,
         "partial": False,

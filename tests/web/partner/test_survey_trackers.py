@@ -14,11 +14,14 @@ from admin.services.accounts.settings import change_account_settings
 from admin.services.recount.recount import recount
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.domain.solicitation.links import parse_short_tracker
 from chalicelib.domain.solicitation.sending_errors import MessageRejected, OutcomeUnknown
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.storage import trackers
 from chalicelib.storage.stage_values import stage_secret
 from tests.aws.faults import before_request
@@ -55,6 +58,7 @@ def test_tracker_of_sent_survey_hides_id_until_it_is_answered(own: Reporter) -> 
         "feedbackId": None,
         "id": None,
         "link": None,
+        "labels": {},
     }
 
 
@@ -116,6 +120,28 @@ def test_link_replaces_message_and_is_answered(own: Reporter, client: Client) ->
     assert (answered["id"], answered["link"]) == (tracker_id, None)
     assert answered["answeredAt"]
     assert answered["feedbackId"]
+
+
+def test_first_labels_of_link_are_those_of_its_feedback(own: Reporter) -> None:
+    own.shop.survey(labels={"table": {"maxDigits": 3}, "campaign": {"values": ["spring"]}})
+    purchase = own.report()
+    other = {"table": "1000", "x": ""}
+    invalid = own.post("survey-tracker", purchaseId=purchase["id"], labels=other)
+    assert invalid.errors == [("/labels/table", "not_allowed"), ("/labels/x", "unknown_key")]
+    assert own.tracker(purchase)["state"] == "PENDING"
+    for table in ("12", "13"):
+        response = own.post("survey-tracker", purchaseId=purchase["id"], labels={"table": table})
+        assert (response.status, response.json["labels"]) == (201, {"table": "12"})
+    (listed,) = own.post("survey-tracker/list").json["items"]
+    assert listed["labels"] == {"table": "12"}
+    submission = SurveySubmission(
+        id=own.shop.survey_id,
+        tracker=parse_short_tracker(listed["link"].rpartition("/")[2]),
+        labels={"table": "13", "campaign": "spring"},
+    )
+    feedback = submit_survey(submission, SubmissionMetadata())
+    assert feedback.labels == {"table": "12", "campaign": "spring"}
+    assert feedback.anonymized().labels == {}
 
 
 def test_requests_of_link_stay_within_budget(own: Reporter) -> None:

@@ -4,7 +4,7 @@ First come properties of the feedback, then one column per field, and then the a
 that fit in no column.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
@@ -19,10 +19,11 @@ from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.wording import FormWording
 
-Cell = str | int | float | bool | date | datetime | list[str] | dict[str, list[str]] | None
+Cell = str | int | float | bool | date | datetime | list[str] | Mapping[str, str | list[str]] | None
 """The value of a cell.
 
-A list contains the values of one answer. A dict maps field keys to the values of several answers.
+A list contains the values of one answer. A mapping contains the values of several answers by field
+key, or labels by name.
 """
 
 _MAX_EXACT_DIGITS: Final = 15
@@ -92,6 +93,7 @@ def build_columns(
         Column("customerId", lambda stored: stored.feedback.customer_id),
         Column("purchaseId", lambda stored: stored.feedback.purchase_id),
         Column("trackerId", lambda stored: stored.feedback.tracker_id),
+        Column("labels", lambda stored: stored.feedback.labels or None),
         Column("isTest", lambda stored: stored.is_test),
         Column("isPartial", lambda stored: stored.feedback.is_partial),
     ]

@@ -4,13 +4,14 @@
 // events feedback:opened, feedback:submitted and feedback:closed, which bubble.
 (() => {
   const script = document.currentScript;
-  const { contactForm, survey, title, chrome, popup, close, answers } = script.dataset;
+  const { contactForm, survey, title, chrome, popup, close, answers, labels } = script.dataset;
   const url = new URL(survey ? "survey/page" : "contact-form/page", script.src);
   url.searchParams.set(survey ? "survey" : "id", survey ?? contactForm ?? "");
   for (const name of ["tracker", "store", "brand", "language"]) {
     if (script.dataset[name]) url.searchParams.set(name, script.dataset[name]);
   }
   for (const [key, value] of new URLSearchParams(answers)) url.searchParams.append(`a.${key}`, value);
+  for (const [name, value] of new URLSearchParams(labels)) url.searchParams.append(`l.${name}`, value);
   const report = (name) => script.dispatchEvent(new CustomEvent(`feedback:${name}`, { bubbles: true }));
   const frame = document.createElement("iframe");
   frame.title = title ?? "";

@@ -243,9 +243,8 @@ def exported() -> tuple[list[str], dict[str, Cell]]:
             ("gone", ["x"], "TEXT"),
         )
     ]
-    stored = StoredFeedback(
-        build_feedback(*answers, form_id=FORM, rating=3), None, WorkState.DONE, is_test=True
-    )
+    record = build_feedback(*answers, form_id=FORM, rating=3, labels={"table": "12"})
+    stored = StoredFeedback(record, None, WorkState.DONE, is_test=True)
     account_form = AccountForm("account", FormKind.CONTACT_FORM, form, 1)
     wording = FormWording.of(form)
     earlier = [
@@ -263,7 +262,7 @@ def exported() -> tuple[list[str], dict[str, Cell]]:
 
 def test_export_has_one_column_per_field_in_display_order() -> None:
     titles, cells = exported()
-    assert titles[17:] == [
+    assert titles[18:] == [
         "Topics [topics, several]",
         "Age [age]",
         "Late [late]",
@@ -277,6 +276,7 @@ def test_export_has_one_column_per_field_in_display_order() -> None:
     assert cells["Topics [topics, several]"] == ["Yes", "No"]
     assert cells["Day [day]"] == date(2026, 11, 20)
     assert cells["Late [late]"] is None
+    assert cells["labels"] == {"table": "12"}
     assert cells["otherAnswers"] == {"gone": ["x"]}
     assert cells["otherWording"] == {"age": ["How old?", "-12.5"]}
 
@@ -290,7 +290,7 @@ def test_forms_with_same_labels_have_distinct_columns() -> None:
     ]
     columns = build_columns(forms, Directory.of([]), PARIS, lambda _: FormWording())
     titles = [column.title for column in columns]
-    assert titles[17:19] == ["Contact: Why [why]", "Contact: Why [why] (2)"]
+    assert titles[18:20] == ["Contact: Why [why]", "Contact: Why [why] (2)"]
     assert len(set(titles)) == len(titles)
 
 
