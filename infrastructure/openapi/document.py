@@ -13,6 +13,7 @@ from chalicelib.domain.forms.field_types import AnswerRules, FieldType
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import MAX_KEY
 from chalicelib.domain.solicitation.links import short_tracker
+from chalicelib.domain.solicitation.tokens import MAX_TOKEN
 from chalicelib.web import problems
 from chalicelib.web.json_body import MEDIA_TYPE as JSON
 from chalicelib.web.openapi.operation import OPERATIONS, Operation, model_named, permissions_of
@@ -36,16 +37,18 @@ THANKS: Final = {
 }
 _UUID: Final = {"type": "string", "format": "uuid"}
 _KEY: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[ -~]+$"}
+_TEXT: Final = {"type": "string", "maxLength": 10_240}
+"""Any text. The gateway limits the size of the request line with all headers."""
 _CODE: Final = {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$"}
 _PARAMETERS: Final[dict[str, tuple[Schema, Any]]] = {
-    "language": ({"type": "string"}, "fr"),
+    "language": (_TEXT, "fr"),
     "code": (_CODE, short_tracker(example_id("tracker"))),
-    "token": ({"type": "string"}, "TOKEN"),
-    "digest": ({"type": "string"}, asset_hash("page.js")),
+    "token": ({"type": "string", "maxLength": MAX_TOKEN}, "TOKEN"),
+    "digest": ({"type": "string", "pattern": "^[0-9a-f]{16}$"}, asset_hash("page.js")),
     "name": ({"type": "string", "enum": list(SCRIPTS)}, "page.js"),
     "tag": ({"type": "string", "pattern": "^[a-z-]+$"}, "purchases"),
     "partial": ({"type": "boolean", "default": False}, True),
-    "If-None-Match": ({"type": "string"}, 'W/"3f9c2a7d51e84b06"'),
+    "If-None-Match": (_TEXT, 'W/"3f9c2a7d51e84b06"'),
     IDEMPOTENCY_HEADER: (_KEY, "example-2026-11-20"),
 }
 """Schema and example by name of parameter. Any other parameter is the id of a record."""

@@ -209,6 +209,65 @@ def test_arrays_have_maximum_number_of_items() -> None:
     assert SCHEMAS["StatisticsRequest"]["properties"]["groupBy"]["uniqueItems"]
 
 
+def _inputs() -> Iterator[tuple[str, Json]]:
+    """Yield each schema of what a client sends, with its place."""
+
+    def parts(schema: Json, place: str) -> Iterator[tuple[str, Json]]:
+        if "$ref" in schema:
+            place = schema["$ref"].rpartition("/")[2]
+            if place in seen:
+                return
+            seen.add(place)
+            schema = SCHEMAS[place]
+        yield place, schema
+        for choice in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            yield from parts(choice, place)
+        for name, described in schema.get("properties", {}).items():
+            yield from parts(described, f"{place}.{name}")
+        for name in {"items", "additionalProperties"} & schema.keys():
+            if isinstance(schema[name], dict):
+                yield from parts(schema[name], f"{place}[]")
+
+    seen: set[str] = set()
+    for operation_name, operation in OPERATIONS.items():
+        contents = operation.get("requestBody", {}).get("content", {})
+        for part in (*operation["parameters"], *contents.values()):
+            yield from parts(part["schema"], f"{operation_name} {part.get('name', '')}")
+
+
+LIMITS = {
+    "array": [{"maxItems"}],
+    "integer": [{"minimum", "maximum"}],
+    "number": [{"minimum", "maximum"}],
+    "string": [{"maxLength"}, {"enum"}, {"const"}, {"format"}, {"pattern"}],
+}
+"""The keywords that limit what a client sends, by type. One set of them is enough."""
+
+
+def test_arrays_strings_and_numbers_of_requests_have_limits() -> None:
+    inputs = dict(_inputs())
+    assert len(inputs) > 200
+    unlimited = {
+        place
+        for place, described in inputs.items()
+        for kind, limits in LIMITS.items()
+        if kind in _kinds(described) and not any(names <= described.keys() for names in limits)
+    }
+    assert unlimited == set()
+    honeypots = [inputs[f"{form}Submission.homepage"] for form in ("ContactForm", "Survey")]
+    assert {described["maxLength"] for described in honeypots} == {MAX_SUBMISSION_BYTES}
+
+
+def _kinds(schema: Json) -> list[str]:
+    declared = schema.get("type", [])
+    return [declared] if isinstance(declared, str) else list(declared)
+
+
+def test_document_has_a_licence_and_each_operation_has_one_tag() -> None:
+    assert DOCUMENT["info"]["license"]["name"]
+    assert {len(operation["tags"]) for operation in OPERATIONS.values()} == {1}
+
+
 def test_cursors_are_not_empty() -> None:
     cursors = [described for place, described in _properties() if place.endswith(".cursor")]
     assert len(cursors) > 4
