@@ -3,6 +3,9 @@
 Set BASE_URL, API_KEY and API_SECRET, then run ``python3 feedback_mirror.py FILE [SECONDS]``. The
 program reads all changes since its last run. With SECONDS, it repeats this after so many seconds.
 It needs only the standard library.
+
+Paging ends when ``hasMore`` is false: a cursor is always there. A program that only reads ``items``
+would keep feedback that ``removed`` names, so this one deletes it.
 """
 
 import json
