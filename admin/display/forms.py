@@ -130,9 +130,10 @@ def _condition(condition: Condition, names: Mapping[str, str]) -> str:
     if condition.combination:
         nested = [_condition(each, names) for each in condition.conditions]
         return f"({joined(nested, condition.combination)})"
-    subject = f"answer to {condition.field}" if condition.field else str(condition.subject)
+    what = "answer to" if condition.subject is Subject.ANSWER else str(condition.subject)
+    subject = f"{what} {condition.field}".rstrip()
     value = condition.value
-    if condition.subject not in (Subject.ANSWER, Subject.RATING):
+    if condition.subject not in (Subject.ANSWER, Subject.RATING, Subject.LABEL):
         for known, name in names.items():
             value = value.replace(known, name)
     return f"{subject} {comparison_in_words(condition.operator, value)}"

@@ -37,6 +37,7 @@ from chalicelib.domain.input_errors import (
     out_of_range,
     unknown_reference,
 )
+from chalicelib.domain.workflows.metadata import NAMES as RESERVED_LABELS
 
 Titled = Header | Submission | Thanks | TitlesTranslation
 _EQUALITY_COMPARATORS = (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NIN)
@@ -61,6 +62,8 @@ def form_errors(definition: FormDefinition) -> Iterator[InputError]:
     if opens_at and closes_at and closes_at <= opens_at:
         yield out_of_range("Must be after opensAt.", "closesAt")
     for name, rule in definition.labels.items():
+        if name in RESERVED_LABELS:
+            yield not_allowed("This name is a placeholder of workflows.", "labels", name)
         yield from _label_errors(rule, "labels", name)
     yield from _name_errors("fields", definition.fields, references.fields)
     yield from _name_errors("fieldGroups", definition.field_groups, references.groups)

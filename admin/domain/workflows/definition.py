@@ -1,6 +1,6 @@
 """Parse the definition of a workflow and build the workflow to save."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -12,6 +12,7 @@ from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.comparison import Combination, Comparator, as_number, parse_list
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import RecordTooLarge
+from chalicelib.domain.forms.labels import MAX_LABEL
 from chalicelib.domain.ids import derived_id, parse_id
 from chalicelib.domain.input_errors import (
     InputError,
@@ -26,8 +27,10 @@ from chalicelib.domain.schema import (
     Input,
     format_timestamp,
 )
+from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID
 from chalicelib.domain.webhooks.headers import header_errors
 from chalicelib.domain.webhooks.url import InvalidWebhookUrl, parse_webhook_url
+from chalicelib.domain.workflows.metadata import NAMES, names_in
 from chalicelib.domain.workflows.workflow import (
     MAX_ATTEMPTS,
     Action,
@@ -36,7 +39,7 @@ from chalicelib.domain.workflows.workflow import (
     Subject,
     Workflow,
     combination_of,
-    example_body,
+    raw_body,
 )
 
 MAX_ACTIONS: Final = 20
@@ -57,6 +60,8 @@ _MAX_DEPTH: Final = 5
 _MAX_HEADERS: Final = 50
 _MAX_METADATA: Final = 500
 MAX_BODY_BYTES: Final = 200_000
+_LONGEST_VALUE: Final = "\0" * MAX_LABEL
+"""The value of a placeholder that has the longest JSON."""
 
 
 class ConditionDefinition(Input):
@@ -104,7 +109,8 @@ class ActionDefinition(Input):
     metadata: dict[str, str] = Field(
         default={},
         max_length=_MAX_METADATA,
-        description="Data that each webhook of the action contains.",
+        description="Data that each webhook of the action contains, with placeholders such as"
+        " `{rating}`.",
     )
     attempts: int = Field(
         default=MAX_ATTEMPTS,
@@ -144,6 +150,7 @@ def parse_workflow_definition(
     definition: Any,
     directory: Directory | None = None,
     others: Iterable[Workflow] = (),
+    labels: Callable[[], Collection[str]] | None = None,
     *,
     allow_private: bool = False,
 ) -> WorkflowDefinition:
@@ -153,6 +160,8 @@ def parse_workflow_definition(
         directory: the account's brands and stores. If it is None, the ids of brands and stores in
             conditions are not checked for existence.
         others: the account's workflows, which may include the saved version of this workflow.
+        labels: returns the names of the labels that the account's forms declare. If it is None, the
+            names of placeholders are not checked.
         allow_private: whether plain http and private addresses are allowed.
 
     Raises:
@@ -164,6 +173,8 @@ def parse_workflow_definition(
         yield from _uniqueness_errors(workflow, others)
         for position, action in enumerate(workflow.actions):
             yield from _action_errors(workflow, action, allow_private, "actions", position)
+            if labels:
+                yield from _placeholder_errors(action, labels, "actions", position, "metadata")
 
     return parse_and_validate(definition, WorkflowDefinition, rule_errors)
 
@@ -324,12 +335,30 @@ def _action_errors(
     body_workflow = Workflow(
         id=workflow.id, name=workflow.name, actions=(), created_at="", updated_at=""
     )
-    if len(example_body(body_workflow, _action(workflow, action))) > MAX_BODY_BYTES:
+    body = raw_body(
+        body_workflow,
+        _action(workflow, action),
+        TEST_FEEDBACK_ID,
+        TEST_FEEDBACK_ID,
+        lambda _: _LONGEST_VALUE,
+    )
+    if len(body) > MAX_BODY_BYTES:
         yield InputError(
             json_pointer(*path, "metadata"),
             "too_large",
             f"The webhook body must be at most {MAX_BODY_BYTES} bytes.",
         )
+
+
+def _placeholder_errors(
+    action: ActionDefinition, labels: Callable[[], Collection[str]], *path: str | int
+) -> Iterator[InputError]:
+    for key, text in action.metadata.items():
+        for name in names_in(text):
+            if name not in NAMES and name not in labels():
+                names = ", ".join(f"{{{known}}}" for known in (*NAMES, *sorted(labels())))
+                detail = f"Unknown placeholder {{{name}}}. Use {names}, or {{{{ for a brace."
+                yield InputError(json_pointer(*path, key), "unknown_placeholder", detail)
 
 
 def url_error(url: str, *, allow_private: bool) -> str | None:

@@ -185,6 +185,7 @@ def _build_workflow(
         definition,
         references.directory(account_id),
         workflows.values(),
+        lambda: references.labels(account_id),
         allow_private=settings().private_webhooks,
     )
     workflows[parsed.id] = built = build_workflow(parsed, clock.now(), earlier)

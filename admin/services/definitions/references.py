@@ -45,6 +45,12 @@ class StoredResources:
         """Return the account's workflows."""
         return list_for_account(account_id, consistent=True)
 
+    @cache  # noqa: B019
+    def labels(self, account_id: str) -> frozenset[str]:
+        """Return the names of the labels that the account's forms declare."""
+        forms = (form for kind in FormKind for form in list_forms(account_id, kind))
+        return frozenset(name for form in forms for name in form.saved.labels)
+
 
 class RunReferences:
     """Look up resources that are stored, or defined in the same run of ``load``."""
@@ -66,6 +72,16 @@ class RunReferences:
             if account == account_id and resource_id and kind in _PLACE_KINDS
         ]
         return Directory.of((*self.stored.directory(account_id).places, *defined))
+
+    def labels(self, account_id: str) -> frozenset[str]:
+        """Return the names of the labels of forms that are stored, or defined in the run."""
+        defined = (
+            name
+            for (account, kind, _), definition in self._defined.items()
+            if account == account_id and kind in FORM_KINDS
+            for name in definition.content.get("labels") or ()
+        )
+        return self.stored.labels(account_id).union(defined)
 
     def workflows(self, account_id: str) -> dict[str, Workflow]:
         """Return the account's workflows by id: those that are stored, and those that were built.

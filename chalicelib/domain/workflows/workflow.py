@@ -1,7 +1,7 @@
 """Workflows: conditions that feedback must satisfy, and actions that send webhooks."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -12,6 +12,7 @@ from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import Choice, Resource, TimestampText
 from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID, Execution, ExecutionState
+from chalicelib.domain.workflows.metadata import fill, values_of
 
 EVENT: Final = "workflow.action.webhook"
 MAX_ATTEMPTS: Final = 8
@@ -157,7 +158,7 @@ def new_execution(
     The execution's id is derived from the ids of the feedback, the workflow and the action.
     """
     record_id, context_id = execution_id(workflow, action, feedback), feedback.context_id
-    body = raw_body(workflow, action, feedback.id, context_id)
+    body = raw_body(workflow, action, feedback.id, context_id, values_of(feedback))
     return _execution(feedback.account_id, workflow, action, record_id, feedback.id, body, now)
 
 
@@ -189,21 +190,28 @@ def execution_id(workflow: Workflow, action: Action, feedback: Feedback) -> str:
     return derived_id("execution", feedback.id, workflow.id, action.id)
 
 
-def raw_body(workflow: Workflow, action: Action, feedback_id: str, context_id: str) -> bytes:
-    """Return the request body of a webhook: the bytes to sign and send."""
+def raw_body(
+    workflow: Workflow,
+    action: Action,
+    feedback_id: str,
+    context_id: str,
+    value_of: Callable[[str], str] = lambda _: "",
+) -> bytes:
+    """Return the request body of a webhook: the bytes to sign and send.
+
+    Args:
+        value_of: returns the value of a placeholder in the metadata. By default, all are empty.
+    """
     body: dict[str, Any] = {
         "event": EVENT,
         "workflow": {"id": workflow.id, "name": workflow.name},
         "action": {"id": action.id, "key": action.key, "description": action.description},
         "feedback": {"id": feedback_id, "contextId": context_id},
-        "metadata": action.metadata,
+        "metadata": fill(action.metadata, value_of),
     }
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def example_body(workflow: Workflow, action: Action) -> bytes:
-    """Return the request body of a test webhook. Its feedback ids contain only zeros.
-
-    The body has the same size for all feedback.
-    """
+    """Return the request body of a test webhook. Its feedback ids contain only zeros."""
     return raw_body(workflow, action, TEST_FEEDBACK_ID, TEST_FEEDBACK_ID)

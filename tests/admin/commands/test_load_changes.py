@@ -418,3 +418,23 @@ def test_opening_time_without_offset_is_in_time_zone_of_account(
     shown = exported("survey", seeded.survey_id)
     assert shown["opensAt"] == "2026-11-30T23:00:00.000Z"
     assert shown["closesAt"] == "2026-12-24T17:00:00.000Z"
+
+
+def test_placeholder_is_label_of_stored_form_or_of_form_in_same_run(
+    file: Path, seeded: SeededAccount
+) -> None:
+    workflow = {
+        "kind": "workflow",
+        "id": new_id(),
+        "name": "Tables",
+        "actions": [ACTION | {"metadata": {"where": "table {table}, {rating}"}}],
+    }
+    form = exported("form", seeded.contact_form_id)
+    labelled = form | {"labels": {"table": {"maxDigits": 2}}}
+    file.write_text(json.dumps([workflow, form]))
+    result = run("definition", "load", file, "--account", seeded.account_id, "--yes")
+    assert (result.exit_code, "{table}" in result.stderr) == (1, True)
+    file.write_text(json.dumps([workflow, labelled]))
+    assert run("definition", "load", file, "--account", seeded.account_id, "--yes").exit_code == 0
+    changed = workflow | {"name": "All tables"}
+    assert load(file, changed, seeded, "--yes").exit_code == 0

@@ -44,6 +44,13 @@ def test_name_of_label_is_checked(name: str, is_valid: bool) -> None:
     assert errors == ([] if is_valid else [(f"/labels/{name}", "invalid")])
 
 
+@pytest.mark.parametrize("name", ["rating", "store", "form", "language"])
+def test_label_does_not_have_name_of_other_placeholder(name: str) -> None:
+    rule = {"maxDigits": 2}
+    assert contact_form_errors(labels={name: rule}) == [(f"/labels/{name}", "not_allowed")]
+    assert contact_form_errors(labels={name.upper(): rule}) == []
+
+
 @pytest.mark.parametrize(("count", "errors"), [(10, []), (11, [("/labels", "too_many")])])
 def test_form_has_at_most_ten_labels(count: int, errors: list[tuple[str, str]]) -> None:
     labels = {f"x{number}": {"maxDigits": 2} for number in range(count)}

@@ -7,8 +7,13 @@ import pytest
 
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.ids import derived_id
-from chalicelib.domain.workflows.workflow import raw_body, reactions
-from tests.domain.workflows.factories import action_definition, feedback, workflow
+from chalicelib.domain.workflows.workflow import (
+    example_body,
+    new_execution,
+    raw_body,
+    reactions,
+)
+from tests.domain.workflows.factories import NOW, action_definition, feedback, workflow
 
 FORM, BRAND, STORE, FIELD = (derived_id(name) for name in ("form", "brand", "store", "field"))
 
@@ -93,6 +98,44 @@ def test_workflow_without_conditions_starts_for_all_feedback_unless_disabled() -
         (on.id, "a"),
         (on.id, "b"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{rating}/10 at {store}", f"9/10 at {STORE}"),
+        ("{form} {language}", f"{FORM} fr"),
+        ("{table}{table}", "1212"),
+        ("[{gone}]", "[]"),
+        ("{{rating} {{{rating}", "{rating} {9"),
+        ('{"a": {"b": 1}}', '{"a": {"b": 1}}'),
+        ("{rating {} }", "{rating {} }"),
+    ],
+)
+def test_placeholders_of_metadata_are_filled(text: str, expected: str) -> None:
+    started = workflow(actions=[action_definition(metadata={"{rating}": text})])
+    submitted = feedback(form_id=FORM, store_id=STORE, rating=9, labels={"table": "12"})
+    execution = new_execution(started, started.actions[0], submitted, NOW)
+    assert json.loads(execution.body)["metadata"] == {"{rating}": expected}
+
+
+def test_placeholder_without_value_is_empty() -> None:
+    metadata = {"all": "{rating}{store}{table}", "language": "{language}"}
+    started = workflow(actions=[action_definition(metadata=metadata)])
+    submitted = feedback(rating=None, store_id=None)
+    execution = new_execution(started, started.actions[0], submitted, NOW)
+    assert json.loads(execution.body)["metadata"] == {"all": "", "language": "fr"}
+    assert json.loads(example_body(started, started.actions[0]))["metadata"] == {
+        "all": "",
+        "language": "",
+    }
+
+
+def test_value_with_placeholder_is_not_filled_again() -> None:
+    started = workflow(actions=[action_definition(metadata={"x": "{campaign}"})])
+    submitted = feedback(rating=9, labels={"campaign": "{rating}"})
+    execution = new_execution(started, started.actions[0], submitted, NOW)
+    assert json.loads(execution.body)["metadata"] == {"x": "{rating}"}
 
 
 def test_webhook_body_matches_contract() -> None:

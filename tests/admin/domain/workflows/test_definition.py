@@ -11,8 +11,9 @@ from admin.domain.workflows.definition import (
     parse_workflow_definition,
 )
 from chalicelib.domain.errors import InvalidInput, RecordTooLarge
+from chalicelib.domain.forms.labels import MAX_LABEL
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.workflows.workflow import raw_body
+from chalicelib.domain.workflows.workflow import new_execution, raw_body
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOWHERE, STORE
 from tests.domain.workflows.factories import (
     NOW,
@@ -133,6 +134,36 @@ def test_webhook_body_over_its_size_limit_is_rejected() -> None:
     )
     workflow(actions=document(remaining))
     assert errors_of(actions=document(remaining + 1)) == [("/actions/0/metadata", "too_large")]
+
+
+def test_placeholder_counts_with_its_longest_value() -> None:
+    def document(length: int) -> list[Any]:
+        return [action_definition(metadata={"note": "{table}" + "x" * length})]
+
+    (action,) = workflow(actions=document(0)).actions
+    empty = raw_body(workflow(actions=document(0)), action, new_id(), new_id())
+    longest = feedback(labels={"table": "\0" * MAX_LABEL})
+    remaining = MAX_BODY_BYTES - len(empty) - 6 * MAX_LABEL
+    saved = workflow(actions=document(remaining))
+    assert len(new_execution(saved, saved.actions[0], longest, NOW).body) == MAX_BODY_BYTES
+    assert errors_of(actions=document(remaining + 1)) == [("/actions/0/metadata", "too_large")]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [("{rating} {store} {form} {language}", True), ("{table}", True), ("{{email}", True),
+     ("{email}", False), ("{Rating}", False), ("{answer}", False), ('{"a": 1}', True)],
+)  # fmt: skip
+def test_unknown_placeholder_is_rejected(text: str, is_valid: bool) -> None:
+    document = workflow_definition(actions=[action_definition(metadata={"a/b": text})])
+    if is_valid:
+        parse_workflow_definition(document, labels=lambda: ["table"])
+        return
+    with pytest.raises(InvalidInput) as caught:
+        parse_workflow_definition(document, labels=lambda: ["table"])
+    (error,) = caught.value.errors
+    assert (error.pointer, error.code) == ("/actions/0/metadata/a~1b", "unknown_placeholder")
+    assert "{language}, {table}, or {{" in error.detail
 
 
 def test_action_id_used_by_another_workflow_is_rejected() -> None:
