@@ -44,8 +44,9 @@ _JSON_ESCAPES: Final = {code: f"\\u{code:04x}" for code in _VISIBLE_CONTROLS if 
 
 _MIN_TEXT: Final = 8
 """The least width of a column that is cut."""
-_CUT: Final = re.compile(r" |(?![0-9a-f-]+$)\S{37}")
-"""Texts that can be cut: several words, or a word that is longer than an id, such as a URL."""
+_CUT: Final = re.compile(r"(?!\d{4}-\d\d-\d\d \d\d:\d\d$)(.* |(?![0-9a-f-]+$)\S{37})")
+"""Texts that can be cut: several words that are no time, or a word that is longer than an id, such
+as a URL."""
 
 _prints_json = False
 _prints_wide = False
@@ -162,7 +163,7 @@ def _narrow(table: Table, excess: int, *, wraps: bool) -> bool:
         words = [cell_len(word) for cell in cells for word in cell.split()]
         column.width = max(cell_len(line) for cell in cells for line in cell.split("\n"))
         column.no_wrap = not wraps
-        if any(_CUT.search(cell) for cell in cells[1:]):
+        if any(_CUT.match(cell) for cell in cells[1:]):
             least = max(words) if wraps else max(cell_len(cells[0]), _MIN_TEXT)
             texts.append((max(column.width - least, 0), column))
     spare = sum(slack for slack, _ in texts) - max(excess, 0)

@@ -22,6 +22,7 @@ from admin.options import (
     name_option,
     parse_time,
     report_language,
+    show_times_of,
 )
 from admin.services.accounts.settings import current_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
@@ -387,7 +388,9 @@ def show_feedback(feedback: FeedbackArgument) -> None:
 
     Cost: at most seven AWS requests.
     """
-    show_description(describe_feedback(feedback))
+    description = describe_feedback(feedback)
+    show_times_of(description.stored.feedback.account_id)
+    show_description(description)
 
 
 @app.command("mark-test", epilog=example("feedback mark-test ID", "feedback mark-test ID --undo"))

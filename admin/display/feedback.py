@@ -52,7 +52,7 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
             ]
             for stored in found
         ],
-        wide=["Form", "Language", "Labels", "Test", "Partial"],
+        wide=["Store", "Form", "Language", "Labels", "Test", "Partial"],
     )
 
 

@@ -199,15 +199,17 @@ def test_long_text_is_wrapped_between_words(
     assert " ".join(" ".join(lines).split()).count("waiting time was long.") == 4
 
 
-@pytest.mark.parametrize("columns", [59, 60, 80, 130])
+@pytest.mark.parametrize("columns", [76, 80, 130])
 def test_list_has_one_line_per_record_that_fits_and_keeps_ids(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     url = f"https://hooks.example.com/{'a' * 80}"
-    show_table(["Id", "Comment", "URL"], [[id_, "We waited too long. " * 9, url] for id_ in IDS])
+    rows = [[id_, "2026-11-20 10:05", "We waited too long. " * 9, url] for id_ in IDS]
+    show_table(["Id", "Created", "Comment", "URL"], rows)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["Id", *IDS]
+    assert all("2026-11-20 10:05" in line for line in lines[1:])
     assert max(map(len, lines)) <= columns
     assert "We w" in lines[1]
     assert "https:" in lines[1]
