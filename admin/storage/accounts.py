@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.changes import AccountChange
@@ -15,7 +13,7 @@ from chalicelib.storage.dynamodb.table import (
     read_with_response,
     time_of,
 )
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, transaction
 
 
 def save(account: Account) -> None:
@@ -81,7 +79,7 @@ def find_newest_webhook_secret(account_id: str) -> str | None:
 
 
 def replace_newest_webhook_secret(
-    write: TransactWrite, account_id: str, current: str | None, new: str
+    write: Rows, account_id: str, current: str | None, new: str
 ) -> None:
     """Store the sort key of the account's new webhook secret, in this transaction.
 

@@ -11,10 +11,8 @@ from chalicelib.storage.customers import (
     in_order,
 )
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import (
-    retry_on_contention,
-    transaction,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 
 def replace(

@@ -2,14 +2,13 @@
 
 from datetime import datetime
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain.feedback.stored import StoredFeedback
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.feedback import FeedbackRow, is_unchanged
 
 
 def set_test(
-    write: TransactWrite,
+    write: Rows,
     stored: StoredFeedback,
     entry_number: int,
     now: datetime,
@@ -27,7 +26,7 @@ def set_test(
     write.update(FeedbackRow(stored.feedback.id), marked, is_unchanged(stored))
 
 
-def delete(write: TransactWrite, stored: StoredFeedback) -> None:
+def delete(write: Rows, stored: StoredFeedback) -> None:
     """Delete a feedback record in this transaction.
 
     The transaction fails if the record has changed since it was loaded.

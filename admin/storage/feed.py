@@ -12,14 +12,9 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.table import read_together
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    create,
-    retry_on_contention,
-    transaction,
-    try_write,
-)
+from chalicelib.storage.dynamodb.table import Key, read_together
+from chalicelib.storage.dynamodb.transactions import create, retry_on_contention, try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.feedback_changes import (
     HEAD,
@@ -112,4 +107,4 @@ def _remove_marks(account_id: str, entries: Sequence[Entry]) -> None:
                 write.update(row, FeedbackChangeRow.changes(numbers_rows=None))
                 for each in behind:
                     unchanged = FeedbackRow.has(entry_number=numbers[each])
-                    write.condition_check(FeedbackRow, each, condition=unchanged)
+                    write.condition_check(Key(FeedbackRow, each), unchanged)

@@ -13,7 +13,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.storage import account_changes, counters, lists
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
+from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.forms import DOCUMENT, SUMMARY, VERSION, FormTable, StoredForm
 
 

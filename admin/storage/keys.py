@@ -9,14 +9,14 @@ from chalicelib.storage import account_changes
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.credentials import LAST_USE, CredentialRow, build_credential
 from chalicelib.storage.dynamodb.table import read_together
-from chalicelib.storage.dynamodb.transactions import put_new, transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 
 def create(credential: Credential, change: AccountChange) -> None:
     """Create a credential and store the change for the audit, in one transaction."""
     values = vars(credential) | {"permissions": set(credential.permissions)}
     with transaction() as write:
-        put_new(write, CredentialRow, values)
+        write.put_new(CredentialRow, values)
         account_changes.add(write, credential.account_id, [change])
 
 

@@ -11,7 +11,7 @@ from chalicelib.domain.paging import block_of
 from chalicelib.storage import counters
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.forms import SUMMARY, FormTable
 from chalicelib.storage.lists import at_position, block_key
 

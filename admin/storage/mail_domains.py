@@ -11,7 +11,7 @@ from pynamodb.attributes import UnicodeAttribute
 from admin.domain.mail_domain import last_labels
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 
 class MailDomainRow(Table):

@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Place
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.places import PlaceRow
 
 

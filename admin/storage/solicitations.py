@@ -12,7 +12,8 @@ from chalicelib.domain.solicitation.solicitation import (
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.table import read_together
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.solicitations import WORK, SolicitationRow, build_solicitation
 
 _FILTERED_PAGE_SIZE: Final = 1_000

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pynamodb.transactions import TransactWrite
-
 from admin.domain.lifting import LIFTABLE_REASONS
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage import account_changes, contacts
 from chalicelib.storage.contacts import SUPPRESSED, ContactRow, remove_suppression
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.suppressions import change_first
 
 
@@ -27,7 +26,7 @@ def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountCh
     key, at = contacts.contact_key(contact_hash), change.changed_at
     values = {"email_bounced": False} if channel is Channel.EMAIL else {}
 
-    def add_writes(write: TransactWrite, further: Mapping[str, Any]) -> None:
+    def add_writes(write: Rows, further: Mapping[str, Any]) -> None:
         _lift(write, key, channel, change.operator, at, further)
         account_changes.add(write, account_id, [change])
 
@@ -35,7 +34,7 @@ def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountCh
 
 
 def _lift(
-    write: TransactWrite,
+    write: Rows,
     key: str,
     channel: Channel,
     operator: str,

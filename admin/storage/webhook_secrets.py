@@ -7,7 +7,8 @@ from chalicelib.domain.accounts.account import KEPT_AFTER_REPLACEMENT
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.webhook_secrets import WebhookSecretRow
 
 
@@ -42,7 +43,7 @@ def save(
         if newest and newest != start and newest not in stored:
             # The rows of a transaction become visible one by one, so the newest row may be missing.
             is_absent = WebhookSecretRow.secret.does_not_exist()
-            write.condition_check(WebhookSecretRow, account_id, newest, is_absent)
+            write.condition_check(Key(WebhookSecretRow, account_id, newest), is_absent)
         write.save(WebhookSecretRow(account_id, start, secret=secret))
         for row in scheduled:
             write.delete(row)

@@ -10,12 +10,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    retry_on_contention,
-    transaction,
-    try_write,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.workflows import WorkflowRow
 
 

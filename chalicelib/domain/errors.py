@@ -184,6 +184,10 @@ class Unavailable(FeedbackError):
         self.retry_after = retry_after
 
 
+class NoResponse(Unavailable):
+    """The database did not respond to a request, which may still have taken effect."""
+
+
 class Blocked(Unavailable):
     """A state prevents the operation, and no other process is changing this state.
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
 from chalicelib.storage.dynamodb.table import Table
-from chalicelib.storage.dynamodb.transactions import put_new
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 class AccountChangeRow(Table):
@@ -25,7 +24,7 @@ class AccountChangeRow(Table):
     new = JsonAttribute()
 
 
-def add(write: TransactWrite, account_id: str, changes: Iterable[AccountChange]) -> None:
+def add(write: Rows, account_id: str, changes: Iterable[AccountChange]) -> None:
     """Record who changed the settings of an account, in this transaction."""
     for change in changes:
         values = {
@@ -35,4 +34,4 @@ def add(write: TransactWrite, account_id: str, changes: Iterable[AccountChange])
             "old": change.old,
             "new": change.new,
         }
-        put_new(write, AccountChangeRow, values)
+        write.put_new(AccountChangeRow, values)

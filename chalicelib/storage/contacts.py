@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
@@ -30,8 +29,8 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     optional,
 )
-from chalicelib.storage.dynamodb.table import fields_of, read_together
-from chalicelib.storage.dynamodb.transactions import CONDITION_FAILED, Contention, transaction
+from chalicelib.storage.dynamodb.table import Key, fields_of, read_together
+from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_values import stage_secret
@@ -142,11 +141,11 @@ def confirm_erasures(found: Collection[Contact]) -> None:
         with transaction() as write:
             for contact in group:
                 is_same = ContactRow.has(erased_at=contact.erased_at)
-                write.condition_check(ContactRow, contact.key, condition=is_same)
+                write.condition_check(Key(ContactRow, contact.key), is_same)
 
 
 def suppress(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     key: str,
     channel: Channel,
@@ -172,9 +171,7 @@ def suppress(
     _change(write, key, account_id=account_id, expires_at=None, **suppression, **further)
 
 
-def opt_out(
-    write: TransactWrite, account_id: str, key: str, channel: Channel, at: datetime
-) -> None:
+def opt_out(write: Rows, account_id: str, key: str, channel: Channel, at: datetime) -> None:
     """Suppress a channel of a contact at the request of a partner, in this transaction.
 
     The transaction fails if the channel is suppressed already; see `failed_conditions`.
@@ -187,13 +184,13 @@ def opt_out(
 def failed_conditions(contention: Contention) -> set[str]:
     """Return the keys of the contacts whose conditions failed in a transaction."""
     return {
-        failed["Key"]["key"]["S"]
-        for failed, code in contention.failed_writes
-        if code == CONDITION_FAILED and failed["TableName"] == ContactRow.table_name()
+        failed.key.hash_key
+        for failed in contention.failures
+        if failed.reason == CONDITION_FAILED and failed.key.model is ContactRow
     }
 
 
-def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime) -> None:
+def lift_opt_out(write: Rows, key: str, channel: Channel, at: datetime) -> None:
     """Remove a partner's opt-out of a contact in this transaction.
 
     The transaction fails if the contact is not suppressed, or is suppressed for another reason.
@@ -203,7 +200,7 @@ def lift_opt_out(write: TransactWrite, key: str, channel: Channel, at: datetime)
 
 
 def remove_suppression(
-    write: TransactWrite,
+    write: Rows,
     key: str,
     channel: Channel,
     at: datetime,
@@ -265,7 +262,7 @@ def find_further_customers(pointer: ContactPointer) -> FurtherCustomers | None:
 
 
 def record_progress(
-    write: TransactWrite, further: FurtherCustomers, after: str | None, now: datetime
+    write: Rows, further: FurtherCustomers, after: str | None, now: datetime
 ) -> None:
     """Store in this transaction that customers of a contact are changed.
 
@@ -285,7 +282,7 @@ def record_progress(
 
 
 def record_erasure(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     keys: Mapping[Channel, str],
     pair_key: str | None,
@@ -306,13 +303,13 @@ def record_erasure(
         _change(write, pair_key, **erased)
 
 
-def delete(write: TransactWrite, key: str) -> None:
+def delete(write: Rows, key: str) -> None:
     """Delete a contact in this transaction."""
     write.delete(ContactRow(key))
 
 
 def record_solicitation(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     contacts: Iterable[Contact],
     scopes: Iterable[str],
@@ -333,9 +330,7 @@ def record_solicitation(
         _change(write, contact.key, ContactRow.has(revision=contact.revision or None), **values)
 
 
-def _change(
-    write: TransactWrite, key: str, condition: Condition | None = None, **values: Any
-) -> None:
+def _change(write: Rows, key: str, condition: Condition | None = None, **values: Any) -> None:
     """Set or remove attributes of a contact in this transaction, and increment its revision."""
     actions = [*ContactRow.changes(**values), ContactRow.revision.add(1)]
     write.update(ContactRow(key), actions, condition)

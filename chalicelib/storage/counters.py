@@ -25,10 +25,10 @@ from zlib import crc32
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.table import Table, account_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
 SHARDS: Final = 16
@@ -105,7 +105,7 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
 
 
 def increment_total(
-    transaction: TransactWrite,
+    transaction: Rows,
     account_id: str,
     kind: Listed,
     read: int,
@@ -142,7 +142,7 @@ def erasures_of(counter: CounterRow | None) -> tuple[int, datetime | None]:
     return (counter.erasures or 0, counter.erased_at) if counter else (0, None)
 
 
-def mark_erasure(write: TransactWrite, account_id: str, at: datetime) -> None:
+def mark_erasure(write: Rows, account_id: str, at: datetime) -> None:
     """Store in this transaction that a customer is erased. Concurrent imports read again."""
     write.update(
         CounterRow(account_id, Listed.CUSTOMERS.value),
@@ -150,9 +150,7 @@ def mark_erasure(write: TransactWrite, account_id: str, at: datetime) -> None:
     )
 
 
-def count(
-    write: TransactWrite, account_id: str, kind: Counted, record_id: str, by: int = 1
-) -> None:
+def count(write: Rows, account_id: str, kind: Counted, record_id: str, by: int = 1) -> None:
     """Add ``by`` to the number of the account's records of this kind in this transaction.
 
     Args:

@@ -7,13 +7,12 @@ another pair, the row passes to the next oldest customer with the pair.
 from dataclasses import dataclass
 from typing import Any
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.storage import customers
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow
-from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.table import Key, account_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Release:
             return self.next_holder.id
         return self.holder if self.holder != self.customer_id else None
 
-    def add_to(self, write: TransactWrite, *, checks_holder: bool = True) -> None:
+    def add_to(self, write: Rows, *, checks_holder: bool = True) -> None:
         """Add the writes of the row to a transaction. The transaction fails if a row has changed.
 
         Args:
@@ -58,7 +57,7 @@ class Release:
         if self.next_holder and checks_holder:
             key = account_key(self.account_id, self.next_holder.id)
             has_pair = customers.has_same_addresses(self.next_holder)
-            write.condition_check(CustomerRow, key, condition=has_pair)
+            write.condition_check(Key(CustomerRow, key), has_pair)
 
 
 def plan_release(account_id: str, customer: Any) -> Release:
@@ -108,7 +107,7 @@ def plan(account_id: str, earlier: Customer, changed: Customer) -> Change:
     return Change(account_id, earlier, changed, release, taken)
 
 
-def save(write: TransactWrite, change: Change) -> None:
+def save(write: Rows, change: Change) -> None:
     """Change the fields of a customer that differ, in this transaction.
 
     The transaction fails if the customer or a row of a pair has changed since it was loaded.

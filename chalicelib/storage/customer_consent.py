@@ -4,17 +4,17 @@ from collections.abc import Collection
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.storage.customers import CustomerRow, has_same_addresses
-from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.table import Key, account_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 def confirm_recipient(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     customer: Customer,
     channel: Channel,
@@ -34,17 +34,17 @@ def confirm_recipient(
     if revoked_optins:
         turn_optins_off(write, account_id, customer, revoked_optins, accepts)
     else:
-        write.condition_check(CustomerRow, account_key(account_id, customer.id), condition=accepts)
+        write.condition_check(Key(CustomerRow, account_key(account_id, customer.id)), accepts)
 
 
-def confirm_addresses(write: TransactWrite, account_id: str, customer: Customer) -> None:
+def confirm_addresses(write: Rows, account_id: str, customer: Customer) -> None:
     """Check in this transaction that a customer exists and that no address has changed."""
     key = account_key(account_id, customer.id)
-    write.condition_check(CustomerRow, key, condition=has_same_addresses(customer))
+    write.condition_check(Key(CustomerRow, key), has_same_addresses(customer))
 
 
 def turn_optins_off(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     customer: Customer,
     channels: Collection[Channel],
@@ -92,7 +92,7 @@ def find_values_with_contact(
 
 
 def change_with_address(
-    write: TransactWrite, key: str, channel: Channel, contact_hash: str, **values: Any
+    write: Rows, key: str, channel: Channel, contact_hash: str, **values: Any
 ) -> None:
     """Set attributes of a customer in this transaction.
 

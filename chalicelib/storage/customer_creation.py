@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
@@ -25,13 +23,8 @@ from chalicelib.storage.customers import (
     pair_row_keys,
 )
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import (
-    CONDITION_FAILED,
-    Contention,
-    put_new,
-    retry_on_contention,
-    transaction,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 from chalicelib.storage.erasures import ErasureRow
 
 MAX_ASSIGNED: Final = 99
@@ -167,7 +160,7 @@ def _add_all(
     added: Mapping[tuple[str, str | None], Customer],
     totals: Mapping[str, int],
     origin: Mapping[str, Any] | None = None,
-    also: Callable[[TransactWrite], object] = lambda _: None,
+    also: Callable[[Rows], object] = lambda _: None,
 ) -> set[str]:
     """Add the customers in one transaction. Return the accounts whose customers have no position.
 
@@ -201,7 +194,7 @@ def _add_all(
         except Contention as contention:
             if not listed or not contention.is_only_on(CounterRow):
                 raise
-            contended = {sent["Key"]["account_id"]["S"] for sent, _ in contention.failed_writes}
+            contended = {failed.key.hash_key for failed in contention.failures}
             listed = {key: listed[key] for key in listed.keys() - contended} if is_first else {}
             is_first = False
         else:
@@ -214,7 +207,7 @@ def insert(
     total: int | None,
     first_of_pair: str | None,
     origin: Mapping[str, Any] | None = None,
-    also: Callable[[TransactWrite], object] = lambda _: None,
+    also: Callable[[Rows], object] = lambda _: None,
 ) -> bool:
     """Add a customer. Return True if it has a position, False if the counter is contended.
 
@@ -287,11 +280,11 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
                     is_waiting = CustomerRow.has(key=key, position=None)
                     write.update(CustomerRow(key), actions, is_waiting)
         except Contention as contention:
-            for failed, reason in contention.failed_writes:
-                if failed["TableName"] != CustomerRow.table_name():
+            for failed in contention.failures:
+                if failed.key.model is not CustomerRow:
                     read = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
-                elif reason == CONDITION_FAILED:
-                    waiting.remove(failed["Key"]["key"]["S"])
+                elif failed.reason == CONDITION_FAILED:
+                    waiting.remove(failed.key.hash_key)
             raise
         return read + len(waiting)
 
@@ -299,7 +292,7 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
 
 
 def add(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     customer: Customer,
     position: int | None,
@@ -324,10 +317,10 @@ def add(
             "work_shard": shard_of(account_id, customer.id, "customer"),
             "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
         }
-    put_new(write, CustomerRow, {**attributes, **listing, **(origin or {})})
+    write.put_new(CustomerRow, {**attributes, **listing, **(origin or {})})
     if first_of_pair:
         key = account_key(account_id, first_of_pair)
-        put_new(write, CustomerPairRow, {"key": key, "customer_id": customer.id})
+        write.put_new(CustomerPairRow, {"key": key, "customer_id": customer.id})
 
 
 def _milliseconds(timestamp: datetime) -> int:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Blocked
 from chalicelib.domain.paging import block_of
@@ -19,7 +17,7 @@ from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customer_changes import Release, plan_release
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import Contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def plan(account_id: str, customer_id: str, now: datetime) -> Deletion | None:
     return Deletion(account_id, row, total, last, plan_release(account_id, row))
 
 
-def delete(write: TransactWrite, deletion: Deletion) -> None:
+def delete(write: Rows, deletion: Deletion) -> None:
     """Delete a customer in this transaction.
 
     The transaction fails if one of the rows has changed since `plan` read it.

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
@@ -26,7 +25,8 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, including, index
-from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import due_index
 
 _PAIR_CANDIDATES: Final = 10
@@ -125,11 +125,11 @@ class PairHolder(NamedTuple):
     row_key: str | None
 
 
-def confirm_holder(write: TransactWrite, holder: PairHolder) -> None:
+def confirm_holder(write: Rows, holder: PairHolder) -> None:
     """Check in this transaction that the row of a pair still names the same customer."""
     if holder.row_key:
         is_same = CustomerPairRow.customer_id == holder.customer_id
-        write.condition_check(CustomerPairRow, holder.row_key, condition=is_same)
+        write.condition_check(Key(CustomerPairRow, holder.row_key), is_same)
 
 
 def find(account_id: str, customer_id: str) -> Customer | None:
@@ -223,7 +223,7 @@ def _load_indexed(
     return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 
 
-def change(write: TransactWrite, account_id: str, earlier: Customer, changed: Customer) -> None:
+def change(write: Rows, account_id: str, earlier: Customer, changed: Customer) -> None:
     """Change the fields of a customer that differ, in this transaction.
 
     The transaction fails if the customer has changed since it was loaded, or no longer exists.
@@ -240,7 +240,7 @@ def change(write: TransactWrite, account_id: str, earlier: Customer, changed: Cu
 
 
 def count(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     customer_id: str,
     numbers: Mapping[str, int],
@@ -265,7 +265,7 @@ def count(
 
 
 def count_feedback(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     customer_id: str,
     ratings: Sequence[int | None],
@@ -298,7 +298,7 @@ def has_same_addresses(customer: Any) -> Condition:
 
 
 def fill(
-    write: TransactWrite, account_id: str, customer_id: str, fields: dict[str, Any], now: datetime
+    write: Rows, account_id: str, customer_id: str, fields: dict[str, Any], now: datetime
 ) -> None:
     """Set unset fields of a customer in this transaction.
 

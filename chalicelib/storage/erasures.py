@@ -13,7 +13,6 @@ from typing import Any, Final
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
@@ -29,6 +28,7 @@ from chalicelib.storage.dynamodb.attributes import (
 from chalicelib.storage.dynamodb.indexes import ALL, index
 from chalicelib.storage.dynamodb.table import fields_of, read_together, read_with_response, time_of
 from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.stage_values import stage_secret
 
@@ -104,7 +104,7 @@ def find_with_time(erasure_id: str) -> tuple[Erasure | None, datetime]:
     return build_erasure(row) if row else None, time_of(response) + timedelta(seconds=1)
 
 
-def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None:
+def put(write: Rows, erasure: Erasure, earlier: Erasure | None) -> None:
     """Add a pending erasure in this transaction, or replace an erasure that has ended.
 
     The transaction fails if the stored erasure has changed since it was loaded.
@@ -135,7 +135,7 @@ def put(write: TransactWrite, erasure: Erasure, earlier: Erasure | None) -> None
     )
 
 
-def record_addresses(write: TransactWrite, erasure: Erasure, *, is_last: bool) -> None:
+def record_addresses(write: Rows, erasure: Erasure, *, is_last: bool) -> None:
     """Suppress the person's addresses in this transaction, and stop concurrent imports.
 
     Work that received data of the person before the erasure does not create the person again.
@@ -150,7 +150,7 @@ def record_addresses(write: TransactWrite, erasure: Erasure, *, is_last: bool) -
 
 
 def count_customer(
-    write: TransactWrite,
+    write: Rows,
     erasure: Erasure,
     customer_id: str,
     next_holder: str | None,
@@ -175,9 +175,7 @@ def count_customer(
     count(write, erasure, {Erased.CUSTOMERS: 1}, *actions)
 
 
-def count(
-    write: TransactWrite, erasure: Erasure, numbers: Mapping[Erased, int], *also: Action
-) -> None:
+def count(write: Rows, erasure: Erasure, numbers: Mapping[Erased, int], *also: Action) -> None:
     """Increase the numbers of erased records in this transaction, and store its time.
 
     The transaction fails if the erasure is not pending or was restarted.

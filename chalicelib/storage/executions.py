@@ -15,7 +15,6 @@ from zlib import crc32
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.list_cursor import CursorPosition
@@ -40,15 +39,12 @@ from chalicelib.storage.dynamodb.attributes import (
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, read_together
 from chalicelib.storage.dynamodb.transactions import (
-    CONDITION_FAILED,
-    Contention,
-    put_new,
     retry_on_contention,
     settle,
-    transaction,
     try_write,
     update_or_read,
 )
+from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 
 LEASE: Final = timedelta(seconds=45)
@@ -231,7 +227,7 @@ def save_outcome(
         state=PENDING, claimed=execution.attempt, claim_token=execution.claim_token
     ) & (ExecutionRow.settled < execution.attempt)
 
-    def store(write: TransactWrite) -> None:
+    def store(write: Rows) -> None:
         write.update(ExecutionRow(execution.id, PART), actions, is_claimed)
         for attempt in attempts:
             write.save(_attempt_row(execution.id, attempt))
@@ -392,11 +388,11 @@ def _create_batch(executions: Sequence[Execution]) -> None:
         try:
             with transaction() as write:
                 for execution in missing.values():
-                    put_new(write, ExecutionRow, _attributes(execution))
+                    write.put_new(ExecutionRow, _attributes(execution))
         except Contention as contention:
-            for failed, reason in contention.failed_writes:
-                if reason == CONDITION_FAILED:
-                    del missing[failed["Item"]["execution_id"]["S"]]
+            for failed in contention.failures:
+                if failed.reason == CONDITION_FAILED:
+                    del missing[failed.key.hash_key]
             raise
 
     retry_on_contention(attempt)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
@@ -32,7 +31,7 @@ from chalicelib.storage.dynamodb.table import (
     read_with_response,
     time_of,
 )
-from chalicelib.storage.dynamodb.transactions import put_new
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.feedback_changes import Head, head_key, head_of
 from chalicelib.storage.trackers import TrackerRow
@@ -87,7 +86,7 @@ def create(feedback: Feedback, input_hash: str | None) -> bool:
 
 
 def add(
-    write: TransactWrite,
+    write: Rows,
     feedback: Feedback,
     origin: Origin | None = None,
     earlier: StoredFeedback | None = None,
@@ -108,24 +107,22 @@ def add(
         attributes["answered_as"] = earlier.answered_as
         write.save(FeedbackRow(**attributes), FeedbackRow.has(saves=earlier.saves))
     else:
-        put_new(write, FeedbackRow, attributes)
+        write.put_new(FeedbackRow, attributes)
 
 
-def save(
-    write: TransactWrite, tapped: Feedback, tracker: Tracker, earlier: StoredFeedback | None
-) -> None:
+def save(write: Rows, tapped: Feedback, tracker: Tracker, earlier: StoredFeedback | None) -> None:
     """Save tapped answers in this transaction, as a record that is due when they end; see `add`."""
     due_at = int((tapped.created_at + SAVED_FOR).timestamp())
     planned = {"due_at": due_at, "ready_at": due_at, "answered_as": tracker.counted_as}
     add(write, tapped, None, earlier, **planned, saves=len(tracker.saves) + 1)
 
 
-def discard(write: TransactWrite, tapped: StoredFeedback) -> None:
+def discard(write: Rows, tapped: StoredFeedback) -> None:
     """Delete tapped answers in this transaction. It fails if they were saved again or ended."""
     write.delete(FeedbackRow(tapped.feedback.id), condition=FeedbackRow.has(saves=tapped.saves))
 
 
-def end_taps(write: TransactWrite, tapped: StoredFeedback) -> None:
+def end_taps(write: Rows, tapped: StoredFeedback) -> None:
     """End the time in which tapped answers can be changed, in this transaction.
 
     The transaction fails if the record has changed since it was loaded.
@@ -219,7 +216,7 @@ def time_before_create(feedback_id: str) -> datetime:
 
 
 def finish(
-    write: TransactWrite,
+    write: Rows,
     stored: StoredFeedback,
     customer_id: str | None,
     entry_number: int,
@@ -277,7 +274,7 @@ def of_person(
 
 
 def anonymize(
-    write: TransactWrite,
+    write: Rows,
     stored: StoredFeedback,
     anonymized: Feedback,
     entry_number: int,

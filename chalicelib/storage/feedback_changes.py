@@ -18,11 +18,11 @@ from typing import Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, optional
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.trackers import TrackerRow
 
 HEAD: Final = "head"
@@ -138,7 +138,7 @@ def load_heads_and_related(
 
 
 def add(
-    write: TransactWrite,
+    write: Rows,
     account_id: str,
     head: Head,
     feedback_ids: Collection[str],

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import PageRequest
@@ -26,6 +25,7 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 DOCUMENT: Final = "document"
 SUMMARY: Final = "summary"
@@ -98,7 +98,7 @@ class FormTable:
             if row
         ], total
 
-    def count_submissions(self, write: TransactWrite, form_id: str, by: int) -> None:
+    def count_submissions(self, write: Rows, form_id: str, by: int) -> None:
         """Add ``by`` to the submission count of a form in this transaction.
 
         The transaction fails if the form does not exist.

@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
@@ -47,6 +46,7 @@ from chalicelib.storage.dynamodb.attributes import (
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import account_key, fields_of, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 
 _HEADER: Final = "header"
@@ -276,9 +276,7 @@ def load_persons(
     return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, contacts
 
 
-def finish_chunk(
-    write: TransactWrite, chunk: LoadedChunk, done: ChunkProgress, now: datetime
-) -> None:
+def finish_chunk(write: Rows, chunk: LoadedChunk, done: ChunkProgress, now: datetime) -> None:
     """Mark a chunk as done and delete its customer rows, in this transaction.
 
     The transaction fails if the chunk is not pending, or if rows were erased after it was loaded.
@@ -321,7 +319,7 @@ def rows_with_pair(chunk: ImportRow, digest: str) -> list[GroupRow]:
     ]
 
 
-def erase_pairs(write: TransactWrite, chunk: ImportRow, digests: Collection[str]) -> None:
+def erase_pairs(write: Rows, chunk: ImportRow, digests: Collection[str]) -> None:
     """Remove the values of the rows with these digests from a chunk, in this transaction.
 
     The transaction fails if the chunk has changed since it was loaded. A worker that loaded the

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _RETENTION: Final = timedelta(days=400)
 
@@ -64,12 +64,12 @@ def find_many(message_ids: Collection[str]) -> list[SentMessage]:
     ]
 
 
-def delete(write: TransactWrite, message_id: str) -> None:
+def delete(write: Rows, message_id: str) -> None:
     """Delete a message in this transaction."""
     write.delete(MessageRow(message_id))
 
 
-def add(write: TransactWrite, message: SentMessage) -> None:
+def add(write: Rows, message: SentMessage) -> None:
     """Add a message in this transaction."""
     values = vars(message) | {"channel": message.channel.value}
     expires_at = int((message.sent_at + _RETENTION).timestamp())

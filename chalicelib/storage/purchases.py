@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.list_cursor import CursorPosition
@@ -17,8 +16,9 @@ from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Table, account_key, read_indexed, read_together
-from chalicelib.storage.dynamodb.transactions import Contention, try_write
+from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_indexed, read_together
+from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
 from chalicelib.storage.lists import read_index_page
 
 
@@ -88,7 +88,7 @@ def find_with_customer(
     )
 
 
-def put(write: TransactWrite, account_id: str, version: Version, earlier: Version | None) -> None:
+def put(write: Rows, account_id: str, version: Version, earlier: Version | None) -> None:
     """Create a purchase or replace its earlier version, in this transaction.
 
     A new purchase is added to the account's count.
@@ -128,14 +128,14 @@ _COPIED: Final = (
 ).split()
 
 
-def confirm_unchanged(write: TransactWrite, account_id: str, purchase: Purchase) -> None:
+def confirm_unchanged(write: Rows, account_id: str, purchase: Purchase) -> None:
     """Check in this transaction that a purchase has not changed since it was loaded.
 
     A request that reads the purchase and another row can see one row before and the other row after
     a transaction that changes both.
     """
     key = account_key(account_id, purchase.id)
-    write.condition_check(PurchaseRow, key, condition=_is_unchanged(purchase))
+    write.condition_check(Key(PurchaseRow, key), _is_unchanged(purchase))
 
 
 def _is_version(version: Version) -> Condition:
@@ -175,7 +175,7 @@ def find_many(account_id: str, purchase_ids: Collection[str]) -> dict[str, Purch
     return {row.id: build_purchase_from(row) for row in rows if row}
 
 
-def erase_customer(write: TransactWrite, account_id: str, purchase: Purchase, at: datetime) -> None:
+def erase_customer(write: Rows, account_id: str, purchase: Purchase, at: datetime) -> None:
     """Remove the customer, the metadata and the attributes of a purchase, in this transaction.
 
     The transaction fails if the purchase has changed since it was loaded.

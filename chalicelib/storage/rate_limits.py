@@ -8,11 +8,11 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table, connection, time_of
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _RETENTION_AFTER_END_S: Final = 3600
 _DAY_S: Final = 24 * 3600
@@ -72,7 +72,7 @@ def day_of(now: datetime) -> str:
     return now.astimezone(UTC).date().isoformat()
 
 
-def reserve_text(write: TransactWrite, account_id: str, limit: int, now: datetime) -> None:
+def reserve_text(write: Rows, account_id: str, limit: int, now: datetime) -> None:
     """Count a text message of this day in this transaction.
 
     The transaction fails if the limit is reached.

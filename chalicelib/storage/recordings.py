@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.solicitation.channel import Channel
@@ -23,8 +21,8 @@ from chalicelib.storage import (
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, PairHolder, pair_row_keys
-from chalicelib.storage.dynamodb.table import account_key, read_with_response, time_of
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.table import Key, account_key, read_with_response, time_of
+from chalicelib.storage.dynamodb.unit_of_work import Rows, transaction
 from chalicelib.storage.erasures import ErasureRow
 from chalicelib.storage.purchases import PurchaseRow, Version, build_version
 from chalicelib.storage.solicitations import SolicitationRow
@@ -155,7 +153,7 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
     is_moved = purchase.customer_id != before
     has_left = bool(before and is_moved and customers.find_many(account_id, [before]))
 
-    def write_all(write: TransactWrite) -> None:
+    def write_all(write: Rows) -> None:
         at = purchase.updated_at
         purchases.put(write, account_id, new.version, known.version)
         if known.solicitation is None:
@@ -183,11 +181,11 @@ def save(account_id: str, known: Known, new: Recording) -> bool:
     return True
 
 
-def _confirm_persons(write: TransactWrite, known: Known) -> None:
+def _confirm_persons(write: Rows, known: Known) -> None:
     """Check in this transaction that nobody was erased and no address was suppressed meanwhile.
 
     The transaction fails if a contact of the addresses, or the erasure of the customer, differs
     from the loaded one. The opt-in of a suppressed address must not be turned on.
     """
     for (row, key), seen in known.persons.items():
-        write.condition_check(row, key, condition=row.has(**seen))
+        write.condition_check(Key(row, key), row.has(**seen))

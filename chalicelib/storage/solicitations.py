@@ -18,7 +18,6 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.forms.survey import SendMode
@@ -39,14 +38,15 @@ from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import including, index
-from chalicelib.storage.dynamodb.table import account_key, fields_of, read_indexed, read_together
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    put_new,
-    settle,
-    transaction,
-    try_write,
+from chalicelib.storage.dynamodb.table import (
+    Key,
+    account_key,
+    fields_of,
+    read_indexed,
+    read_together,
 )
+from chalicelib.storage.dynamodb.transactions import settle, try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, transaction
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
 from chalicelib.storage.lists import read_index_page
 from chalicelib.storage.messages import SentMessage
@@ -131,7 +131,7 @@ WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", Soli
 """The work records of solicitations."""
 
 
-def add(write: TransactWrite, solicitation: Solicitation) -> None:
+def add(write: Rows, solicitation: Solicitation) -> None:
     """Add a solicitation in this transaction. The transaction fails if it already exists."""
     account_id, created_at = solicitation.account_id, solicitation.created_at
     if solicitation.state is SolicitationState.PENDING:
@@ -140,7 +140,7 @@ def add(write: TransactWrite, solicitation: Solicitation) -> None:
         _count(write, solicitation, solicitation.state)
         work = {"state": solicitation.state, "reason": solicitation.reason, "ended_at": created_at}
     copied = {name: getattr(solicitation, name) for name in _OF_NEW}
-    put_new(write, SolicitationRow, {"solicitation_id": solicitation.id, **copied, **work})
+    write.put_new(SolicitationRow, {"solicitation_id": solicitation.id, **copied, **work})
 
 
 _OF_NEW: Final = ("account_id created_at source external_id customer_id is_requested").split()
@@ -148,7 +148,7 @@ _OF_NEW: Final = ("account_id created_at source external_id customer_id is_reque
 
 
 def decide_again(
-    write: TransactWrite, solicitation: Solicitation, customer_id: str | None, now: datetime
+    write: Rows, solicitation: Solicitation, customer_id: str | None, now: datetime
 ) -> None:
     """Request a new decision in this transaction, because the purchase has changed.
 
@@ -164,7 +164,7 @@ def decide_again(
     write.update(SolicitationRow(solicitation.id), actions, _is_unchanged(solicitation))
 
 
-def confirm_not_open(write: TransactWrite, solicitation: Solicitation) -> None:
+def confirm_not_open(write: Rows, solicitation: Solicitation) -> None:
     """Check in this transaction that a solicitation is still claimed or parked, as it was loaded.
 
     The purchase has changed. The decision after the claim reads the new version. An open
@@ -172,7 +172,7 @@ def confirm_not_open(write: TransactWrite, solicitation: Solicitation) -> None:
     """
     state, leased_until = solicitation.state, solicitation.leased_until
     unchanged = SolicitationRow.has(state=state, leased_until=leased_until)
-    write.condition_check(SolicitationRow, solicitation.id, condition=unchanged)
+    write.condition_check(Key(SolicitationRow, solicitation.id), unchanged)
 
 
 def find(solicitation_id: str) -> Solicitation | None:
@@ -246,24 +246,24 @@ _OF_SURVEY: Final = (
 """The attributes of a survey's solicitation that its reminder has too."""
 
 
-def confirm_survey(write: TransactWrite, reminder: Solicitation) -> None:
+def confirm_survey(write: Rows, reminder: Solicitation) -> None:
     """Check in this transaction that the survey of a reminder is not cancelled or erased.
 
     The purchase must still belong to the customer who received the survey.
     """
     purchase_key = account_key(reminder.account_id, reminder.purchase_id)
     is_same = PurchaseRow.customer_id == reminder.customer_id
-    write.condition_check(PurchaseRow, purchase_key, condition=is_same)
+    write.condition_check(Key(PurchaseRow, purchase_key), is_same)
     is_sent = SolicitationRow.has(
         state=SolicitationState.SENT,
         customer_id=reminder.customer_id,
         tracker_id=reminder.tracker_id,
         cancelled_at=None,
     )
-    write.condition_check(SolicitationRow, reminder.purchase_id, condition=is_sent)
+    write.condition_check(Key(SolicitationRow, reminder.purchase_id), is_sent)
 
 
-def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: datetime) -> None:
+def skip(write: Rows, solicitation: Solicitation, reason: str, now: datetime) -> None:
     """End a solicitation without a message, in this transaction.
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
@@ -273,7 +273,7 @@ def skip(write: TransactWrite, solicitation: Solicitation, reason: str, now: dat
     _count(write, solicitation, SolicitationState.SKIPPED)
 
 
-def link(write: TransactWrite, loaded: Solicitation, linked: Solicitation, now: datetime) -> None:
+def link(write: Rows, loaded: Solicitation, linked: Solicitation, now: datetime) -> None:
     """Give the survey to the partner as a link, and count it as sent, in this transaction.
 
     The transaction fails if the solicitation has changed since it was loaded.
@@ -356,9 +356,7 @@ def _decide_later(
         raise Contention(condition_failed=True)
 
 
-def claim(
-    write: TransactWrite, claimed: Solicitation, counted_before: str | None, now: datetime
-) -> None:
+def claim(write: Rows, claimed: Solicitation, counted_before: str | None, now: datetime) -> None:
     """Claim a solicitation in this transaction, and count its survey as sent.
 
     The transaction fails if the solicitation is no longer open or has changed since it was loaded.
@@ -431,7 +429,7 @@ def save_sent(
     of_survey = {} if claimed.is_reminder else {"message_id": message_id, "sent_at": now}
     actions = _ending(SolicitationState.SENT, now, **of_survey)
 
-    def also(write: TransactWrite) -> None:
+    def also(write: Rows) -> None:
         messages.add(write, sent)
         if claimed.is_reminder:
             _save_reminded(write, claimed, message_id, now)
@@ -441,9 +439,7 @@ def save_sent(
     return _settle(claimed, actions, SolicitationState.SENT, also)
 
 
-def _save_reminded(
-    write: TransactWrite, reminder: Solicitation, message_id: str, now: datetime
-) -> None:
+def _save_reminded(write: Rows, reminder: Solicitation, message_id: str, now: datetime) -> None:
     """Store in this transaction when the customer was reminded.
 
     The transaction fails if the person was erased.
@@ -455,12 +451,12 @@ def _save_reminded(
     )
 
 
-def _add_reminder(write: TransactWrite, sent: Solicitation, remind_at: datetime) -> None:
+def _add_reminder(write: Rows, sent: Solicitation, remind_at: datetime) -> None:
     """Add the reminder of a survey in this transaction, which fails if there is one."""
     record_id, due_at = reminder_id(sent.id), ceil(remind_at.timestamp())
     pending = pending_attributes(sent.account_id, record_id, PART, remind_at)
     values = {"solicitation_id": record_id, "account_id": sent.account_id, **pending}
-    put_new(write, SolicitationRow, {**values, "due_at": due_at, "ready_at": due_at})
+    write.put_new(SolicitationRow, {**values, "due_at": due_at, "ready_at": due_at})
 
 
 def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: datetime) -> bool:
@@ -520,7 +516,7 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
 
 
 def erase_customer(
-    write: TransactWrite, solicitation: Solicitation, answered_on: datetime | None, now: datetime
+    write: Rows, solicitation: Solicitation, answered_on: datetime | None, now: datetime
 ) -> None:
     """Remove the customer, the tracker and the message of a solicitation, in this transaction.
 
@@ -549,7 +545,7 @@ def erase_customer(
     write.update(SolicitationRow(solicitation.id), actions, unchanged)
 
 
-def count_erased(write: TransactWrite, erased: Iterable[Solicitation]) -> None:
+def count_erased(write: Rows, erased: Iterable[Solicitation]) -> None:
     """Count the outcomes of erased solicitations of one account, in this transaction.
 
     The counts of several solicitations are added up, because a transaction can contain only one
@@ -589,7 +585,7 @@ def _ending(state: SolicitationState, now: datetime, **values: Any) -> list[Acti
     return SolicitationRow.end(state, now, leased_until=None, **values)
 
 
-def _count(write: TransactWrite, solicitation: Solicitation, outcome: SolicitationState) -> None:
+def _count(write: Rows, solicitation: Solicitation, outcome: SolicitationState) -> None:
     """Count the outcome of a solicitation, but not of a reminder, in this transaction."""
     if solicitation.is_reminder:
         return
@@ -600,7 +596,7 @@ def _settle(
     claimed: Solicitation,
     actions: list[Action],
     state: SolicitationState,
-    also: Callable[[TransactWrite], None] = lambda _: None,
+    also: Callable[[Rows], None] = lambda _: None,
 ) -> bool:
     """End a claim and return True, or False if the claim has expired.
 
@@ -614,7 +610,7 @@ def _settle(
     row = SolicitationRow
     is_claimed = row.leased_until.exists() & row.has(state=PENDING, claim_token=claimed.claim_token)
 
-    def store(write: TransactWrite) -> None:
+    def store(write: Rows) -> None:
         write.update(SolicitationRow(claimed.id), actions, is_claimed)
         if state in OUTCOMES:
             _count(write, claimed, state)

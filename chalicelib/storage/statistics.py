@@ -11,11 +11,11 @@ from typing import Final
 from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.feedback.daily import NAMES, SENT, Numbers
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
 from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _SHARDS: Final = 8
 
@@ -43,7 +43,7 @@ class StatisticsRow(Table):
         return Numbers({name: values[name] for name in NAMES if name in values})
 
 
-def add(write: TransactWrite, account_id: str, numbers: Mapping[str, Numbers], by: int = 1) -> None:
+def add(write: Rows, account_id: str, numbers: Mapping[str, Numbers], by: int = 1) -> None:
     """Add numbers to groups of an account, in this transaction.
 
     Args:
@@ -58,7 +58,7 @@ def add(write: TransactWrite, account_id: str, numbers: Mapping[str, Numbers], b
 
 
 def count_sent(
-    write: TransactWrite, account_id: str, solicitation_id: str, before: str | None, now: str | None
+    write: Rows, account_id: str, solicitation_id: str, before: str | None, now: str | None
 ) -> None:
     """Move a sent survey from the count of one group to that of another, in this transaction.
 

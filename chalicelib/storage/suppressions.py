@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from pynamodb.transactions import TransactWrite
-
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.solicitation.channel import Channel, optins_off
@@ -20,12 +18,8 @@ from chalicelib.storage import account_changes, contacts, customer_consent
 from chalicelib.storage.contacts import ContactPointer
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
-from chalicelib.storage.dynamodb.transactions import (
-    CONDITION_FAILED,
-    Contention,
-    retry_on_contention,
-    transaction,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 
 _MAX_CUSTOMERS: Final = 98
 """Maximum number of customers in a transaction of 100 writes. The other two are for the contact and
@@ -62,7 +56,7 @@ def suppress(
     """
     key, values = contacts.contact_key(contact_hash), _values(channel, reason)
 
-    def add_writes(write: TransactWrite, further: Mapping[str, Any]) -> None:
+    def add_writes(write: Rows, further: Mapping[str, Any]) -> None:
         contacts.suppress(write, account_id, key, channel, reason, at, further)
         if change:
             account_changes.add(write, account_id, [change])
@@ -79,7 +73,7 @@ def turn_other_optins_off(
     """
     key, reason = contacts.contact_key(contact_hash), SuppressionReason.OPTED_OUT
 
-    def add_writes(write: TransactWrite, further: Mapping[str, Any]) -> None:
+    def add_writes(write: Rows, further: Mapping[str, Any]) -> None:
         contacts.suppress(write, account_id, key, channel, reason, at, further)
 
     change_first(
@@ -161,7 +155,7 @@ def change_first(
     channel: Channel,
     values: Mapping[str, bool],
     at: datetime,
-    add_writes: Callable[[TransactWrite, Mapping[str, Any]], None],
+    add_writes: Callable[[Rows, Mapping[str, Any]], None],
     excepted: str | None = None,
 ) -> None:
     """Change a contact and the first customers with its address in one transaction.
@@ -197,7 +191,7 @@ def change_first(
 
 
 def _change(
-    write: TransactWrite,
+    write: Rows,
     keys: Collection[str],
     channel: Channel,
     contact_hash: str,
@@ -213,7 +207,7 @@ def _noting_gone(gone: set[str]) -> Iterator[None]:
     try:
         yield
     except Contention as contention:
-        for failed, code in contention.failed_writes:
-            if code == CONDITION_FAILED and failed["TableName"] == CustomerRow.table_name():
-                gone.add(failed["Key"]["key"]["S"])
+        for failed in contention.failures:
+            if failed.reason == CONDITION_FAILED and failed.key.model is CustomerRow:
+                gone.add(failed.key.hash_key)
         raise

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.transactions import TransactWrite
 
 from chalicelib.domain.forms.tracker import Save, Tracker
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Table, fields_of, read_indexed, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, fields_of, read_indexed, read_together
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 class TrackerRow(Table):
@@ -35,7 +35,7 @@ class TrackerRow(Table):
     by_customer = index("customer_id")
 
 
-def put(write: TransactWrite, tracker: Tracker) -> None:
+def put(write: Rows, tracker: Tracker) -> None:
     """Add a tracker in this transaction, or replace a tracker whose message was not sent.
 
     The transaction fails if the tracker is already used, or its respondent has tapped.
@@ -57,13 +57,13 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
     return {row.tracker_id: build_tracker(row) for row in rows if row}
 
 
-def confirm_unused(write: TransactWrite, tracker_id: str) -> None:
+def confirm_unused(write: Rows, tracker_id: str) -> None:
     """Check in this transaction that a tracker exists, is unused, and nobody has tapped."""
     unused = TrackerRow.has(tracker_id=tracker_id, used_at=None, tapped_at=None)
-    write.condition_check(TrackerRow, tracker_id, condition=unused)
+    write.condition_check(Key(TrackerRow, tracker_id), unused)
 
 
-def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetime) -> None:
+def consume(write: Rows, tracker_id: str, feedback_id: str, at: datetime) -> None:
     """Mark a tracker as used in this transaction.
 
     The transaction fails if the tracker does not exist or is already used.
@@ -74,7 +74,7 @@ def consume(write: TransactWrite, tracker_id: str, feedback_id: str, at: datetim
 
 
 def record_tap(
-    write: TransactWrite, tracker: Tracker, saves: Sequence[Save], tapped_at: datetime | None
+    write: Rows, tracker: Tracker, saves: Sequence[Save], tapped_at: datetime | None
 ) -> None:
     """Store the saves of a tracker, and the time of the tap that counts, in this transaction.
 
@@ -93,7 +93,7 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
             yield build_tracker(row)
 
 
-def delete(write: TransactWrite, tracker: Tracker) -> None:
+def delete(write: Rows, tracker: Tracker) -> None:
     """Delete a tracker in this transaction.
 
     The transaction fails if the tracker does not exist, or was used after it was loaded.

@@ -35,7 +35,7 @@ from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import solicitations, trackers
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from infrastructure.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from infrastructure.demo.customers import SHOWN_CUSTOMER
 from infrastructure.demo.description import DemoDescription, OtherAccount

@@ -18,7 +18,7 @@ from chalicelib.services.feedback.submit import (
 )
 from chalicelib.services.forms.cached_forms import get_contact_form, get_survey
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 
 @dataclass(frozen=True)

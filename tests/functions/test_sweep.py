@@ -22,7 +22,7 @@ from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import customer_creation, executions
 from chalicelib.storage.dynamodb import work_records
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from infrastructure.functions import MAX_WORK_AGE_S
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed

@@ -13,7 +13,7 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import customer_creation, customers, lists
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow, attributes_of
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 pytestmark = pytest.mark.usefixtures("cloud")
 

@@ -14,7 +14,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.work import WorkState
 from chalicelib.storage import feedback
-from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.feedback import FeedbackRow
 
 pytestmark = pytest.mark.usefixtures("cloud")

@@ -21,7 +21,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes, credentials
 from chalicelib.storage.counters import Counted, Listed
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 CUSTOMERS: Final = "customers"
 KEY: Final = "key"

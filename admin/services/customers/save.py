@@ -19,7 +19,8 @@ from chalicelib.services.customers.read import find_customer, read_customer, wit
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import optin_keys
 from chalicelib.storage import contacts, customer_creation, places
-from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention
 
 
 def save_customer(

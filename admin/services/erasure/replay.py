@@ -18,7 +18,8 @@ from chalicelib.domain.erasure.erasure import Erasure
 from chalicelib.services.erasure.erase import WORKER, start_erasure
 from chalicelib.services.work.worker import Message, attempt
 from chalicelib.storage import contacts, erasures, feedback, feedback_changes, imports
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.imports import ImportRow
 
 

@@ -15,7 +15,8 @@ from chalicelib.storage import (
     statistics,
 )
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.forms import TABLES
 
 

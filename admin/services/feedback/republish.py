@@ -9,7 +9,8 @@ from admin.storage import feed, feedback_ids
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.storage import feedback, feedback_changes
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 _AT_ONCE: Final = 99
 

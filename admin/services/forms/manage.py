@@ -17,7 +17,8 @@ from chalicelib.domain.paging import all_pages
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.forms.saved import is_archived, read_saved
 from chalicelib.storage import stage_values
-from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention
 from chalicelib.storage.forms import TABLES, StoredForm
 
 SavedForm = SavedContactForm | SavedSurvey

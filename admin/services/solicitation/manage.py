@@ -28,7 +28,7 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.send_invitation import build_invitation, message_text
 from chalicelib.storage import purchases, trackers
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.solicitations import of_customer
 

@@ -12,7 +12,8 @@ from chalicelib.log import logger
 from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import address_hash
 from chalicelib.storage import contacts, customer_changes, customers, suppressions
-from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 
 
 def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> Customer:

@@ -40,7 +40,8 @@ from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import contacts, customer_creation, customers, imports
 from chalicelib.storage.counters import Listed, increment_total
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000

@@ -45,7 +45,8 @@ from chalicelib.storage import (
     solicitations,
     trackers,
 )
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 RECORDS_PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""

@@ -48,7 +48,8 @@ from chalicelib.storage import (
 )
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import PairHolder
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.feedback_changes import Head
 from chalicelib.storage.forms import TABLES
 from chalicelib.time_limits import reserve

@@ -12,7 +12,8 @@ from chalicelib.domain.work import Swept
 from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback, feedback_changes
 from chalicelib.storage.accounts import DueRetention
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.time_limits import has_time_for_work
 
 MAX_PER_PASS: Final = 100

@@ -29,7 +29,8 @@ from chalicelib.services.feedback.limit_submissions import count_rejected
 from chalicelib.services.feedback.submit import SubmissionMetadata, build_submitted
 from chalicelib.services.forms.cached_forms import CachedForm, get_survey
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 _HASH_LENGTH: Final = 16
 

@@ -35,7 +35,8 @@ from chalicelib.services.forms.cached_forms import (
     get_survey,
 )
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
 from chalicelib.services.solicitation.survey_trackers import load_view, view_of
 from chalicelib.storage import customer_consent, solicitations
-from chalicelib.storage.dynamodb.transactions import Contention, retry_on_contention, transaction
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.trackers import TrackerRow
 
 

@@ -4,7 +4,6 @@ A reminder has a scope of its own, so that it does not extend the delay until th
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from chalicelib.domain.feedback.daily import DailyGroup, day_of
 from chalicelib.domain.feedback.feedback import FormKind
@@ -15,6 +14,7 @@ from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Solicited, sc
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
 from chalicelib.storage import contacts, purchases, solicitations, trackers
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
@@ -44,7 +44,7 @@ def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
     )
 
 
-def record_survey(write: Any, case: Case, tracker: Tracker) -> None:
+def record_survey(write: Rows, case: Case, tracker: Tracker) -> None:
     """Store a tracker, and the survey for all contacts of the customer, in this transaction.
 
     The transaction fails if the tracker is used, or if the purchase or a contact has changed since
@@ -57,7 +57,7 @@ def record_survey(write: Any, case: Case, tracker: Tracker) -> None:
     _record(write, case, scopes_of(tracker.store_id, brand_id, tracker.survey_id).values())
 
 
-def record_reminder(write: Any, case: Case, tracker_id: str) -> None:
+def record_reminder(write: Rows, case: Case, tracker_id: str) -> None:
     """Store a reminder for all contacts of the customer, in this transaction.
 
     The transaction fails if the survey was answered, cancelled or erased, or if a contact has
@@ -68,7 +68,7 @@ def record_reminder(write: Any, case: Case, tracker_id: str) -> None:
     _record(write, case, [REMINDER_SCOPE])
 
 
-def _record(write: Any, case: Case, scopes: Iterable[str]) -> None:
+def _record(write: Rows, case: Case, scopes: Iterable[str]) -> None:
     facts = case.facts
     if facts.recipient:
         contacts.record_solicitation(

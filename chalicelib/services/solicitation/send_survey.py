@@ -53,11 +53,8 @@ from chalicelib.storage import (
     solicitations,
     suppressions,
 )
-from chalicelib.storage.dynamodb.transactions import (
-    Contention,
-    retry_on_contention,
-    transaction,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.stage_values import public_base_url
 from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S, reserve, time_left_s

@@ -4,13 +4,13 @@ PynamoDB models and errors must not leave `storage`. This module overrides parts
 time. docs/decisions/aws-clients.md lists the overrides and the measured savings.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property, reduce
 from operator import and_
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 from uuid import uuid4
 
 from botocore.exceptions import ClientError, HTTPClientError
@@ -23,11 +23,10 @@ from pynamodb.models import Model
 
 from chalicelib.aws_calls import forget_clients
 from chalicelib.backoff import Backoff
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.errors import NoResponse, Unavailable
 from chalicelib.domain.paging import in_groups
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.client import dynamodb_client
-from chalicelib.storage.dynamodb.read_rows import record_response
 from chalicelib.time_limits import has_time_for_call
 
 _TRANSIENT_ERRORS: Final = frozenset(
@@ -42,6 +41,10 @@ THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughput
 
 _MAX_BATCH_PUTS: Final = 25
 _MAX_BATCH_READS: Final = 100
+
+
+Item = dict[str, Any]
+"""A row or a value in the form of DynamoDB."""
 
 
 class SharedConnection(Connection):
@@ -68,9 +71,7 @@ class SharedConnection(Connection):
         backoff: Backoff | None = None
         while has_time_for_call():
             try:
-                response = self._make_api_call(operation_name, operation_kwargs)
-                record_response(operation_name, operation_kwargs, response)
-                return response
+                return self._make_api_call(operation_name, operation_kwargs)
             except ClientError as error:
                 if not _is_transient(error, operation_kwargs):
                     raise
@@ -78,7 +79,7 @@ class SharedConnection(Connection):
                 if not backoff.pause():
                     raise Unavailable("The database is busy.") from error
             except (HTTPClientError, BotocoreConnectionError) as error:
-                raise Unavailable("The database does not respond.") from error
+                raise NoResponse("The database does not respond.") from error
         raise Unavailable("Too little time is left.")
 
 
@@ -143,6 +144,8 @@ class Table(Model):
 
     Meta: Any
     is_contended: ClassVar[bool] = False
+    item: Item | None = None
+    """The row in the form in which DynamoDB returned it."""
 
     @classmethod
     def _get_connection(cls) -> TableConnection:
@@ -175,7 +178,8 @@ class Table(Model):
         works only if attributes have the same names in Python and in DynamoDB.
         """
         attributes = cls.get_attributes()
-        row = cls.__new__(cls)
+        row = cls.empty()
+        row.item = data
         row.attribute_values = {
             name: attributes[name].deserialize(value)
             for name, attribute_value in data.items()
@@ -183,6 +187,22 @@ class Table(Model):
             for value in attribute_value.values()
         }
         return row
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return a row without attributes. This takes 1 % of the time of the constructor."""
+        row = cls.__new__(cls)
+        row.attribute_values = {}
+        return row
+
+    @classmethod
+    def key_in(cls, item: Item) -> "Key[Self]":
+        """Return the key of an item."""
+        return Key(cls, *(item[name]["S"] for name in cls.key_names()))
+
+    def own_key(self) -> "Key[Self]":
+        """Return the key of this row."""
+        return Key(type(self), *(self.attribute_values[name] for name in self.key_names()))
 
     @classmethod
     def find(
@@ -236,6 +256,33 @@ class Table(Model):
         return [cls.from_raw_data(item) for item in items]
 
 
+Row = TypeVar("Row", bound=Table)
+
+
+class Key(NamedTuple, Generic[Row]):
+    """The key of a row. All table keys are strings."""
+
+    model: type[Row]
+    hash_key: str
+    range_key: str | None = None
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The key attributes."""
+        names = self.model.key_names()
+        return dict(zip(names, self[1:], strict=False))  # type: ignore[arg-type]
+
+    @property
+    def hash_name(self) -> str:
+        """The name of the partition key."""
+        return self.model.key_names()[0]
+
+    @property
+    def item(self) -> dict[str, Any]:
+        """The key in the form of DynamoDB."""
+        return {name: {"S": value} for name, value in self.values.items()}
+
+
 def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
     """Load rows from one or more tables with a consistent read, in one request per 100 rows.
 
@@ -264,29 +311,61 @@ def read_with_response(
     Raises:
         Unavailable: DynamoDB throttles and leaves keys unprocessed.
     """
-    indexes: dict[tuple[str, str], int] = {}
+    items, response = read_items([Key(*key) for key in keys])
+    found = zip(keys, items, strict=True)
+    return [None if item is None else key[0].from_raw_data(item) for key, item in found], response
+
+
+def read_items(keys: Sequence[Key[Any]]) -> tuple[list[Item | None], Any]:
+    """Load 1 to 100 rows in the form of DynamoDB. Return also the last response of DynamoDB.
+
+    Raises:
+        Unavailable: DynamoDB throttles and leaves keys unprocessed.
+    """
+    indexes: dict[tuple[str, ...], int] = {}
     unread: dict[str, dict[str, Any]] = {}
-    for index, (model, *key) in enumerate(keys):
-        read = model.get_operation_kwargs_from_class(
-            key[0], range_key=key[1] if len(key) > 1 else None
-        )
-        table = unread.setdefault(read["TableName"], {"Keys": [], "ConsistentRead": True})
-        table["Keys"].append(read["Key"])
-        indexes[read["TableName"], repr(sorted(read["Key"].items()))] = index
-    rows: list[Any] = [None] * len(keys)
+    for index, key in enumerate(keys):
+        table_name = key.model.table_name()
+        table = unread.setdefault(table_name, {"Keys": [], "ConsistentRead": True})
+        table["Keys"].append(key.item)
+        indexes[table_name, *key.values.values()] = index
+    found: list[Item | None] = [None] * len(keys)
     backoff = Backoff()
     while True:
         response = connection().dispatch("BatchGetItem", {"RequestItems": unread})
         for table_name, items in response["Responses"].items():
-            names = sorted(key_names(table_name))
+            names = key_names(table_name)
             for item in items:
-                index = indexes[table_name, repr([(name, item[name]) for name in names])]
-                rows[index] = keys[index][0].from_raw_data(item)
+                found[indexes[table_name, *(item[name]["S"] for name in names)]] = item
         unread = response.get("UnprocessedKeys") or {}
         if not unread:
-            return rows, response
+            return found, response
         if not backoff.pause():
             raise Unavailable("The database is busy.")
+
+
+def serialized(attribute: Any, value: Any) -> Item:
+    """Return a value of an attribute in the form of DynamoDB."""
+    return {attribute.attr_type: attribute.serialize(value)}
+
+
+def put_of_new(model: type[Table], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that add a row, on condition that it does not exist.
+
+    Attributes with the value None are omitted. This function takes a sixth of the time that
+    PynamoDB needs to save a model instance.
+    """
+    attributes = model.get_attributes()
+    return {
+        "TableName": model.table_name(),
+        "Item": {
+            name: serialized(attributes[name], value)
+            for name, value in values.items()
+            if value is not None
+        },
+        "ConditionExpression": "attribute_not_exists(#key)",
+        "ExpressionAttributeNames": {"#key": model.key_names()[0]},
+    }
 
 
 def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:

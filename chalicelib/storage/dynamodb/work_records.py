@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.exceptions import TransactWriteError
+from pynamodb.exceptions import VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex
@@ -33,7 +33,8 @@ from chalicelib.domain.work import (
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
+from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 
 _INTERRUPTED: Final = "interrupted"
 
@@ -371,7 +372,7 @@ def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Itera
             with transaction() as write:
                 for row, actions, condition in updates:
                     write.update(row, actions, condition)
-        except (Contention, TransactWriteError):
+        except (Contention, VerboseClientError):
             # A record changed after it was read, or all records together are too large.
             pass
         else:

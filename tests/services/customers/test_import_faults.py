@@ -18,7 +18,7 @@ from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.dynamodb import work_records
-from chalicelib.storage.dynamodb.transactions import Contention
+from chalicelib.storage.dynamodb.unit_of_work import Contention
 from chalicelib.storage.imports import ImportRow
 from tests.aws.faults import InjectedFault, Killed, failing, inject_fault
 from tests.aws.requests import Request, responding

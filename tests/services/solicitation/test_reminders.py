@@ -31,7 +31,7 @@ from chalicelib.services.solicitation.case import load_case
 from chalicelib.services.solicitation.survey_trackers import cancel_survey, read_survey_tracker
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb.table import connection
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.solicitations import SolicitationRow
 from tests.aws.faults import Killed, before_request

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 from botocore.exceptions import ClientError
-from pynamodb.exceptions import TransactWriteError
 
 from admin.services.accounts.manage import read_stats
 from admin.services.accounts.settings import change_account_settings
@@ -33,7 +32,7 @@ from chalicelib.services.solicitation import send_survey
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import contact_key
-from chalicelib.storage.dynamodb.transactions import transaction
+from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.suppressions import suppress
@@ -385,7 +384,7 @@ def test_count_of_unknown_outcomes_is_exact_despite_fault_when_survey_is_reopene
     purchase = shop.record(externalId="1")
     shop.solicit()
     case = load_explanation(shop.account_id, DataSource("Site"), "1")
-    errors = (Killed, ClientError, TransactWriteError, Unavailable)
+    errors = (Killed, ClientError, Unavailable)
     with inject_fault(request_number, fault), contextlib.suppress(*errors):
         resend(case)
     is_unknown = outcome(purchase)[0] == "UNKNOWN"

@@ -14,7 +14,8 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.table import put_all, read_together
-from chalicelib.storage.dynamodb.transactions import Contention, transaction, try_write
+from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.forms import contact_forms
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
 from tests.aws.faults import InjectedFault, failing, inject_fault

@@ -1,0 +1,502 @@
+"""Run a use case on rows, and write its changes in one transaction.
+
+The conditions of the transaction follow from what the use case has read, and how. If one of them
+fails, the use case runs again. docs/decisions/unit-of-work.md states the reasons and the costs.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
+
+from pynamodb.attributes import Attribute
+from pynamodb.exceptions import VerboseClientError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.backoff import Backoff
+from chalicelib.domain.errors import Blocked, NoResponse, Unavailable
+from chalicelib.domain.work import MAX_WAIT
+from chalicelib.storage.dynamodb.table import (
+    THROTTLING_REASONS,
+    Item,
+    Key,
+    Row,
+    Table,
+    connection,
+    put_of_new,
+    read_items,
+    serialized,
+    time_of,
+)
+
+CONDITION_FAILED: Final = "ConditionalCheckFailed"
+"""The reason code that DynamoDB returns for a write whose condition failed."""
+
+CONDITION_FAILED_ERROR: Final = "ConditionalCheckFailedException"
+_CONTENTION_REASONS: Final = THROTTLING_REASONS | {CONDITION_FAILED, "TransactionConflict"}
+_ORDER: Final = ("ConditionCheck", "Delete", "Put", "Update")
+
+VERSION: Final = "revision"
+"""The attribute with the version of a row. A change of the row increments it, except an addition to
+another attribute, and a change of `_TIME` alone.
+"""
+
+_TIME: Final = "updated_at"
+
+Result = TypeVar("Result")
+Value = TypeVar("Value")
+
+
+class Failure(NamedTuple):
+    """A write of a cancelled transaction that was a reason for the cancellation.
+
+    Attributes:
+        row: the row as it is stored, if its condition failed; None if it does not exist.
+    """
+
+    key: Key[Any]
+    reason: str
+    row: Item | None
+
+
+class Contention(Exception):
+    """A transaction was cancelled: a condition failed, other transactions write the same rows, or
+    DynamoDB throttled a table on which the caller expects contention.
+
+    Nothing was written. The caller must read the rows again before it retries.
+
+    Attributes:
+        condition_failed: whether a condition failed. False if conflicts with other transactions or
+            throttled tables are the only reasons.
+        failures: the keys of the rows whose writes failed, each with the reason code and the row
+            that DynamoDB returned. Empty if unknown.
+        blocked: the error of an operation whose last attempt ended with this contention. None if
+            other processes are changing the rows.
+    """
+
+    def __init__(
+        self,
+        *,
+        condition_failed: bool,
+        failures: Sequence[Failure] = (),
+        blocked: Blocked | None = None,
+    ) -> None:
+        super().__init__()
+        self.blocked = blocked
+        self.condition_failed = condition_failed
+        self.failures = failures
+
+    def is_only_on(self, table: type[Table]) -> bool:
+        """Return whether only writes to this table failed."""
+        return {failed.key.model for failed in self.failures} == {table}
+
+    def blocked_after(self, earlier: "Contention") -> Blocked | None:
+        """Return an error if the same conditions failed before, for rows that did not change.
+
+        The cause can be an index that is out of date.
+        """
+        is_same = list(self.failures) == list(earlier.failures)
+        if not is_same or {failed.reason for failed in self.failures} != {CONDITION_FAILED}:
+            return None
+        return _blocked(self.failures, MAX_WAIT)
+
+
+def _blocked(failures: Sequence[Failure], counts_after: timedelta) -> Blocked:
+    tables = sorted({failed.key.model.Meta.name for failed in failures})
+    return Blocked(f"blocked by a row of {', '.join(tables)}", counts_after)
+
+
+class _Write(NamedTuple):
+    """A write of a transaction: the row, the action, and its parameters."""
+
+    key: Key[Any]
+    action: str
+    kwargs: dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Tracked(Generic[Row]):
+    """A row of a unit of work.
+
+    Attributes:
+        known: the row as it was read or returned; None if it does not exist.
+        is_known: whether it was read or returned.
+        row: the row as the use case changes it, and ``before`` its attributes as they were read.
+        exists: whether the transaction requires that the row exists or does not exist.
+        relied_on: the attributes whose values must be unchanged.
+        values: the attributes to set, and ``additions`` those to add to.
+    """
+
+    key: Key[Row]
+    known: Item | None = None
+    is_known: bool = False
+    row: Row | None = None
+    before: Mapping[str, Any] = field(default_factory=dict)
+    exists: bool | None = None
+    relied_on: dict[str, None] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    additions: dict[str, Any] = field(default_factory=dict)
+    is_new: bool = False
+    is_removed: bool = False
+
+    def learn(self, item: Item | None, row: Row | None = None) -> None:
+        self.known, self.is_known, self.row = item, True, row
+        self.before = {**row.attribute_values} if row else {}
+
+    def loaded(self) -> Row | None:
+        if self.row is None and self.known is not None:
+            self.learn(self.known, self.key.model.from_raw_data(self.known))
+        return self.row
+
+    def rely_on_existence(self) -> None:
+        self.exists = self.known is not None
+
+    def write(self) -> _Write | None:
+        """Return the write of the row; None if there is none."""
+        model, changes = self.key.model, self._changes()
+        if self.is_new:
+            return _Write(self.key, "Put", put_of_new(model, {**self.key.values, **changes}))
+        additions = {name: by for name, by in self.additions.items() if by}
+        names: dict[str, str] = {}
+        values: dict[str, Item] = {}
+        kwargs: dict[str, Any] = {"TableName": model.table_name(), "Key": self.key.item}
+        action = "Delete" if self.is_removed else "ConditionCheck"
+        if (changes or additions) and not self.is_removed:
+            action = "Update"
+            if changes.keys() - {_TIME} and VERSION in model.get_attributes():
+                additions.setdefault(VERSION, 1)
+            kwargs["UpdateExpression"] = _update(model, changes, additions, names, values)
+            if self.known is not None and self.exists is None:
+                self.exists = True  # An update would create the row again.
+        if condition := self._condition(names, values):
+            kwargs["ConditionExpression"] = condition
+            kwargs["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        elif action == "ConditionCheck":
+            return None
+        if names:
+            kwargs["ExpressionAttributeNames"] = names
+        if values:
+            kwargs["ExpressionAttributeValues"] = values
+        return _Write(self.key, action, kwargs)
+
+    def _changes(self) -> dict[str, Any]:
+        if self.row is None:
+            return self.values
+        now, before = self.row.attribute_values, self.before
+        differing = [name for name in {**before, **now} if now.get(name) != before.get(name)]
+        return {name: now.get(name) for name in differing} | self.values
+
+    def _condition(self, names: dict[str, str], values: dict[str, Item]) -> str:
+        conditions, implied = [], False
+        for name in self.relied_on:
+            names[f"#{name}"] = name
+            if self.known and name in self.known:
+                values[f":was_{name}"] = self.known[name]
+                conditions.append(f"#{name} = :was_{name}")
+                implied = True
+            else:
+                conditions.append(f"attribute_not_exists(#{name})")
+        if self.exists is not None and not implied:
+            name = self.key.hash_name
+            names[f"#{name}"] = name
+            function = "attribute_exists" if self.exists else "attribute_not_exists"
+            conditions.append(f"{function}(#{name})")
+        return " AND ".join(conditions)
+
+
+def _update(
+    model: type[Table],
+    changes: Mapping[str, Any],
+    additions: Mapping[str, Any],
+    names: dict[str, str],
+    values: dict[str, Item],
+) -> str:
+    """Return the expression of an update, and add its names and values."""
+    attributes = model.get_attributes()
+    actions: dict[str, list[str]] = {"SET": [], "REMOVE": [], "ADD": []}
+    names.update((f"#{name}", name) for name in (*changes, *additions))
+    for name, value in changes.items():
+        if value is None:
+            actions["REMOVE"].append(f"#{name}")
+        else:
+            actions["SET"].append(f"#{name} = :{name}")
+            values[f":{name}"] = serialized(attributes[name], value)
+    for name, value in additions.items():
+        actions["ADD"].append(f"#{name} :by_{name}")
+        values[f":by_{name}"] = serialized(attributes[name], value)
+    return " ".join(f"{action} {', '.join(each)}" for action, each in actions.items() if each)
+
+
+class Rows:
+    """The rows that a use case reads and changes. They are written when the use case has returned.
+
+    How a row is read states what the use case relies on: the transaction fails if this has changed.
+
+    Attributes:
+        read_at: the time of DynamoDB's first response in full seconds; None before it.
+    """
+
+    def __init__(self) -> None:
+        self.read_at: datetime | None = None
+        self._tracked: dict[Key[Any], _Tracked[Any]] = {}
+        self._by_hand: list[_Write] = []
+        self._fetched: set[Key[Any]] = set()
+        self._dispensable: set[Key[Any]] = set()
+        self._given_up: set[Key[Any]] = set()
+
+    def prefetch(self, *keys: Key[Any]) -> None:
+        """Read rows consistently. One request for up to 100 rows that are not known yet."""
+        unknown = [key for key in dict.fromkeys(keys) if not self._at(key).is_known]
+        if unknown:
+            items, response = read_items(unknown)
+            for key, item in zip(unknown, items, strict=True):
+                self._tracked[key].learn(item)
+            self._fetched.update(unknown)
+            self.read_at = self.read_at or time_of(response)
+
+    def know(self, row: Table) -> None:
+        """Add a row that an earlier request has returned as a whole."""
+        self._at(row.own_key()).learn(row.item, row)
+
+    def get(self, key: Key[Row], *attributes: Attribute[Any]) -> Row | None:
+        """Return a row, which can be changed. Return None if it does not exist.
+
+        The use case relies on the version of the row or, if attributes are given, on their values.
+        """
+        tracked = self._read(key)
+        tracked.rely_on_existence()
+        if tracked.exists:
+            names = [attribute.attr_name for attribute in attributes] or [VERSION]
+            tracked.relied_on.update(dict.fromkeys(names))
+        return tracked.loaded()
+
+    def value(self, key: Key[Any], attribute: Attribute[Value]) -> Value | None:
+        """Return the value of an attribute, and rely on it. None without a value or a row."""
+        tracked = self._read(key)
+        tracked.relied_on[attribute.attr_name] = None
+        row = tracked.loaded()
+        return row.attribute_values.get(attribute.attr_name) if row else None
+
+    def exists(self, key: Key[Any]) -> bool:
+        """Return whether a row exists, and rely on it."""
+        tracked = self._read(key)
+        tracked.rely_on_existence()
+        return tracked.known is not None
+
+    def require(self, key: Key[Any]) -> None:
+        """Rely on the existence of a row without reading it."""
+        self._at(key).exists = True
+
+    def peek(self, key: Key[Row], *, because: str) -> Row | None:
+        """Return a row without relying on it. Do not change it.
+
+        Args:
+            because: why the use case is right even if the row has changed.
+        """
+        return self._read(key).loaded()
+
+    def can_do_without(self, key: Key[Any]) -> bool:
+        """Return whether an earlier attempt failed because of contention on this row alone."""
+        self._dispensable.add(key)
+        return key in self._given_up
+
+    def create(self, key: Key[Row]) -> Row:
+        """Return an empty row to fill. The transaction fails if the row exists."""
+        tracked = self._at(key)
+        tracked.row, tracked.is_new = key.model.empty(), True
+        return tracked.row
+
+    def set(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
+        """Set an attribute, or remove it, whatever its value is."""
+        self._at(key).values[attribute.attr_name] = value
+
+    def add(self, key: Key[Any], attribute: Attribute[Value], by: Value) -> None:
+        """Add to a number or to a set, whatever its value is."""
+        name, additions, added = attribute.attr_name, self._at(key).additions, cast(Any, by)
+        if name in additions:
+            added = additions[name] | added if isinstance(by, set) else additions[name] + added
+        additions[name] = added
+
+    def remove(self, key: Key[Any]) -> None:
+        """Delete a row. The use case must rely on it, or delete it whatever it contains."""
+        self._at(key).is_removed = True
+
+    # The following methods take conditions by hand, of use cases that have not read the row.
+
+    def update(self, row: Table, actions: list[Action], condition: Condition | None = None) -> None:
+        """Update a row."""
+        kwargs = row.get_update_kwargs_from_instance(actions, condition)
+        self._by_hand.append(_Write(row.own_key(), "Update", kwargs))
+
+    def save(self, row: Table, condition: Condition | None = None) -> None:
+        """Write a row as a whole."""
+        kwargs = row.get_save_kwargs_from_instance(condition)
+        self._by_hand.append(_Write(row.own_key(), "Put", kwargs))
+
+    def delete(self, row: Table, condition: Condition | None = None) -> None:
+        """Delete a row."""
+        kwargs = row.get_delete_kwargs_from_instance(condition)
+        self._by_hand.append(_Write(row.own_key(), "Delete", kwargs))
+
+    def condition_check(self, key: Key[Any], condition: Condition) -> None:
+        """Check a row that is not written."""
+        kwargs = key.model.get_operation_kwargs_from_class(
+            key.hash_key, key.range_key, condition=condition
+        )
+        self._by_hand.append(_Write(key, "ConditionCheck", kwargs))
+
+    def put_new(self, model: type[Table], values: Mapping[str, Any]) -> None:
+        """Add a row. The transaction fails if it exists. Values that are None are omitted."""
+        put = put_of_new(model, values)
+        self._by_hand.append(_Write(model.key_in(put["Item"]), "Put", put))
+
+    def send(self, backoff: Backoff | None = None, *, as_transaction: bool = True) -> None:
+        """Write all changes. Send nothing if there are none.
+
+        Args:
+            backoff: the pauses after which a transaction without a response is sent again. It has
+                the same token, so it has no second effect.
+            as_transaction: whether a single write is sent as a transaction, too.
+
+        Raises:
+            Contention: a condition failed, another transaction writes the same rows, or DynamoDB
+                throttles only contended tables.
+            Unavailable: DynamoDB throttles or does not respond.
+        """
+        derived = [w for tracked in self._tracked.values() if (w := tracked.write())]
+        writes = sorted([*self._by_hand, *derived], key=lambda write: _ORDER.index(write.action))
+        if all(write.action == "ConditionCheck" for write in writes):
+            return
+        for _, _, kwargs in self._by_hand:
+            if "ConditionExpression" in kwargs:
+                kwargs["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        operation = "TransactWriteItems"
+        request: Any = {"TransactItems": [{write.action: write.kwargs} for write in writes]}
+        if len(writes) == 1 and not as_transaction:
+            ((_, action, request),) = writes
+            operation, backoff = f"{action}Item", None
+        while True:
+            try:
+                connection().dispatch(operation, request)
+            except NoResponse:
+                if backoff and backoff.pause():
+                    continue
+                raise
+            except VerboseClientError as error:
+                raise self._contention(error, writes) or error from error
+            return
+
+    def _contention(self, error: VerboseClientError, writes: Sequence[_Write]) -> Contention | None:
+        failures = [
+            Failure(write.key, reason.code, reason.raw_item)
+            for write, reason in zip(writes, error.cancellation_reasons, strict=False)
+            if reason
+        ]
+        if error.response["Error"]["Code"] == CONDITION_FAILED_ERROR:
+            # Only botocore's exception contains the current item; PynamoDB's exception does not.
+            item = cast(Any, error.__cause__).response.get("Item")
+            failures = [Failure(writes[0].key, CONDITION_FAILED, item)]
+        reasons = {failed.reason for failed in failures}
+        if not reasons & _CONTENTION_REASONS:
+            return None
+        return Contention(
+            condition_failed=CONDITION_FAILED in reasons,
+            failures=failures,
+            blocked=self._blocked(failures) if reasons == {CONDITION_FAILED} else None,
+        )
+
+    def _blocked(self, failures: Sequence[Failure]) -> Blocked | None:
+        """Return an error if all conditions failed for rows that no other process changes.
+
+        Conditions that are false for the rows as they were read stay false. Rows that were not
+        read, but returned with an earlier failure, may be those of an index that is out of date.
+        """
+        for failed in failures:
+            tracked = self._tracked.get(failed.key)
+            if tracked is None or not tracked.is_known or tracked.known != failed.row:
+                return None
+        is_read = all(failed.key in self._fetched for failed in failures)
+        return _blocked(failures, timedelta(0) if is_read else MAX_WAIT)
+
+    def after(self, contention: Contention) -> "tuple[Rows, bool]":
+        """Return the rows of the next attempt, and whether it must wait.
+
+        The next attempt knows the rows that were returned with the failure, and those on which this
+        attempt relied. After a conflict with a running transaction it knows none.
+        """
+        rows = Rows()
+        rows._given_up, rows._dispensable = {*self._given_up}, self._dispensable
+        failed = {each.key for each in contention.failures}
+        if failed and failed <= self._dispensable - self._given_up:
+            # The second time, give up all of them.
+            rows._given_up |= self._dispensable if self._given_up else failed
+            rows._keep(self, lambda _: True)
+            return rows, False
+        if {each.reason for each in contention.failures} == {CONDITION_FAILED}:
+            rows._keep(self, lambda tracked: tracked.exists is not None or bool(tracked.relied_on))
+            for each in contention.failures:
+                rows._at(each.key).learn(each.row)
+        return rows, True
+
+    def _keep(self, earlier: "Rows", is_kept: Callable[[_Tracked[Any]], bool]) -> None:
+        self.read_at, self._fetched = earlier.read_at, {*earlier._fetched}
+        for key, tracked in earlier._tracked.items():
+            if tracked.is_known and is_kept(tracked):
+                self._at(key).learn(tracked.known)
+
+    def _at(self, key: Key[Row]) -> _Tracked[Row]:
+        tracked = self._tracked.get(key)
+        if tracked is None:
+            tracked = self._tracked[key] = _Tracked(key)
+        return tracked
+
+    def _read(self, key: Key[Row]) -> _Tracked[Row]:
+        tracked = self._at(key)
+        if not tracked.is_known:
+            raise AssertionError(f"a row of {key.model.Meta.name} was used and not fetched")
+        return tracked
+
+
+def commit(use_case: Callable[[Rows], Result], *known: Table) -> Result:
+    """Run a use case, and write its changes in one request. Repeat it after contention.
+
+    Args:
+        known: rows that an earlier request returned, such as a claimed one. Then the changes are
+            written in a transaction in any case, so that a lost response causes no second effect.
+
+    Raises:
+        Blocked: the time for retries ends, and the last attempt failed because of rows that no
+            other process changes.
+        Unavailable: the contention lasts until the time for retries ends, or DynamoDB throttles or
+            does not respond.
+    """
+    rows, backoff = Rows(), Backoff()
+    for row in known:
+        rows.know(row)
+    while True:
+        try:
+            result = use_case(rows)
+            rows.send(backoff, as_transaction=bool(known))
+        except Contention as contention:
+            rows, waits = rows.after(contention)
+            if waits and not backoff.pause():
+                busy = Unavailable("Too many concurrent writes to this account.")
+                raise contention.blocked or busy from contention
+        else:
+            return result
+
+
+@contextmanager
+def transaction() -> Iterator[Rows]:
+    """Collect the writes of the ``with`` block and commit them in one transaction.
+
+    Raises:
+        Contention: a condition failed, another transaction writes the same rows, or DynamoDB
+            throttles only contended tables.
+        Unavailable: DynamoDB throttles or does not respond.
+    """
+    rows = Rows()
+    yield rows
+    rows.send()
