@@ -49,8 +49,7 @@ def _lift(
     Args:
         further: see `further_customers`.
     """
-    suppressed = getattr(ContactRow, SUPPRESSED[channel])
-    is_liftable = suppressed.is_in(*LIFTABLE_REASONS)
+    is_liftable = SUPPRESSED[channel].is_in(*LIFTABLE_REASONS)
     is_liftable &= ContactRow.has(complained_at=None, erased_at=None)
     # A worker that still applies a bounce must stop.
     values = {"lifted_at": at, "lifted_by": operator, "email_bounced": None, **further}

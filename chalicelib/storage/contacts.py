@@ -102,7 +102,10 @@ WORK: Final[WorkRecords[ContactPointer]] = WorkRecords("suppression", ContactRow
 _CUSTOMER_VALUES: Final = (*OPTINS.values(), "email_bounced")
 
 
-SUPPRESSED: Final = {Channel.EMAIL: "suppressed_email", Channel.SMS: "suppressed_sms"}
+SUPPRESSED: Final = {
+    Channel.EMAIL: ContactRow.suppressed_email,
+    Channel.SMS: ContactRow.suppressed_sms,
+}
 """The attribute with the reason of a suppression, by channel."""
 
 
@@ -160,10 +163,10 @@ def suppress(
     Args:
         further: see `further_customers`.
     """
-    name, is_weak = SUPPRESSED[channel], reason in WEAK_REASONS
-    suppressed, since = getattr(ContactRow, name), ContactRow.suppressed_at
+    suppressed, since = SUPPRESSED[channel], ContactRow.suppressed_at
+    is_weak = reason in WEAK_REASONS
     suppression: dict[str, Any] = {
-        name: suppressed | reason if is_weak else reason,
+        suppressed.attr_name: suppressed | reason if is_weak else reason,
         "suppressed_at": since | at if is_weak else at,
     }
     if reason is SuppressionReason.COMPLAINT:
@@ -176,7 +179,7 @@ def opt_out(write: Rows, account_id: str, key: str, channel: Channel, at: dateti
 
     The transaction fails if the channel is suppressed already; see `failed_conditions`.
     """
-    name = SUPPRESSED[channel]
+    name = SUPPRESSED[channel].attr_name
     opted_out = {name: SuppressionReason.OPTED_OUT, "suppressed_at": at, "expires_at": None}
     _change(write, key, ContactRow.has(**{name: None}), account_id=account_id, **opted_out)
 
@@ -195,7 +198,7 @@ def lift_opt_out(write: Rows, key: str, channel: Channel, at: datetime) -> None:
 
     The transaction fails if the contact is not suppressed, or is suppressed for another reason.
     """
-    is_opted_out = ContactRow.has(**{SUPPRESSED[channel]: SuppressionReason.OPTED_OUT})
+    is_opted_out = SUPPRESSED[channel] == SuppressionReason.OPTED_OUT
     remove_suppression(write, key, channel, at, is_opted_out)
 
 
@@ -208,7 +211,11 @@ def remove_suppression(
     **values: Any,
 ) -> None:
     """Remove the suppression of a contact, and set these attributes, in this transaction."""
-    lifted = {SUPPRESSED[channel]: None, "suppressed_at": None, "expires_at": _expires_at(at)}
+    lifted = {
+        SUPPRESSED[channel].attr_name: None,
+        "suppressed_at": None,
+        "expires_at": _expires_at(at),
+    }
     # From now on, customers can opt in again.
     lifted[OPTINS[channel]] = None
     _change(write, key, condition, **lifted, **values)
@@ -297,7 +304,8 @@ def record_erasure(
     """
     erased: dict[str, Any] = {"account_id": account_id, "erased_at": at, "expires_at": None}
     for channel, key in keys.items():
-        suppressed = {SUPPRESSED[channel]: SuppressionReason.ERASED, "suppressed_at": at}
+        name = SUPPRESSED[channel].attr_name
+        suppressed = {name: SuppressionReason.ERASED, "suppressed_at": at}
         _change(write, key, **erased | suppressed)
     if pair_key:
         _change(write, pair_key, **erased)
@@ -352,8 +360,8 @@ def build_contact(key: str, row: ContactRow | None) -> Contact:
         },
         "suppressed": {
             channel: SuppressionReason(reason)
-            for channel, name in SUPPRESSED.items()
-            if (reason := getattr(row, name))
+            for channel, attribute in SUPPRESSED.items()
+            if (reason := row.attribute_values.get(attribute.attr_name))
         },
     }
     return Contact(**fields_of(row, Contact) | values)

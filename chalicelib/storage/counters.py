@@ -27,7 +27,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
-from chalicelib.storage.dynamodb.table import Table, account_key
+from chalicelib.storage.dynamodb.table import Key, Table, account_key
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
@@ -104,6 +104,32 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
     return total_of(counter)
 
 
+def counter_key(account_id: str, kind: Listed) -> Key[CounterRow]:
+    """Return the key of the counter of an account's records of this kind."""
+    return Key(CounterRow, account_id, kind.value)
+
+
+def take_position(rows: Rows, account_id: str, kind: Listed, now: datetime) -> int | None:
+    """Return the position of a new record, and count it in this unit of work.
+
+    Return None if a worker has reserved the counter, or if an earlier attempt failed because of
+    contention on it.
+    """
+    key = counter_key(account_id, kind)
+    if rows.can_do_without(key):
+        return None
+    if usable_total(rows.peek(key, because="only the total is relied on"), now) is None:
+        return None
+    return next_position(rows, key)
+
+
+def next_position(rows: Rows, key: Key[CounterRow]) -> int:
+    """Return the position of a new record, and count it in this unit of work."""
+    position = (rows.value(key, CounterRow.total) or 0) + 1
+    rows.set(key, CounterRow.total, position)
+    return position
+
+
 def increment_total(
     transaction: Rows,
     account_id: str,
@@ -150,14 +176,16 @@ def mark_erasure(write: Rows, account_id: str, at: datetime) -> None:
     )
 
 
-def count(write: Rows, account_id: str, kind: Counted, record_id: str, by: int = 1) -> None:
+def count(rows: Rows, account_id: str, kind: Counted, record_id: str, by: int = 1) -> None:
     """Add ``by`` to the number of the account's records of this kind in this transaction.
 
     Args:
         record_id: the id of a counted record. The id selects one of the counter's rows.
     """
     shard = crc32(record_id.encode()) % SHARDS
-    write.update(shard_row(account_id, kind, shard), actions=addition(by))
+    key = Key(CounterRow, shard_key(account_id, shard), kind.value)
+    rows.add(key, CounterRow.total, by)
+    rows.add(key, CounterRow.revision, 1)
 
 
 def addition(by: int) -> list[Action]:

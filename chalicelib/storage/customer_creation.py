@@ -1,6 +1,6 @@
 """Create and replace customers, and assign their positions in the account's list."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -13,18 +13,25 @@ from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
 from chalicelib.storage import counters, lists
 from chalicelib.storage.contacts import ContactRow, build_contact
-from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.counters import Listed, counter_key, take_position
 from chalicelib.storage.customers import (
     CustomerPairRow,
     CustomerRow,
     PairHolder,
     attributes_of,
     build_customer,
-    pair_row_keys,
+    customer_key,
+    pair_key,
 )
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
+from chalicelib.storage.dynamodb.unit_of_work import (
+    CONDITION_FAILED,
+    Contention,
+    Rows,
+    commit,
+    transaction,
+)
 from chalicelib.storage.erasures import ErasureRow
 
 MAX_ASSIGNED: Final = 99
@@ -70,41 +77,32 @@ def create(
         Unavailable: the database throttles, or contention on the customer or its pair persists.
     """
     pair = pair_of(customer.email, customer.phone_number)
-    contact_keys = optin_keys or {}
-    erasure_keys = [(ErasureRow, erasure_id)] if erasure_id else []
+    keys = {channel: Key(ContactRow, each) for channel, each in (optin_keys or {}).items()}
+    erasure_keys = [Key(ErasureRow, erasure_id)] if erasure_id else []
+    key = customer_key(account_id, customer.id)
+    pair_keys = [pair_key(account_id, pair.digest)] if pair else []
+    counter = counter_key(account_id, Listed.CUSTOMERS)
 
-    def attempt() -> Created:
-        counter, existing, *others = read_together(
-            (CounterRow, account_id, Listed.CUSTOMERS.value),
-            (CustomerRow, account_key(account_id, customer.id)),
-            *((ContactRow, key) for key in contact_keys.values()),
-            *erasure_keys,
-            *pair_row_keys(account_id, pair),
-        )
-        end = len(contact_keys) + len(erasure_keys)
-        if any(others[len(contact_keys) : end]):
+    def use_case(rows: Rows) -> Created:
+        rows.prefetch(counter, key, *keys.values(), *erasure_keys, *pair_keys)
+        if any(rows.peek(each, because="a later erasure finds the row") for each in erasure_keys):
             raise NotFound("customer")
+        existing = rows.peek(key, because="the request is answered, whatever happens later")
         if existing:
-            return Created(
-                build_customer(existing),
-                existing.input_hash,
-                bool(existing.position),
-                existing.refused_optins or (),
-            )
-        holders = others[end:]
-        first_of_pair = pair.digest if pair and not any(holders) else None
+            is_listed, refused = bool(existing.position), existing.refused_optins or ()
+            return Created(build_customer(existing), existing.input_hash, is_listed, refused)
+        later = "a later suppression turns the opt-in off, and nothing is sent before"
         contacts = (
-            (channel, build_contact(key, row))
-            for (channel, key), row in zip(contact_keys.items(), others, strict=False)
+            (channel, build_contact(each.hash_key, rows.peek(each, because=later)))
+            for channel, each in keys.items()
         )
-        refused = optins_off(suppressed_channels(contacts))
-        new = customer.model_copy(update=refused)
-        total = counters.usable_total(counter, clock.now())
-        origin = {"input_hash": input_hash, "refused_optins": set(refused) or None}
-        is_listed = insert(account_id, new, total, first_of_pair, origin if input_hash else None)
-        return Created(new, input_hash, is_listed, set(refused))
+        off = optins_off(suppressed_channels(contacts))
+        new = customer.model_copy(update=off)
+        origin = {"input_hash": input_hash, "refused_optins": set(off) or None}
+        is_listed = append(rows, account_id, new, origin if input_hash else None)
+        return Created(new, input_hash, is_listed, set(off))
 
-    return retry_on_contention(attempt)
+    return commit(use_case)
 
 
 def find_or_create(
@@ -123,104 +121,30 @@ def find_or_create(
         Unavailable: the database throttles, or contention on a customer or a pair persists.
     """
 
-    def attempt() -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
-        accounts = list(dict.fromkeys(account_id for account_id, _ in new))
-        rows = read_together(
-            *((CounterRow, account_id, Listed.CUSTOMERS.value) for account_id in accounts),
-            *((CustomerPairRow, account_key(*key)) for key in new),
-            *((CustomerRow, account_key(key[0], customer.id)) for key, customer in new.items()),
+    accounts = {account_id for account_id, _ in new}
+
+    def use_case(rows: Rows) -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
+        rows.prefetch(
+            *(counter_key(account_id, Listed.CUSTOMERS) for account_id in accounts),
+            *(pair_key(*key) for key in new),
+            *(customer_key(key[0], customer.id) for key, customer in new.items()),
         )
-        known = dict(zip(new, rows[len(accounts) :], strict=False))
-        existing = dict(zip(new, rows[len(accounts) + len(new) :], strict=True))
         holders: dict[tuple[str, str], PairHolder] = {}
+        unlisted: set[str] = set()
         for key, customer in new.items():
-            if row := known[key]:
-                holders[key] = PairHolder(row.customer_id, row.key)
-            else:
-                row_key = None if existing[key] else account_key(*key)
-                holders[key] = PairHolder(customer.id, row_key)
-        unknown = [key for key in new if not known[key]]
-        unlisted = {key[0] for key in unknown if existing[key] and not existing[key].position}
-        added: dict[tuple[str, str | None], Customer]
-        added = {key: new[key] for key in unknown if not existing[key]}
-        if added:
-            now = clock.now()
-            totals = {
-                account_id: total
-                for account_id, counter in zip(accounts, rows, strict=False)
-                if (total := counters.usable_total(counter, now)) is not None
-            }
-            unlisted |= _add_all(added, totals)
+            (account_id, _), row_key = key, pair_key(*key)
+            later = "the caller checks the pair and the customer"
+            if pair := rows.peek(row_key, because=later):
+                holders[key] = PairHolder(pair.customer_id, row_key.hash_key)
+                continue
+            existing = rows.peek(customer_key(account_id, customer.id), because=later)
+            is_listed = bool(existing.position) if existing else append(rows, account_id, customer)
+            holders[key] = PairHolder(customer.id, None if existing else row_key.hash_key)
+            if not is_listed:
+                unlisted.add(account_id)
         return holders, unlisted
 
-    return retry_on_contention(attempt)
-
-
-def _add_all(
-    added: Mapping[tuple[str, str | None], Customer],
-    totals: Mapping[str, int],
-    origin: Mapping[str, Any] | None = None,
-    also: Callable[[Rows], object] = lambda _: None,
-) -> set[str]:
-    """Add the customers in one transaction. Return the accounts whose customers have no position.
-
-    If the counters of accounts are contended, the second transaction assigns no positions in these
-    accounts, and the third in none.
-
-    Args:
-        added: the customers by account id and by the digest to store; see `add`.
-        totals: the number of listed customers of each account whose counter is not reserved.
-        origin: see `add`.
-        also: adds more writes to the transaction. It is called again for each transaction.
-    """
-    by_account: dict[str, list[tuple[str | None, Customer]]] = {}
-    for (account_id, digest), customer in added.items():
-        by_account.setdefault(account_id, []).append((digest, customer))
-    listed = {account_id: total for account_id, total in totals.items() if account_id in by_account}
-    is_first = True
-    while True:
-        try:
-            with transaction() as write:
-                for account_id, customers in by_account.items():
-                    total = listed.get(account_id)
-                    if total is not None:
-                        counters.increment_total(
-                            write, account_id, Listed.CUSTOMERS, read=total, by=len(customers)
-                        )
-                    for number, (digest, customer) in enumerate(customers, 1):
-                        position = None if total is None else total + number
-                        add(write, account_id, customer, position, digest, origin)
-                also(write)
-        except Contention as contention:
-            if not listed or not contention.is_only_on(CounterRow):
-                raise
-            contended = {failed.key.hash_key for failed in contention.failures}
-            listed = {key: listed[key] for key in listed.keys() - contended} if is_first else {}
-            is_first = False
-        else:
-            return by_account.keys() - listed.keys()
-
-
-def insert(
-    account_id: str,
-    customer: Customer,
-    total: int | None,
-    first_of_pair: str | None,
-    origin: Mapping[str, Any] | None = None,
-    also: Callable[[Rows], object] = lambda _: None,
-) -> bool:
-    """Add a customer. Return True if it has a position, False if the counter is contended.
-
-    Args:
-        total: the number of listed customers; None if a worker has reserved the counter.
-        origin: see `add`.
-        also: adds more writes to the transaction. It is called again for each transaction.
-
-    Raises:
-        Contention: the customer or the pair exists, or another transaction writes one of the rows.
-    """
-    totals = {} if total is None else {account_id: total}
-    return not _add_all({(account_id, first_of_pair): customer}, totals, origin, also)
+    return commit(use_case)
 
 
 def find_unlisted(account_id: str) -> list[str]:
@@ -291,21 +215,31 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
     return retry_on_contention(attempt)
 
 
+def append(
+    rows: Rows, account_id: str, customer: Customer, origin: Mapping[str, Any] | None = None
+) -> bool:
+    """Add a customer to the end of the account's list in this unit of work; see `add`.
+
+    Return False if the customer has no position, because the counter is contended.
+    """
+    position = take_position(rows, account_id, Listed.CUSTOMERS, clock.now())
+    add(rows, account_id, customer, position, origin)
+    return position is not None
+
+
 def add(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     customer: Customer,
     position: int | None,
-    first_of_pair: str | None,
     origin: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add a customer in this transaction, with this position in the account's list or without one.
+    """Add a customer in this unit of work, with this position in the account's list or without one.
 
-    The transaction fails if a customer with this id or a row for this pair already exists.
+    The unit must have fetched the row of the customer's pair, which is added if it does not exist.
+    The transaction fails if the customer exists.
 
     Args:
-        first_of_pair: the digest of the customer's pair. None if the customer has no pair or if
-            another customer of the account already has the same pair.
         origin: attributes that describe the request with an idempotency key that creates the
             customer.
     """
@@ -317,10 +251,11 @@ def add(
             "work_shard": shard_of(account_id, customer.id, "customer"),
             "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
         }
-    write.put_new(CustomerRow, {**attributes, **listing, **(origin or {})})
-    if first_of_pair:
-        key = account_key(account_id, first_of_pair)
-        write.put_new(CustomerPairRow, {"key": key, "customer_id": customer.id})
+    rows.put_new(CustomerRow, {**attributes, **listing, **(origin or {})})
+    if "pair_key" in attributes:
+        row_key = Key(CustomerPairRow, attributes["pair_key"])
+        if not rows.peek(row_key, because="the oldest customer with the pair stays in the row"):
+            rows.create(row_key).customer_id = customer.id
 
 
 def _milliseconds(timestamp: datetime) -> int:

@@ -16,6 +16,7 @@ from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage import counters, lists
 from chalicelib.storage.counters import Listed
 from chalicelib.storage.dynamodb.attributes import (
@@ -125,11 +126,25 @@ class PairHolder(NamedTuple):
     row_key: str | None
 
 
-def confirm_holder(write: Rows, holder: PairHolder) -> None:
+def confirm_holder(rows: Rows, holder: PairHolder) -> None:
     """Check in this transaction that the row of a pair still names the same customer."""
     if holder.row_key:
         is_same = CustomerPairRow.customer_id == holder.customer_id
-        write.condition_check(Key(CustomerPairRow, holder.row_key), is_same)
+        rows.condition_check(Key(CustomerPairRow, holder.row_key), is_same)
+
+
+def customer_key(account_id: str, customer_id: str) -> Key[CustomerRow]:
+    """Return the key of a customer's row."""
+    return Key(CustomerRow, account_key(account_id, customer_id))
+
+
+def pair_key(account_id: str, digest: str) -> Key[CustomerPairRow]:
+    """Return the key of the row of a pair."""
+    return Key(CustomerPairRow, account_key(account_id, digest))
+
+
+OPTIN_OF: Final = {Channel.EMAIL: CustomerRow.email_optin, Channel.SMS: CustomerRow.sms_optin}
+"""The attribute with the opt-in of each channel."""
 
 
 def find(account_id: str, customer_id: str) -> Customer | None:
@@ -146,11 +161,6 @@ def find_by_pair(account_id: str, digest: str) -> str | None:
     """
     (row,) = read_together((CustomerPairRow, account_key(account_id, digest)))
     return row.customer_id if row else None
-
-
-def pair_row_keys(account_id: str, pair: CustomerPair | None) -> list[tuple[type[Table], str]]:
-    """Return the key of the row of a pair, for `read_together`; no key without a pair."""
-    return [(CustomerPairRow, account_key(account_id, pair.digest))] if pair else []
 
 
 def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
@@ -239,33 +249,22 @@ def change(write: Rows, account_id: str, earlier: Customer, changed: Customer) -
     )
 
 
-def count(
-    write: Rows,
-    account_id: str,
-    customer_id: str,
-    numbers: Mapping[str, int],
-    sources: Collection[DataSource],
-    now: datetime,
-    optins: Collection[str] = (),
+def count_purchases(
+    rows: Rows, key: Key[CustomerRow], by: int, now: datetime, source: DataSource | None = None
 ) -> None:
-    """Add numbers to fields of a customer, and data sources, in this transaction.
+    """Add to the number of a customer's purchases, and add the source of a purchase.
 
     The transaction fails if the customer does not exist.
-
-    Args:
-        numbers: the numbers to add by field, such as ``purchase_count``.
-        optins: the fields of the opt-ins to turn on, such as ``email_optin``.
     """
-    actions = CustomerRow.changes(updated_at=now, **dict.fromkeys(optins, True))
-    actions += [getattr(CustomerRow, name).add(number) for name, number in numbers.items()]
-    if sources:
-        actions.append(CustomerRow.data_sources.add({source.value for source in sources}))
-    row = CustomerRow(account_key(account_id, customer_id))
-    write.update(row, actions, CustomerRow.key.exists())
+    rows.require(key)
+    rows.add(key, CustomerRow.purchase_count, by)
+    if source:
+        rows.add(key, CustomerRow.data_sources, {source.value})
+    rows.set(key, CustomerRow.updated_at, now)
 
 
 def count_feedback(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     customer_id: str,
     ratings: Sequence[int | None],
@@ -283,10 +282,17 @@ def count_feedback(
         sources: the sources of the feedback records.
         by: 1 to add the feedback, -1 to subtract it. Subtracting keeps the data sources.
     """
-    numbers = {"feedback_count": by * len(ratings)}
-    if rated := [rating for rating in ratings if rating is not None]:
-        numbers |= {"rating_sum": by * sum(rated), "rating_count": by * len(rated)}
-    count(write, account_id, customer_id, numbers, sources if by > 0 else (), now)
+    key, rated = (
+        customer_key(account_id, customer_id),
+        [each for each in ratings if each is not None],
+    )
+    rows.require(key)
+    rows.add(key, CustomerRow.feedback_count, by * len(ratings))
+    rows.add(key, CustomerRow.rating_sum, by * sum(rated))
+    rows.add(key, CustomerRow.rating_count, by * len(rated))
+    if by > 0:
+        rows.add(key, CustomerRow.data_sources, {source.value for source in sources})
+    rows.set(key, CustomerRow.updated_at, now)
 
 
 def has_same_addresses(customer: Any) -> Condition:
@@ -298,18 +304,19 @@ def has_same_addresses(customer: Any) -> Condition:
 
 
 def fill(
-    write: Rows, account_id: str, customer_id: str, fields: dict[str, Any], now: datetime
+    rows: Rows, account_id: str, customer_id: str, fields: Mapping[str, Any], now: datetime
 ) -> None:
-    """Set unset fields of a customer in this transaction.
+    """Set unset fields of a customer that the unit of work has fetched.
 
-    The transaction fails if one of the fields is already set or the customer does not exist.
+    The transaction fails if one of the fields is set meanwhile or the customer is deleted.
     """
-    values = {**fields, **_contact_hashes(account_id, fields), "updated_at": now}
-    write.update(
-        CustomerRow(account_key(account_id, customer_id)),
-        CustomerRow.changes(**values),
-        CustomerRow.key.exists() & CustomerRow.has(**dict.fromkeys(fields)),
-    )
+    key, attributes = customer_key(account_id, customer_id), CustomerRow.get_attributes()
+    rows.exists(key)
+    for name in fields:
+        rows.value(key, attributes[name])
+    for name, value in {**fields, **_contact_hashes(account_id, fields)}.items():
+        rows.set(key, attributes[name], value)
+    rows.set(key, CustomerRow.updated_at, now)
 
 
 def _contact_hashes(account_id: str, fields: Mapping[str, Any]) -> dict[str, str]:

@@ -29,13 +29,8 @@ from chalicelib.domain.paging import in_groups
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.domain.work import PARKED_SHARD, PENDING, WorkState, open_shards, shards_of_account
 from chalicelib.storage.contacts import ContactRow, build_contact
-from chalicelib.storage.counters import CounterRow, Listed, erasures_of, total_of
-from chalicelib.storage.customers import (
-    CustomerPairRow,
-    CustomerRow,
-    PairHolder,
-    build_customer,
-)
+from chalicelib.storage.counters import Listed, counter_key
+from chalicelib.storage.customers import build_customer, customer_key, pair_key
 from chalicelib.storage.dynamodb.attributes import (
     CompressedJsonAttribute,
     IntegerAttribute,
@@ -44,7 +39,7 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import account_key, fields_of, put_all, read_together
+from chalicelib.storage.dynamodb.table import Key, fields_of, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
@@ -124,18 +119,14 @@ class LoadedChunk:
         row: the table row of the chunk.
         header: the header of the import, or None if the import is not accepted yet.
         groups: the customer rows to import, grouped by pair.
-        total: the number of the account's customers.
-        known: the existing customers, by the digest of the pair in the group of rows.
-        erasures: the account's erasure counter, as read with the chunk; see `increment_total`.
+        holders: the ids of the existing customers, by the digest of the pair in the group of rows.
         last_erased_at: the time of the account's last erasure.
     """
 
     row: ImportRow
     header: ImportHeader | None
     groups: tuple[RowGroup, ...]
-    total: int
-    known: dict[str, PairHolder]
-    erasures: int = 0
+    holders: dict[str, str]
     last_erased_at: datetime | None = None
 
     @property
@@ -229,70 +220,62 @@ def list_unfinished(import_id: str, edition: str, now: datetime) -> list[ChunkPo
     return [row.pointer(now) for row in rows if row.state == WorkState.PENDING.value]
 
 
-def load_chunk(pointer: ChunkPointer) -> LoadedChunk | None:
-    """Load a chunk and the account data that is needed to import the chunk.
+def load_chunk(rows: Rows, pointer: ChunkPointer) -> LoadedChunk | None:
+    """Load a pending chunk and the account data that is needed to import the chunk.
 
     One request is enough because the pointer contains the digests of the chunk's pairs; two if the
-    chunk has more than 97 of them. Return None if the chunk does not exist.
+    chunk has more than 97 of them. Return None if there is no such chunk.
+
+    The unit of work relies on the state and the customer rows of the chunk.
     """
-    chunk, header, counter, *pairs = read_together(
-        (ImportRow, pointer.import_id, pointer.part),
-        (ImportRow, pointer.import_id, _HEADER),
-        (CounterRow, pointer.account_id, Listed.CUSTOMERS.value),
-        *((CustomerPairRow, account_key(pointer.account_id, digest)) for digest in pointer.pairs),
-    )
-    if chunk is None:
+    account_id, key = pointer.account_id, Key(ImportRow, pointer.import_id, pointer.part)
+    header_key = Key(ImportRow, pointer.import_id, _HEADER)
+    counter_row = counter_key(account_id, Listed.CUSTOMERS)
+    pairs = {digest: pair_key(account_id, digest) for digest in pointer.pairs}
+    rows.prefetch(key, header_key, counter_row, *pairs.values())
+    chunk = rows.get(key, ImportRow.state, ImportRow.revision)
+    if chunk is None or chunk.state != PENDING:
         return None
-    erasures, last_erased_at = erasures_of(counter)
+    header = rows.peek(header_key, because="the header of an import does not change")
+    counter = rows.peek(counter_row, because="the number of erasures is checked with a creation")
+    found = {digest: rows.peek(each, because=_CHECKED) for digest, each in pairs.items()}
     return LoadedChunk(
         row=chunk,
         header=_header(header) if header else None,
         groups=groups_from_json(chunk.rows) if chunk.rows else (),
-        total=total_of(counter),
-        known={
-            digest: PairHolder(row.customer_id, row.key)
-            for digest, row in zip(pointer.pairs, pairs, strict=True)
-            if row
-        },
-        erasures=erasures,
-        last_erased_at=last_erased_at,
+        holders={digest: pair.customer_id for digest, pair in found.items() if pair},
+        last_erased_at=counter.erased_at if counter else None,
     )
 
 
+_CHECKED: Final = "customers and pairs are checked if they are changed"
+
+
 def load_persons(
-    chunk: LoadedChunk, contact_keys: Collection[str]
+    rows: Rows, chunk: LoadedChunk, contact_keys: Collection[str]
 ) -> tuple[dict[str, Customer], dict[str, Contact]]:
     """Load the existing customers of a chunk by id, and contacts by key.
 
     One request per 100 customers and contacts.
     """
-    account_id = chunk.row.account_id
-    ids = sorted({holder.customer_id for holder in chunk.known.values()})
-    rows = read_together(
-        *((ContactRow, key) for key in contact_keys),
-        *((CustomerRow, account_key(account_id, customer_id)) for customer_id in ids),
-    )
-    contacts = {key: build_contact(key, row) for key, row in zip(contact_keys, rows, strict=False)}
-    return {row.id: build_customer(row) for row in rows[len(contacts) :] if row}, contacts
+    contacts = {each: Key(ContactRow, each) for each in contact_keys}
+    ids = sorted(set(chunk.holders.values()))
+    customers = [customer_key(chunk.row.account_id, each) for each in ids]
+    rows.prefetch(*contacts.values(), *customers)
+    found = (rows.peek(key, because=_CHECKED) for key in customers)
+    checked = "confirm_erasures checks them, and nothing is sent to suppressed addresses"
+    return {row.id: build_customer(row) for row in found if row}, {
+        each: build_contact(each, rows.peek(key, because=checked)) for each, key in contacts.items()
+    }
 
 
-def finish_chunk(write: Rows, chunk: LoadedChunk, done: ChunkProgress, now: datetime) -> None:
-    """Mark a chunk as done and delete its customer rows, in this transaction.
-
-    The transaction fails if the chunk is not pending, or if rows were erased after it was loaded.
-    """
-    finished = ImportRow.end(
-        WorkState.DONE,
-        now,
-        created=done.created,
-        filled=done.filled,
-        unchanged=done.unchanged,
-        failed=done.failed,
-        errors=_errors_to_json(done.errors),
-        rows=None,
-    )
-    unchanged = ImportRow.has(state=PENDING, revision=chunk.row.revision)
-    write.update(ImportRow(chunk.row.import_id, chunk.row.part), finished, unchanged)
+def finish_chunk(rows: Rows, chunk: ImportRow, done: ChunkProgress, now: datetime) -> None:
+    """Mark a chunk of a unit of work as done, and delete its customer rows."""
+    chunk.close(WorkState.DONE, now)
+    chunk.created, chunk.filled = done.created, done.filled
+    chunk.unchanged, chunk.failed = done.unchanged, done.failed
+    chunk.errors = _errors_to_json(done.errors)
+    rows.set(chunk.own_key(), ImportRow.rows, None)
 
 
 def unfinished(account_id: str | None = None) -> Iterator[ImportRow]:
@@ -334,11 +317,6 @@ def erase_pairs(write: Rows, chunk: ImportRow, digests: Collection[str]) -> None
         ImportRow.changes(rows=groups_to_json(groups), revision=(chunk.revision or 0) + 1),
         ImportRow.has(state=chunk.state, revision=chunk.revision),
     )
-
-
-def discard(chunk: LoadedChunk) -> None:
-    """Delete a chunk of an edition that was not accepted."""
-    chunk.row.delete()
 
 
 def _pointer(

@@ -1,9 +1,7 @@
 """The table of purchases."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -14,16 +12,24 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, optional
+from chalicelib.storage.dynamodb.attributes import (
+    IntegerAttribute,
+    JsonAttribute,
+    TimestampAttribute,
+    optional,
+)
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_indexed, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.lists import read_index_page
 
 
 class PurchaseRow(Table):
-    """The table row of a purchase. The id is derived from the source and the external id."""
+    """The table row of a purchase. The id is derived from the source and the external id.
+
+    ``input_hash`` is the hash of the input from which the version was recorded; None after an
+    erasure of the customer. ``sent_at`` is the time at which the partner sent the version.
+    """
 
     class Meta:
         name = "purchases"
@@ -43,24 +49,15 @@ class PurchaseRow(Table):
     metadata = optional(JsonAttribute)
     attributes = optional(JsonAttribute)
     by_customer = index("customer_id", "created_at")
+    revision = optional(IntegerAttribute)
     input_hash = optional(UnicodeAttribute)
     sent_at = TimestampAttribute()
     send_at = optional(TimestampAttribute)
 
 
-@dataclass(frozen=True)
-class Version:
-    """A version of a purchase.
-
-    Attributes:
-        input_hash: the hash of the input from which the version was recorded; None after an erasure
-            of the customer.
-        sent_at: the time at which the partner sent the version.
-    """
-
-    purchase: Purchase
-    input_hash: str | None
-    sent_at: datetime
+def purchase_key(account_id: str, purchase_id: str) -> Key[PurchaseRow]:
+    """Return the key of a purchase's row."""
+    return Key(PurchaseRow, account_key(account_id, purchase_id))
 
 
 def find(account_id: str, purchase_id: str) -> Purchase | None:
@@ -88,44 +85,24 @@ def find_with_customer(
     )
 
 
-def put(write: Rows, account_id: str, version: Version, earlier: Version | None) -> None:
-    """Create a purchase or replace its earlier version, in this transaction.
+def record(rows: Rows, account_id: str, purchase: Purchase) -> PurchaseRow:
+    """Create a purchase or replace its stored version in this unit of work. Return its row.
 
     A new purchase is added to the account's count.
-    The transaction fails if the purchase has changed since it was loaded.
     """
-    purchase = version.purchase
-    if not earlier:
-        counters.count(write, account_id, Counted.PURCHASES, purchase.id)
-    copied = {name: getattr(purchase, name) for name in _COPIED}
-    row = PurchaseRow(
-        account_key(account_id, purchase.id),
-        account_id=account_id,
-        metadata=purchase.metadata or None,
-        attributes=[value.model_dump(mode="json") for value in purchase.attributes] or None,
-        input_hash=version.input_hash,
-        sent_at=version.sent_at,
-        **copied,
-    )
-    write.save(row, _is_version(earlier) if earlier else PurchaseRow.has(key=None))
-
-
-def set_sent_at(account_id: str, version: Version, sent_at: datetime) -> None:
-    """Store that the partner has sent the stored version again, at this time. One request.
-
-    Raises:
-        Contention: the purchase has changed since it was loaded.
-    """
-    row = PurchaseRow(account_key(account_id, version.purchase.id))
-    actions = PurchaseRow.changes(sent_at=sent_at)
-    if not try_write(lambda: row.update(actions, _is_version(version))):
-        raise Contention(condition_failed=True)
-
-
-_COPIED: Final = (
-    "id created_at updated_at store_id customer_id date start_date end_date external_id source"
-    " send_at"
-).split()
+    key = purchase_key(account_id, purchase.id)
+    row = rows.get(key)
+    if row is None:
+        counters.count(rows, account_id, Counted.PURCHASES, purchase.id)
+        row = rows.create(key)
+        row.account_id, row.id, row.created_at = account_id, purchase.id, purchase.created_at
+        row.source, row.external_id = purchase.source, purchase.external_id
+    row.updated_at, row.store_id = purchase.updated_at, purchase.store_id
+    row.customer_id, row.send_at = purchase.customer_id, purchase.send_at
+    row.date, row.start_date, row.end_date = purchase.date, purchase.start_date, purchase.end_date
+    row.metadata = purchase.metadata or None
+    row.attributes = [value.model_dump(mode="json") for value in purchase.attributes] or None
+    return row
 
 
 def confirm_unchanged(write: Rows, account_id: str, purchase: Purchase) -> None:
@@ -138,13 +115,8 @@ def confirm_unchanged(write: Rows, account_id: str, purchase: Purchase) -> None:
     write.condition_check(Key(PurchaseRow, key), _is_unchanged(purchase))
 
 
-def _is_version(version: Version) -> Condition:
-    return _is_unchanged(version.purchase, sent_at=version.sent_at)
-
-
-def _is_unchanged(purchase: Purchase, **also: Any) -> Condition:
-    customer_id, updated_at = purchase.customer_id, purchase.updated_at
-    return PurchaseRow.has(customer_id=customer_id, updated_at=updated_at, **also)
+def _is_unchanged(purchase: Purchase) -> Condition:
+    return PurchaseRow.has(customer_id=purchase.customer_id, updated_at=purchase.updated_at)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
@@ -182,16 +154,14 @@ def erase_customer(write: Rows, account_id: str, purchase: Purchase, at: datetim
     """
     write.update(
         PurchaseRow(account_key(account_id, purchase.id)),
-        PurchaseRow.changes(
-            customer_id=None, metadata=None, attributes=None, input_hash=None, updated_at=at
-        ),
+        [
+            *PurchaseRow.changes(
+                customer_id=None, metadata=None, attributes=None, input_hash=None, updated_at=at
+            ),
+            PurchaseRow.revision.add(1),
+        ],
         _is_unchanged(purchase),
     )
-
-
-def build_version(row: PurchaseRow) -> Version:
-    """Build the stored version of a purchase from its table row."""
-    return Version(build_purchase_from(row), row.input_hash, row.sent_at)
 
 
 def build_purchase_from(row: PurchaseRow) -> Purchase:

@@ -131,48 +131,44 @@ WORK: Final[WorkRecords[SolicitationPointer]] = WorkRecords("solicitation", Soli
 """The work records of solicitations."""
 
 
-def add(write: Rows, solicitation: Solicitation) -> None:
-    """Add a solicitation in this transaction. The transaction fails if it already exists."""
-    account_id, created_at = solicitation.account_id, solicitation.created_at
-    if solicitation.state is SolicitationState.PENDING:
-        work = pending_attributes(account_id, solicitation.id, PART, created_at)
-    else:
-        _count(write, solicitation, solicitation.state)
-        work = {"state": solicitation.state, "reason": solicitation.reason, "ended_at": created_at}
-    copied = {name: getattr(solicitation, name) for name in _OF_NEW}
-    write.put_new(SolicitationRow, {"solicitation_id": solicitation.id, **copied, **work})
+def record(
+    rows: Rows, account_id: str, purchase: Purchase, *, is_requested: bool
+) -> SolicitationRow:
+    """Add the solicitation of a purchase, or request a new decision if the purchase has changed.
 
-
-_OF_NEW: Final = ("account_id created_at source external_id customer_id is_requested").split()
-"""The attributes of a new solicitation, besides its id and those of its work record."""
-
-
-def decide_again(
-    write: Rows, solicitation: Solicitation, customer_id: str | None, now: datetime
-) -> None:
-    """Request a new decision in this transaction, because the purchase has changed.
-
-    The transaction fails if the solicitation is no longer open or has changed since it was loaded.
+    A final outcome stays. If the solicitation is claimed or parked, the decision that follows reads
+    the new version of the purchase.
     """
-    actions = SolicitationRow.changes(
-        revision=solicitation.revision + 1,
-        due_at=first_due(now),
-        ready_at=int(now.timestamp()),
-        customer_id=customer_id,
-        held_until=None,
+    key, now = Key(SolicitationRow, purchase.id), purchase.updated_at
+    stored = rows.peek(key, because="a final outcome stays")
+    if stored is None:
+        return _add(rows, account_id, purchase, now, is_requested=is_requested)
+    if stored.state not in (SolicitationState.PENDING, SolicitationState.PARKED):
+        return stored
+    row = rows.get(
+        key, SolicitationRow.state, SolicitationRow.leased_until, SolicitationRow.revision
     )
-    write.update(SolicitationRow(solicitation.id), actions, _is_unchanged(solicitation))
+    if row and row.state == PENDING and row.leased_until is None:
+        row.due_at, row.ready_at = first_due(now), int(now.timestamp())
+        row.customer_id, row.held_until = purchase.customer_id, None
+        rows.add(key, SolicitationRow.revision, 1)
+    return stored
 
 
-def confirm_not_open(write: Rows, solicitation: Solicitation) -> None:
-    """Check in this transaction that a solicitation is still claimed or parked, as it was loaded.
-
-    The purchase has changed. The decision after the claim reads the new version. An open
-    solicitation may already have a decision about the old version.
-    """
-    state, leased_until = solicitation.state, solicitation.leased_until
-    unchanged = SolicitationRow.has(state=state, leased_until=leased_until)
-    write.condition_check(Key(SolicitationRow, solicitation.id), unchanged)
+def _add(
+    rows: Rows, account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool
+) -> SolicitationRow:
+    row = rows.create(Key(SolicitationRow, purchase.id))
+    row.solicitation_id, row.account_id, row.created_at = purchase.id, account_id, now
+    row.source, row.external_id = purchase.source, purchase.external_id
+    row.customer_id, row.is_requested = purchase.customer_id, is_requested
+    if is_requested:
+        row.make_pending(now)
+    else:
+        row.state, row.reason = SolicitationState.SKIPPED, SkipReason.NOT_REQUESTED
+        row.ended_at = now
+        counters.count(rows, account_id, Counted.SKIPPED, purchase.id)
+    return row
 
 
 def find(solicitation_id: str) -> Solicitation | None:

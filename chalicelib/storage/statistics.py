@@ -14,7 +14,7 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.feedback.daily import NAMES, SENT, Numbers
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute
-from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.table import Key, Table
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _SHARDS: Final = 8
@@ -43,7 +43,7 @@ class StatisticsRow(Table):
         return Numbers({name: values[name] for name in NAMES if name in values})
 
 
-def add(write: Rows, account_id: str, numbers: Mapping[str, Numbers], by: int = 1) -> None:
+def add(rows: Rows, account_id: str, numbers: Mapping[str, Numbers], by: int = 1) -> None:
     """Add numbers to groups of an account, in this transaction.
 
     Args:
@@ -51,14 +51,16 @@ def add(write: Rows, account_id: str, numbers: Mapping[str, Numbers], by: int = 
         by: 1 to add the numbers, -1 to subtract them.
     """
     for group, changes in numbers.items():
-        actions = [getattr(StatisticsRow, name).add(by * n) for name, n in changes.items() if n]
-        if actions:
-            actions.append(StatisticsRow.revision.add(1))
-            write.update(StatisticsRow(account_id, group), actions=actions)
+        key, attributes = Key(StatisticsRow, account_id, group), StatisticsRow.get_attributes()
+        added = {name: by * number for name, number in changes.items() if number}
+        for name, number in added.items():
+            rows.add(key, attributes[name], number)
+        if added:
+            rows.add(key, StatisticsRow.revision, 1)
 
 
 def count_sent(
-    write: Rows, account_id: str, solicitation_id: str, before: str | None, now: str | None
+    rows: Rows, account_id: str, solicitation_id: str, before: str | None, now: str | None
 ) -> None:
     """Move a sent survey from the count of one group to that of another, in this transaction.
 
@@ -70,7 +72,7 @@ def count_sent(
         for group, by in ((before, -1), (now, 1)):
             if group:
                 key = sent_key(group, solicitation_id)
-                add(write, account_id, {key: Numbers({SENT: 1})}, by)
+                add(rows, account_id, {key: Numbers({SENT: 1})}, by)
 
 
 def sent_key(group: str, solicitation_id: str) -> str:

@@ -224,7 +224,7 @@ def test_sweep_publishes_age_of_oldest_work_of_every_kind(
         id=new_id(), created_at=clock.now() - timedelta(hours=2), updated_at=clock.now()
     )
     with transaction() as write:
-        customer_creation.add(write, account, customer, None, None)
+        customer_creation.add(write, account, customer, None)
     sweep_once(10_000)
     ages = published_ages(caplog)
     assert set(ages) == set(MAX_WORK_AGE_S)

@@ -39,9 +39,9 @@ from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import contacts, customer_creation, customers, imports
-from chalicelib.storage.counters import Listed, increment_total
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.counters import CounterRow, Listed, counter_key, next_position
+from chalicelib.storage.customers import CustomerPairRow, pair_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.imports import LoadedChunk
 
 _BLANK_LENGTH: Final = 1_000
@@ -76,7 +76,7 @@ def import_chunk(pointer: ChunkPointer) -> ChunkOutcome:
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing is written.
     """
-    return retry_on_contention(lambda: _attempt(pointer))
+    return commit(partial(_import, pointer))
 
 
 @dataclass(frozen=True)
@@ -88,20 +88,19 @@ class _Plan:
     customer: Customer
 
 
-def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
-    chunk = imports.load_chunk(pointer)
-    now = clock.now()
-    if chunk is None or chunk.row.state != WorkState.PENDING.value:
+def _import(pointer: ChunkPointer, rows: Rows) -> ChunkOutcome:
+    chunk, now = imports.load_chunk(rows, pointer), clock.now()
+    if chunk is None:
         return ChunkOutcome.NOTHING_TO_DO
     if chunk.header is None or chunk.is_leftover:
         # Keep a chunk without a header for an hour, because the request that accepts the import may
         # still write the header.
         if chunk.is_leftover or now - chunk.row.created_at > _DISCARD_AFTER:
-            imports.discard(chunk)
+            rows.remove(chunk.row.own_key())
         return ChunkOutcome.NOTHING_TO_DO
     keys = _contact_keys(chunk, chunk.header)
     contact_keys = {key for of_group in keys for each in of_group.values() for key in each}
-    found, persons = imports.load_persons(chunk, contact_keys)
+    found, persons = imports.load_persons(rows, chunk, contact_keys)
     if _is_before_erasure(chunk, chunk.header):
         contacts.confirm_erasures(persons.values())
     groups = [
@@ -113,31 +112,25 @@ def _attempt(pointer: ChunkPointer) -> ChunkOutcome:
         _plan(chunk, chunk.header, group, existing, now) for group in groups if not group.is_erased
     ]
     erased_rows = [row.index for group in groups if group.is_erased for row in group.rows]
-    position = chunk.total
-    with transaction() as write:
-        created = sum(plan.effect.creates for plan in plans)
-        if created:
-            # If a person is erased after the chunk was read, this condition fails.
-            increment_total(
-                write,
-                pointer.account_id,
-                Listed.CUSTOMERS,
-                read=chunk.total,
-                by=created,
-                erasures=chunk.erasures,
-            )
-        for plan in plans:
-            if plan.effect.creates:
-                position += 1
-                customer_creation.add(
-                    write, pointer.account_id, plan.customer, position, plan.group.digest
-                )
-            elif plan.effect.fields:
-                fields = plan.effect.fields
-                customers.fill(write, pointer.account_id, plan.customer.id, fields, now)
-                customers.confirm_holder(write, chunk.known[plan.group.digest or ""])
-        imports.finish_chunk(write, chunk, _progress(plans, erased_rows, now), now)
+    for plan in plans:
+        _save(rows, pointer.account_id, plan, now)
+    imports.finish_chunk(rows, chunk.row, _progress(plans, erased_rows, now), now)
     return ChunkOutcome.DONE
+
+
+def _save(rows: Rows, account_id: str, plan: _Plan, now: datetime) -> None:
+    """Create or fill a customer, as planned."""
+    if plan.group.digest and (plan.effect.creates or plan.effect.fields):
+        # If the customer was erased after the pair was read, this fails.
+        rows.value(pair_key(account_id, plan.group.digest), CustomerPairRow.customer_id)
+    if plan.effect.creates:
+        counter = counter_key(account_id, Listed.CUSTOMERS)
+        # If a person is erased after the chunk was read, this fails.
+        rows.value(counter, CounterRow.erasures)
+        position = next_position(rows, counter)
+        customer_creation.add(rows, account_id, plan.customer, position)
+    elif plan.effect.fields:
+        customers.fill(rows, account_id, plan.customer.id, plan.effect.fields, now)
 
 
 def _contact_keys(chunk: LoadedChunk, header: ImportHeader) -> list[dict[Channel, tuple[str, ...]]]:
@@ -158,7 +151,7 @@ def _is_before_erasure(chunk: LoadedChunk, header: ImportHeader) -> bool:
 def _keys_of_group(
     chunk: LoadedChunk, group: RowGroup, *, all_addresses: bool
 ) -> dict[Channel, tuple[str, ...]]:
-    is_new = group.digest not in chunk.known
+    is_new = group.digest not in chunk.holders
     keys: dict[Channel, tuple[str, ...]] = defaultdict(tuple)
     addresses = {
         tuple(
@@ -195,9 +188,8 @@ def _plan(
     customers_by_id: dict[str, Customer],
     now: datetime,
 ) -> _Plan:
-    holder = chunk.known.get(group.digest) if group.digest else None
     # If the customer was erased after the pair was read, the customer is missing.
-    existing = customers_by_id.get(holder.customer_id) if holder else None
+    existing = customers_by_id.get(chunk.holders.get(group.digest or "", ""))
     base = existing or Customer(
         # An idempotency key can be used for another batch after 90 days. The edition is different.
         id=derived_id(chunk.row.import_id, chunk.row.edition, str(group.rows[0].index)),

@@ -1,15 +1,12 @@
 """Preview the survey about a purchase: ``POST /partners/purchase/preview``."""
 
 from chalicelib.domain.purchases.partner_requests import PurchaseReport
+from chalicelib.domain.solicitation.channel import OPTINS
 from chalicelib.domain.solicitation.preview import SurveyPreview, preview
-from chalicelib.services.purchases.record import (
-    check_request,
-    load,
-    plan_recording,
-    require_customer,
-)
+from chalicelib.services.purchases.record import check_request, record
 from chalicelib.services.solicitation.case import facts_of
 from chalicelib.storage import customers
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 def preview_purchase(account_id: str, report: PurchaseReport) -> SurveyPreview:
@@ -22,12 +19,11 @@ def preview_purchase(account_id: str, report: PurchaseReport) -> SurveyPreview:
         RecordTooLarge: the purchase exceeds its size limit.
     """
     request = check_request(account_id, report)
-    known, now = load(request)
-    require_customer(request, known)
-    new = plan_recording(request, known, now, solicit=report.solicit)
-    customer = new.customer
-    if known.customer_id and (stored := customers.find(account_id, known.customer_id)):
-        customer = stored.model_copy(update=dict.fromkeys(new.optins, True))
-    solicitation = known.solicitation or new.solicitation
-    facts = facts_of(solicitation, new.version.purchase, customer)
-    return preview(solicitation, facts)
+    # A unit of work that is not committed.
+    recorded = record(request, None, Rows(), solicit=report.solicit)
+    customer, customer_id = recorded.customer, recorded.purchase.customer_id
+    if not customer and customer_id and (stored := customers.find(account_id, customer_id)):
+        optins = dict.fromkeys((OPTINS[channel] for channel in recorded.optins), True)
+        customer = stored.model_copy(update=optins)
+    facts = facts_of(recorded.solicitation, recorded.purchase, customer)
+    return preview(recorded.solicitation, facts)

@@ -4,7 +4,8 @@ One transaction saves the purchase, its solicitation, the customer if it is new,
 purchase count. The count is therefore exact, however often the same purchase is received.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from zoneinfo import ZoneInfo
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import customer_from_body
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Conflict, InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id
@@ -28,7 +29,7 @@ from chalicelib.domain.purchases.definition import (
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
-from chalicelib.domain.solicitation.solicitation import Solicitation, new_solicitation
+from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
@@ -39,13 +40,26 @@ from chalicelib.services.accounts.settings import account_settings, require_not_
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
-from chalicelib.storage import erasures, purchases, recordings
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.purchases import Version
-from chalicelib.storage.recordings import Known, Recording
+from chalicelib.storage import (
+    contacts,
+    customer_creation,
+    customers,
+    erasures,
+    purchases,
+    solicitations,
+)
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.counters import Listed, counter_key
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow, customer_key, pair_key
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.erasures import ErasureRow
+from chalicelib.storage.purchases import build_purchase_from, purchase_key
+from chalicelib.storage.solicitations import SolicitationRow, build_solicitation
 
 _MAX_LOGGED_ERRORS: Final = 10
 _MAX_LOGGED_ID: Final = 255
+_CHECKED_BY_COUNT: Final = "the customer and the pair are checked if the customer is changed"
 
 
 @dataclass(frozen=True)
@@ -61,29 +75,47 @@ class PurchaseRequest:
     """A parsed purchase, and the data that is derived from it without reading records.
 
     Attributes:
-        pair: the pair of the customer's data; None if there is none.
+        pair: the key of the row of the pair of the customer's data; None if there is none.
         new_customer: the customer to create if no customer has the pair.
         optins: the channels whose opt-in the purchase turns on.
         contacts: the keys of the contacts of the addresses, by channel.
+        erasure: the key of the erasure of the customer with the id in the definition.
     """
 
     account_id: str
     definition: PurchaseDefinition
     purchase_id: str
     input_hash: str
-    pair: CustomerPair | None
+    pair: Key[CustomerPairRow] | None
     new_customer: Customer | None
     optins: tuple[Channel, ...]
-    contacts: dict[Channel, str]
+    contacts: Mapping[Channel, Key[ContactRow]]
+    erasure: Key[ErasureRow] | None
 
     @property
     def customer_id(self) -> str | None:
+        """The id of the customer in the definition, or of the one to create."""
         return self.new_customer.id if self.new_customer else self.definition.customer_id
 
+    @property
+    def customer(self) -> Key[CustomerRow] | None:
+        """The key of the row of this customer."""
+        return customer_key(self.account_id, self.customer_id) if self.customer_id else None
 
-class _Recorded(NamedTuple):
+
+class Recorded(NamedTuple):
+    """A recorded purchase.
+
+    Attributes:
+        customer: the customer that is created with the purchase.
+        optins: the channels whose opt-in the purchase turns on for an existing customer.
+        is_listed: whether the new customer has a position in the list.
+    """
+
     purchase: Purchase
     solicitation: Solicitation
+    customer: Customer | None = None
+    optins: Collection[Channel] = ()
     is_listed: bool = True
 
 
@@ -118,19 +150,12 @@ def record_purchase(
         Unavailable: the database throttles, or contention persists.
     """
     request = check_request(account_id, definition)
-
-    def attempt() -> _Recorded:
-        nonlocal sent_at
-        known, now = load(request)
-        # The time of the first attempt: a retry does not make the version newer.
-        sent_at = min(sent_at or now, now)
-        return _attempt(request, known, sent_at, solicit=solicit)
-
-    recorded = retry_on_contention(attempt)
+    recorded = commit(partial(record, request, sent_at, solicit=solicit))
     if not recorded.is_listed:
         request_positions(account_id)
-    if recorded.solicitation.is_open and not recorded.solicitation.held_until:
-        send(SOLICITATIONS, [recorded.solicitation.pointer])
+    solicitation = recorded.solicitation
+    if solicitation.is_open and not solicitation.held_until:
+        send(SOLICITATIONS, [solicitation.pointer])
     return recorded.purchase
 
 
@@ -151,10 +176,13 @@ def check_request(account_id: str, definition: PurchaseDefinition) -> PurchaseRe
 
 def _prepare(account_id: str, definition: PurchaseDefinition) -> PurchaseRequest:
     record_id = definition.purchase_id(account_id)
-    body, pair, customer = definition.customer, None, None
-    known: dict[Channel, str] = {}
+    body, pair, customer, erasure = definition.customer, None, None, None
+    contacts: dict[Channel, Key[ContactRow]] = {}
+    if definition.customer_id:
+        erasure = Key(ErasureRow, erasures.erasure_id(account_id, definition.customer_id))
     if body:
-        known = current_keys(account_id, body.email, body.phone_number)
+        keys = current_keys(account_id, body.email, body.phone_number)
+        contacts = {channel: Key(ContactRow, key) for channel, key in keys.items()}
         # Recording the purchase again creates no second customer, unless the update contains
         # another e-mail address or phone number.
         pair = pair_of(body.email, body.phone_number)
@@ -167,10 +195,11 @@ def _prepare(account_id: str, definition: PurchaseDefinition) -> PurchaseRequest
         definition,
         record_id,
         input_hash_of(definition),
-        pair,
+        pair_key(account_id, pair.digest) if pair else None,
         customer,
-        tuple(channel for channel in known if body and getattr(body, OPTINS[channel])),
-        known,
+        tuple(channel for channel in contacts if body and getattr(body, OPTINS[channel])),
+        contacts,
+        erasure,
     )
 
 
@@ -186,62 +215,43 @@ def input_hash_of(definition: PurchaseDefinition) -> str:
     return hash_of_input(content)
 
 
-def load(request: PurchaseRequest) -> tuple[Known, datetime]:
-    """Load the data that is needed to record a purchase. Return also the current time.
-
-    The order of versions must not depend on the clock of one process.
-    """
-    customer_id = request.definition.customer_id
-    erasure_id = erasures.erasure_id(request.account_id, customer_id) if customer_id else None
-    known = recordings.load_known(
-        request.account_id,
-        request.purchase_id,
-        request.customer_id,
-        request.pair,
-        request.contacts,
-        clock.now(),
-        erasure_id,
-    )
-    return known, clock.within(known.second)
-
-
-def _attempt(
-    request: PurchaseRequest, known: Known, sent_at: datetime, *, solicit: bool
-) -> _Recorded:
-    if known.version and known.solicitation and _is_current(request, known.version, sent_at):
-        return _Recorded(known.version.purchase, known.solicitation)
-    if known.erased_at and sent_at <= known.erased_at:
-        request = _without_person(request)
-        return _attempt(request, load(request)[0], sent_at, solicit=solicit)
-    require_customer(request, known)
-    return _save(request, known, sent_at, solicit=solicit)
-
-
-def require_customer(request: PurchaseRequest, known: Known) -> None:
-    """Check that the account has the customer whose id the definition contains.
-
-    Raises:
-        InvalidInput: the account has no such customer.
-    """
-    if request.definition.customer_id and not known.customer_id:
-        raise InvalidInput([unknown_reference("customer", "customerId")])
-
-
-def _is_current(request: PurchaseRequest, stored: Version, sent_at: datetime) -> bool:
-    """Return whether the stored version is the same as this version, or was sent later.
+def record(
+    request: PurchaseRequest, sent_at: datetime | None, rows: Rows, *, solicit: bool
+) -> Recorded:
+    """Record a purchase in a unit of work, unless the stored version is the same or newer.
 
     The queue does not preserve the order of messages. If the partner has sent the stored version
     again, store the time: versions that were sent in between must not replace it.
-
-    Raises:
-        Contention: the purchase has changed since it was loaded.
     """
-    if sent_at < stored.sent_at:
-        return True
-    is_same = stored.input_hash == request.input_hash
-    if is_same and stored.sent_at != sent_at:
-        purchases.set_sent_at(request.account_id, stored, sent_at)
-    return is_same
+    purchase_row = purchase_key(request.account_id, request.purchase_id)
+    solicitation_row = Key(SolicitationRow, request.purchase_id)
+    customer, counter = request.customer, counter_key(request.account_id, Listed.CUSTOMERS)
+    of_customer = (customer, counter, request.pair, request.erasure, *request.contacts.values())
+    rows.prefetch(purchase_row, solicitation_row, *(key for key in of_customer if customer and key))
+    # The order of versions must not depend on the clock of one process. A retry does not make the
+    # version newer.
+    read_at = clock.within(rows.read_at)
+    sent_at = min(sent_at or read_at, read_at)
+    stored = rows.get(purchase_row)
+    solicitation = rows.peek(solicitation_row, because="the transaction checks an open one")
+    if stored and solicitation:
+        is_same = stored.input_hash == request.input_hash
+        if is_same and stored.sent_at < sent_at:
+            stored.sent_at = sent_at
+        if is_same or sent_at < stored.sent_at:
+            return Recorded(build_purchase_from(stored), build_solicitation(solicitation))
+    erased_at = _erased_at(rows, request)
+    if erased_at and sent_at <= erased_at:
+        return record(_without_person(request), sent_at, rows, solicit=solicit)
+    return _save(rows, request, sent_at, erased_at, solicit=solicit)
+
+
+def _erased_at(rows: Rows, request: PurchaseRequest) -> datetime | None:
+    """Return when this customer, or a customer with one of the addresses, was last erased."""
+    found = [rows.value(contact, ContactRow.erased_at) for contact in request.contacts.values()]
+    if request.erasure:
+        found.append(rows.value(request.erasure, ErasureRow.erased_at))
+    return max(filter(None, found), default=None)
 
 
 def _without_person(request: PurchaseRequest) -> PurchaseRequest:
@@ -255,66 +265,104 @@ def _without_person(request: PurchaseRequest) -> PurchaseRequest:
     return _prepare(request.account_id, definition)
 
 
-def _with_new_id(request: PurchaseRequest, known: Known) -> PurchaseRequest:
-    """Return the request with another id for a new customer whose addresses were erased before.
-
-    Records of the erased customer can still contain its id until the erasure ends.
-    """
-    if request.new_customer is None or known.customer_id or known.erased_at is None:
-        return request
-    new_id = derived_id(request.new_customer.id, format_timestamp(known.erased_at))
-    return replace(request, new_customer=request.new_customer.model_copy(update={"id": new_id}))
-
-
-def _save(request: PurchaseRequest, known: Known, sent_at: datetime, *, solicit: bool) -> _Recorded:
-    recording = plan_recording(request, known, sent_at, solicit=solicit)
-    is_listed = recordings.save(request.account_id, known, recording)
-    purchase = recording.version.purchase
-    solicitation = known.solicitation or recording.solicitation
-    if solicitation.is_open:
-        solicitation = replace(solicitation, customer_id=purchase.customer_id, held_until=None)
-    return _Recorded(purchase, solicitation, is_listed)
-
-
-def plan_recording(
-    request: PurchaseRequest, known: Known, sent_at: datetime, *, solicit: bool
-) -> Recording:
-    """Return what recording the purchase stores. Nothing is written.
-
-    Raises:
-        RecordTooLarge: the purchase exceeds its size limit.
-    """
-    request, now = _with_new_id(request, known), clock.now()
-    purchase = _build(request, known, now)
-    customer = None
-    if request.new_customer and not known.customer_id:
-        customer = request.new_customer.model_copy(update=optins_off(known.suppressed))
-    return Recording(
-        version=Version(purchase, request.input_hash, sent_at),
-        solicitation=new_solicitation(request.account_id, purchase, now, is_requested=solicit),
-        customer=customer,
-        pair_digest=request.pair.digest if request.pair else None,
-        # A customer without the pair has other addresses than those of the opt-ins.
-        optins=tuple(
-            OPTINS[each] for each in request.optins if known.holder and each not in known.suppressed
-        ),
-    )
-
-
-def _build(request: PurchaseRequest, known: Known, now: datetime) -> Purchase:
+def _save(
+    rows: Rows,
+    request: PurchaseRequest,
+    sent_at: datetime,
+    erased_at: datetime | None,
+    *,
+    solicit: bool,
+) -> Recorded:
+    account_id, now = request.account_id, clock.now()
+    stored = rows.get(purchase_key(account_id, request.purchase_id))
+    customer_id, new = _existing_customer(rows, request), None
+    if request.new_customer and not customer_id:
+        new = _new_customer(rows, request, request.new_customer, erased_at)
     purchase = build_purchase(
         request.definition,
         request.purchase_id,
-        known.customer_id or request.customer_id,
-        known.version.purchase if known.version else None,
+        new.id if new else customer_id,
+        build_purchase_from(stored) if stored else None,
         now,
     )
     if len(purchase.model_dump_json().encode()) > MAX_PURCHASE_BYTES:
         raise RecordTooLarge("purchase", MAX_PURCHASE_BYTES)
-    return purchase
+    before = stored.customer_id if stored else None
+    is_moved, is_listed, optins = purchase.customer_id != before, True, set[Channel]()
+    row = purchases.record(rows, account_id, purchase)
+    row.input_hash, row.sent_at = request.input_hash, sent_at
+    solicitation = solicitations.record(rows, account_id, purchase, is_requested=solicit)
+    if new:
+        is_listed = customer_creation.append(rows, account_id, new)
+    elif customer_id:
+        optins = _change_customer(rows, request, customer_id, now, is_moved=is_moved)
+    if before and is_moved:
+        left = customer_key(account_id, before)
+        rows.prefetch(left)
+        if rows.peek(left, because="the count requires the customer"):
+            customers.count_purchases(rows, left, -1, now)
+    return Recorded(purchase, build_solicitation(solicitation), new, optins, is_listed)
 
 
-def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
+def _existing_customer(rows: Rows, request: PurchaseRequest) -> str | None:
+    """Return the id of the oldest customer with the pair or, without one, of that with the id.
+
+    Raises:
+        InvalidInput: the definition contains the id of a customer that does not exist.
+    """
+    pair = rows.peek(request.pair, because=_CHECKED_BY_COUNT) if request.pair else None
+    if pair:
+        return pair.customer_id
+    if request.customer and rows.peek(request.customer, because=_CHECKED_BY_COUNT):
+        return request.customer_id
+    if request.definition.customer_id:
+        raise InvalidInput([unknown_reference("customer", "customerId")])
+    return None
+
+
+def _new_customer(
+    rows: Rows, request: PurchaseRequest, customer: Customer, erased_at: datetime | None
+) -> Customer:
+    """Return the customer to create, without the opt-ins of suppressed addresses.
+
+    It has another id if the addresses were erased: records of the erased customer can still contain
+    its id until the erasure ends.
+    """
+    changes: dict[str, Any] = optins_off(_suppressed(rows, request))
+    if erased_at:
+        changes["id"] = derived_id(customer.id, format_timestamp(erased_at))
+    return customer.model_copy(update=changes)
+
+
+def _change_customer(
+    rows: Rows, request: PurchaseRequest, customer_id: str, now: datetime, *, is_moved: bool
+) -> set[Channel]:
+    """Count the purchase of a customer, and turn on opt-ins. Return the channels of the opt-ins."""
+    key, optins = customer_key(request.account_id, customer_id), set[Channel]()
+    if request.pair and rows.peek(request.pair, because=_CHECKED_BY_COUNT):
+        # A customer without the pair has other addresses than those of the opt-ins.
+        optins = {*request.optins}.difference(_suppressed(rows, request) if request.optins else ())
+        if is_moved or optins:
+            rows.value(request.pair, CustomerPairRow.customer_id)
+    if is_moved:
+        customers.count_purchases(rows, key, 1, now, request.definition.source)
+    if optins:
+        rows.require(key)
+        rows.set(key, CustomerRow.updated_at, now)
+    for channel in optins:
+        rows.set(key, customers.OPTIN_OF[channel], True)
+    return optins
+
+
+def _suppressed(rows: Rows, request: PurchaseRequest) -> set[Channel]:
+    return {
+        channel
+        for channel, contact in request.contacts.items()
+        if rows.value(contact, contacts.SUPPRESSED[channel])
+    }
+
+
+def _record_message(message: Message[PurchaseMessage]) -> MessageOutcome:
     pointer = message.pointer
     try:
         require_not_closed(pointer.account_id)
@@ -347,7 +395,7 @@ def _record(message: Message[PurchaseMessage]) -> MessageOutcome:
 WORKER: Final = Worker(
     queue=PURCHASES,
     parse=partial(decode, PurchaseMessage),
-    run=_record,
+    run=_record_message,
     max_concurrency=5,
     is_only_copy=True,
     rejects_invalid=True,

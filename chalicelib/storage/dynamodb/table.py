@@ -40,7 +40,7 @@ THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughput
 """The reason codes of a throttled write in a transaction that DynamoDB cancelled."""
 
 _MAX_BATCH_PUTS: Final = 25
-_MAX_BATCH_READS: Final = 100
+MAX_BATCH_READS: Final = 100
 
 
 Item = dict[str, Any]
@@ -195,11 +195,6 @@ class Table(Model):
         row.attribute_values = {}
         return row
 
-    @classmethod
-    def key_in(cls, item: Item) -> "Key[Self]":
-        """Return the key of an item."""
-        return Key(cls, *(item[name]["S"] for name in cls.key_names()))
-
     def own_key(self) -> "Key[Self]":
         """Return the key of this row."""
         return Key(type(self), *(self.attribute_values[name] for name in self.key_names()))
@@ -298,8 +293,8 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
     """
     if not keys:
         return []
-    if len(keys) > _MAX_BATCH_READS:
-        return [row for group in in_groups(keys, _MAX_BATCH_READS) for row in read_together(*group)]
+    if len(keys) > MAX_BATCH_READS:
+        return [row for group in in_groups(keys, MAX_BATCH_READS) for row in read_together(*group)]
     return read_with_response(*keys)[0]
 
 
@@ -375,7 +370,7 @@ def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
     """
     names = model.key_names()
     keys = ((model, *(getattr(entry, name) for name in names)) for entry in entries)
-    for group in in_groups(keys, _MAX_BATCH_READS):
+    for group in in_groups(keys, MAX_BATCH_READS):
         yield from (row for row in read_together(*group) if row)
 
 

@@ -17,8 +17,10 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Blocked, NoResponse, Unavailable
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import MAX_WAIT
 from chalicelib.storage.dynamodb.table import (
+    MAX_BATCH_READS,
     THROTTLING_REASONS,
     Item,
     Key,
@@ -157,7 +159,8 @@ class _Tracked(Generic[Row]):
         """Return the write of the row; None if there is none."""
         model, changes = self.key.model, self._changes()
         if self.is_new:
-            return _Write(self.key, "Put", put_of_new(model, {**self.key.values, **changes}))
+            put = put_of_new(model, {**self.key.values, **changes})
+            return _Write(self.key, "Put", put | {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
         additions = {name: by for name, by in self.additions.items() if by}
         names: dict[str, str] = {}
         values: dict[str, Item] = {}
@@ -234,27 +237,31 @@ class Rows:
 
     How a row is read states what the use case relies on: the transaction fails if this has changed.
 
-    Attributes:
-        read_at: the time of DynamoDB's first response in full seconds; None before it.
     """
 
     def __init__(self) -> None:
-        self.read_at: datetime | None = None
+        self._read_at: datetime | None = None
         self._tracked: dict[Key[Any], _Tracked[Any]] = {}
         self._by_hand: list[_Write] = []
         self._fetched: set[Key[Any]] = set()
         self._dispensable: set[Key[Any]] = set()
         self._given_up: set[Key[Any]] = set()
 
+    @property
+    def read_at(self) -> datetime:
+        """The time of DynamoDB's first response to this use case, in full seconds."""
+        assert self._read_at  # noqa: S101 - the use case has read rows
+        return self._read_at
+
     def prefetch(self, *keys: Key[Any]) -> None:
-        """Read rows consistently. One request for up to 100 rows that are not known yet."""
+        """Read rows consistently: one request per 100 rows that are not known yet."""
         unknown = [key for key in dict.fromkeys(keys) if not self._at(key).is_known]
-        if unknown:
-            items, response = read_items(unknown)
-            for key, item in zip(unknown, items, strict=True):
+        for group in in_groups(unknown, MAX_BATCH_READS):
+            items, response = read_items(group)
+            for key, item in zip(group, items, strict=True):
                 self._tracked[key].learn(item)
-            self._fetched.update(unknown)
-            self.read_at = self.read_at or time_of(response)
+            self._fetched.update(group)
+            self._read_at = self._read_at or time_of(response)
 
     def know(self, row: Table) -> None:
         """Add a row that an earlier request has returned as a whole."""
@@ -273,9 +280,14 @@ class Rows:
         return tracked.loaded()
 
     def value(self, key: Key[Any], attribute: Attribute[Value]) -> Value | None:
-        """Return the value of an attribute, and rely on it. None without a value or a row."""
+        """Return the value of an attribute, and rely on the value that was read.
+
+        None without a value or a row. A value that the use case has set is returned.
+        """
         tracked = self._read(key)
         tracked.relied_on[attribute.attr_name] = None
+        if attribute.attr_name in tracked.values:
+            return cast(Value | None, tracked.values[attribute.attr_name])
         row = tracked.loaded()
         return row.attribute_values.get(attribute.attr_name) if row else None
 
@@ -307,6 +319,11 @@ class Rows:
         tracked = self._at(key)
         tracked.row, tracked.is_new = key.model.empty(), True
         return tracked.row
+
+    def put_new(self, model: type[Table], values: Mapping[str, Any]) -> None:
+        """Add a row. The transaction fails if it exists. Values that are None are omitted."""
+        tracked = self._at(Key(model, *(values[name] for name in model.key_names())))
+        tracked.is_new, tracked.values = True, {**values}
 
     def set(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
         """Set an attribute, or remove it, whatever its value is."""
@@ -347,11 +364,6 @@ class Rows:
         )
         self._by_hand.append(_Write(key, "ConditionCheck", kwargs))
 
-    def put_new(self, model: type[Table], values: Mapping[str, Any]) -> None:
-        """Add a row. The transaction fails if it exists. Values that are None are omitted."""
-        put = put_of_new(model, values)
-        self._by_hand.append(_Write(model.key_in(put["Item"]), "Put", put))
-
     def send(self, backoff: Backoff | None = None, *, as_transaction: bool = True) -> None:
         """Write all changes. Send nothing if there are none.
 
@@ -367,7 +379,7 @@ class Rows:
         """
         derived = [w for tracked in self._tracked.values() if (w := tracked.write())]
         writes = sorted([*self._by_hand, *derived], key=lambda write: _ORDER.index(write.action))
-        if all(write.action == "ConditionCheck" for write in writes):
+        if not self._by_hand and all(write.action == "ConditionCheck" for write in writes):
             return
         for _, _, kwargs in self._by_hand:
             if "ConditionExpression" in kwargs:
@@ -428,6 +440,7 @@ class Rows:
         """
         rows = Rows()
         rows._given_up, rows._dispensable = {*self._given_up}, self._dispensable
+        rows._read_at = self._read_at
         failed = {each.key for each in contention.failures}
         if failed and failed <= self._dispensable - self._given_up:
             # The second time, give up all of them.
@@ -441,7 +454,7 @@ class Rows:
         return rows, True
 
     def _keep(self, earlier: "Rows", is_kept: Callable[[_Tracked[Any]], bool]) -> None:
-        self.read_at, self._fetched = earlier.read_at, {*earlier._fetched}
+        self._fetched = {*earlier._fetched}
         for key, tracked in earlier._tracked.items():
             if tracked.is_known and is_kept(tracked):
                 self._at(key).learn(tracked.known)

@@ -120,6 +120,17 @@ class WorkRow(Table):
         """Return the update actions that end an attempt without interruption. See `changes`."""
         return cls.changes(started_at=None, waits_since=None, **values)
 
+    def close(self, state: str, now: datetime) -> None:
+        """End the record."""
+        self.state, self.ended_at = state, now
+        self.work_shard = self.due_at = self.started_at = self.waits_since = None
+
+    def make_pending(self, at: datetime) -> None:
+        """Make a record pending that is new or has ended, and due two minutes later."""
+        self.state = PENDING
+        self.work_shard = shard_of(self.account_id, self.own_key().hash_key, self.part)
+        self.due_at, self.ready_at = first_due(at), int(at.timestamp())
+
     def pointer(self, now: datetime) -> Any:
         """Return the pointer to this record.
 

@@ -23,7 +23,7 @@ def park_import(account: str) -> str:
     accepted = accept_batch(account, {"batch": [{"firstName": "A"}, {"firstName": "B"}]})
     bodies = IMPORT_QUEUE.queued_messages(account)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chalicelib.services.customers.import_chunk.increment_total", _fail)
+        patch.setattr("chalicelib.services.customers.import_chunk.next_position", _fail)
         for _ in range(8):
             IMPORT_QUEUE.deliver(bodies)
     return accepted.id

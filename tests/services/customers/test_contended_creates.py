@@ -25,7 +25,7 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.request_positions import request_overdue_positions
 from chalicelib.storage import counters, customer_creation, customers
-from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.counters import CounterRow, Listed, take_position
 from chalicelib.storage.customers import CustomerRow, PairHolder
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.time_limits import MIN_WORK_S, invocation
@@ -108,7 +108,7 @@ def listed(account: str) -> list[Customer]:
 
 def test_create_that_detects_contention_makes_four_requests(account: str, time: Time) -> None:
     with before_request(1, lambda: create(account)) as requests:
-        customer = create(account)
+        customer = create(account, email="a@example.test")
     assert requests.operations == CREATE_REQUESTS
     assert read_customer(account, customer.id) == customer
     assert len(all_customers(account)) == 1
@@ -120,11 +120,11 @@ def test_creates_while_counter_is_reserved_send_one_message(account: str, time: 
     reserve(account)
     with inject_fault() as requests:
         first = create(account)
-    assert requests.operations == ["BatchGetItem", "TransactWriteItems", "SendMessageBatch"]
+    assert requests.operations == ["BatchGetItem", "PutItem", "SendMessageBatch"]
     with inject_fault() as requests:
         second = create(account)
     # This process requested positions less than a second ago.
-    assert requests.operations == ["BatchGetItem", "TransactWriteItems"]
+    assert requests.operations == ["BatchGetItem", "PutItem"]
     run_worker(account, time)
     assert {c.id for c in listed(account)} == {first.id, second.id}
 
@@ -458,18 +458,27 @@ def test_several_messages_of_one_account_are_processed_once(account: str, time: 
 def test_customer_is_listed_after_fault_in_contended_create(
     account: str, time: Time, monkeypatch: pytest.MonkeyPatch, number: int, fault: InjectedFault
 ) -> None:
-    read = customers.counters.total_of
-    outdated = iter([True])
-    # The first create uses an outdated total, as if another create had changed the total.
-    monkeypatch.setattr(
-        customers.counters, "total_of", lambda row: read(row) + 7 * next(outdated, False)
-    )
+    is_first = iter([True])
+
+    def change_total(by: int) -> None:
+        counter, total = CounterRow(account, Listed.CUSTOMERS.value), CounterRow.total
+        tables().respond("UpdateItem", counter.get_update_kwargs_from_instance([total.add(by)]))
+
+    def take_outdated(*arguments: Any) -> int | None:
+        if next(is_first, False):
+            # Another create changes the total after it was read.
+            change_total(7)
+        return take_position(*arguments)
+
+    monkeypatch.setattr(customer_creation, "take_position", take_outdated)
     with (
         inject_fault(number, fault) as requests,
         contextlib.suppress(Exception, Killed),
     ):
         create(account, key="k", email="a@example.test")
     assert requests.operations[: number + 1] == CREATE_REQUESTS[: number + 1]
+    if not next(is_first, False):
+        change_total(-7)
     customer = create(account, key="k", email="a@example.test")
     assert [c.id for c in sweep_and_list(account, time)] == [customer.id]
 

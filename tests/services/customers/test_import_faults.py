@@ -17,7 +17,9 @@ from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.sweep import sweep
+from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.dynamodb import work_records
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Contention
 from chalicelib.storage.imports import ImportRow
 from tests.aws.faults import InjectedFault, Killed, failing, inject_fault
@@ -141,11 +143,11 @@ def test_overdue_chunk_is_requeued_once_by_two_sweeps(account: str, time: Time) 
 def fail_customer_list_writes(patch: pytest.MonkeyPatch, account: str) -> Any:
     """Make every update of the account's customer total fail."""
 
-    def fail(write: object, account_id: str, *args: Any, **kwargs: Any) -> None:
-        if account_id == account:
+    def fail(_rows: object, counter: Key[CounterRow]) -> None:
+        if counter.hash_key == account:
             raise RuntimeError("poison")
 
-    patch.setattr("chalicelib.services.customers.import_chunk.increment_total", fail)
+    patch.setattr("chalicelib.services.customers.import_chunk.next_position", fail)
 
 
 def test_failing_chunk_is_parked_and_does_not_block_other_imports(

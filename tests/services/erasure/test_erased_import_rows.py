@@ -14,6 +14,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.storage import imports
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.imports import ImportRow, LoadedChunk
 from tests.aws.faults import before_request
 from tests.aws.stage import tables
@@ -140,8 +141,8 @@ def test_erasure_that_is_visible_in_part_is_checked_again(
     erase(account, customer_id)
     load_persons, calls = imports.load_persons, list[int]()
 
-    def load(chunk: LoadedChunk, keys: Collection[str]) -> Any:
-        found, persons = load_persons(chunk, keys)
+    def load(rows: Rows, chunk: LoadedChunk, keys: Collection[str]) -> Any:
+        found, persons = load_persons(rows, chunk, keys)
         calls.append(1)
         if len(calls) == 1:
             # The counter shows the erasure, the contacts do not show it yet.

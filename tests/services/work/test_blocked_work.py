@@ -196,7 +196,7 @@ def test_solicitation_that_kills_its_process_is_parked_and_others_are_sent(
 def contended_counter() -> Iterator[dict[str, Any]]:
     """Change a counter before each transaction, and change it back before the next attempt.
 
-    The failed conditions return the same row each time, but the attempt had read another one.
+    The failed conditions return another row each time than the one that the attempt knows.
     """
     contention: dict[str, Any] = {"account": None, "count": 0}
 
@@ -206,11 +206,12 @@ def contended_counter() -> Iterator[dict[str, Any]]:
             return request.send()
         contention["account"] = None
         counter = CounterRow(account, Listed.CUSTOMERS.value)
-        counter.update([CounterRow.total.add(1)])
+        by = 1 + contention["count"]
+        counter.update([CounterRow.total.add(by)])
         try:
             return request.send()
         finally:
-            counter.update([CounterRow.total.add(-1)])
+            counter.update([CounterRow.total.add(-by)])
             contention["account"] = account
             contention["count"] += 1
 

@@ -1,7 +1,6 @@
 """Tests of reporting, finding, listing and cancelling purchases, and of survey trackers."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -19,7 +18,8 @@ from chalicelib.domain.solicitation.solicitation import Solicitation, Solicitati
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.purchases import read
 from chalicelib.services.solicitation import send_survey
-from chalicelib.storage import recordings, solicitations
+from chalicelib.storage import solicitations
+from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.stage_values import stage_secret
 from tests.aws.faults import before_request
 from tests.services.solicitation.soliciting import open_shop
@@ -178,22 +178,15 @@ def read_old_purchase_during(monkeypatch: pytest.MonkeyPatch, update: Callable[[
     monkeypatch.setattr(solicitations, "find_with_purchase", read)
 
 
-def test_update_is_decided_again_if_claim_ends_during_it(
-    own: Reporter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_update_is_decided_again_if_claim_ends_during_it(own: Reporter) -> None:
     definition = own.shop.definition()
     days = [format_timestamp(clock.now() + timedelta(days=number)) for number in range(5)]
     purchase = own.post("purchase", **definition, sendAt=days[4]).json
-    claimed = replace(stored(purchase), leased_until=int(clock.now().timestamp()) + 60)
     own.shop.solicit()
-    real = recordings.load_known
-
-    def read_claimed(*arguments: Any) -> recordings.Known:
-        monkeypatch.setattr(recordings, "load_known", real)
-        return replace(real(*arguments), solicitation=claimed)
-
-    monkeypatch.setattr(recordings, "load_known", read_claimed)
-    own.post("purchase", **definition, sendAt=days[1])
+    row, leased_until = SolicitationRow.get(purchase["id"]), SolicitationRow.leased_until
+    row.update([leased_until.set(int(clock.now().timestamp()) + 60)])
+    with before_request("TransactWriteItems", lambda: row.update([leased_until.remove()])):
+        own.post("purchase", **definition, sendAt=days[1])
     own.shop.advance(timedelta(days=1, seconds=10))
     assert own.outcome(purchase) == ("SENT", None)
 
