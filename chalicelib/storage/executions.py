@@ -14,7 +14,6 @@ from zlib import crc32
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.list_cursor import CursorPosition
@@ -27,7 +26,6 @@ from chalicelib.domain.webhooks.execution import (
     Outcome,
     ReplayResult,
 )
-from chalicelib.domain.work import PENDING
 from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
     LATEST,
@@ -37,15 +35,19 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import including, index
-from chalicelib.storage.dynamodb.table import account_key, fields_of, read_together
+from chalicelib.storage.dynamodb.table import Key, account_key, fields_of, read_together
 from chalicelib.storage.dynamodb.transactions import (
     retry_on_contention,
-    settle,
     try_write,
     update_or_read,
 )
 from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
+from chalicelib.storage.dynamodb.work_records import (
+    ClaimRow,
+    WorkRecords,
+    pending_attributes,
+    settle,
+)
 
 LEASE: Final = timedelta(seconds=45)
 """The duration of a claim's lease.
@@ -68,7 +70,7 @@ LAST: Final = (LATEST, "")
 """A position before the newest execution."""
 
 
-class ExecutionRow(WorkRow):
+class ExecutionRow(ClaimRow):
     """The table row of an execution or of one of its attempts.
 
     ``claimed`` is the number of the last claimed attempt. ``attempt`` is the number of the last
@@ -96,8 +98,6 @@ class ExecutionRow(WorkRow):
     settled = IntegerAttribute(null=True)
     attempts_before = optional(IntegerAttribute)
     ambiguous = optional(BooleanAttribute)
-    claim_token = optional(UnicodeAttribute)
-    leased_until = optional(IntegerAttribute)
     not_before = optional(IntegerAttribute)
     by_account_shard = index(
         "account_shard",
@@ -139,7 +139,7 @@ class ExecutionRow(WorkRow):
         return cls.is_free(now)
 
     def pointer(self, _now: datetime) -> ExecutionPointer:
-        return _execution(self).pointer
+        return build_execution(self).pointer
 
     def on_parking(self) -> dict[str, Any]:
         # If the outcome of the last claim is unknown, the receiver may have received the webhook,
@@ -176,7 +176,7 @@ def create(executions: Sequence[Execution]) -> None:
         _create_batch(batch)
 
 
-def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
+def claim(pointer: ExecutionPointer, now: datetime) -> ExecutionRow | None:
     """Claim an execution for its next attempt, in one request.
 
     Return None if the execution has ended, is deferred, or is claimed by another worker. If
@@ -197,48 +197,30 @@ def claim(pointer: ExecutionPointer, now: datetime) -> Execution | None:
     condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
     actions = [*claimed, ExecutionRow.claims.add(1)]
     is_updated = update_or_read(row, actions, condition)
-    return _execution(row) if is_updated or row.claim_token == claim_token else None
+    return row if is_updated or row.claim_token == claim_token else None
 
 
 def save_outcome(
-    execution: Execution,
-    attempts: Sequence[Attempt],
-    outcome: Outcome,
-    now: datetime,
+    claimed: ExecutionRow, attempts: Sequence[Attempt], outcome: Outcome, now: datetime
 ) -> bool:
-    """Save the outcome of a claim and the attempts. Return False if another worker has the claim.
+    """Save the outcome of a claim and the attempts; see `settle`.
 
-    One request. If DynamoDB throttles, the request is retried as long as the function has time,
-    because the webhook is sent again if the outcome is not saved.
+    The webhook is sent again if the outcome is not saved.
 
     Args:
         attempts: the attempts to save: first the interrupted attempts, then the attempt of this
             claim, if an attempt was made.
-
-    Raises:
-        Unavailable: the outcome could not be saved. Another worker can claim the execution after
-            the lease expires.
     """
-    was_attempted = any(attempt.number == execution.attempt for attempt in attempts)
-    last_attempt = execution.attempt if was_attempted else execution.attempt - 1
-    numbers = dict.fromkeys(("attempt", "claimed", "settled"), last_attempt)
-    actions = [*ExecutionRow.changes(**numbers), *_outcome_actions(outcome, now)]
-    is_claimed = ExecutionRow.has(
-        state=PENDING, claimed=execution.attempt, claim_token=execution.claim_token
-    ) & (ExecutionRow.settled < execution.attempt)
+    was_attempted = any(attempt.number == claimed.claimed for attempt in attempts)
+    last_attempt = claimed.claimed if was_attempted else claimed.claimed - 1
 
-    def store(write: Rows) -> None:
-        write.update(ExecutionRow(execution.id, PART), actions, is_claimed)
+    def end(rows: Rows, row: ExecutionRow) -> None:
+        row.attempt = row.claimed = row.settled = last_attempt
+        _end_attempt(row, outcome, now)
         for attempt in attempts:
-            write.save(_attempt_row(execution.id, attempt))
+            _add_attempt(rows, row.execution_id, attempt)
 
-    return settle(store, lambda: _is_settled(execution, last_attempt, outcome.state))
-
-
-def _is_settled(execution: Execution, attempt: int, state: ExecutionState) -> bool:
-    stored = find(execution.id)
-    expected = (execution.claim_token, attempt, state)
-    return stored is not None and (stored.claim_token, stored.settled, stored.state) == expected
+    return settle(claimed, end)
 
 
 def defer(execution_id: str, until: datetime, now: datetime) -> bool:
@@ -255,7 +237,7 @@ def defer(execution_id: str, until: datetime, now: datetime) -> bool:
 def find(execution_id: str) -> Execution | None:
     """Load an execution. Return None if it does not exist. One consistent request."""
     (row,) = read_together((ExecutionRow, execution_id, PART))
-    return _execution(row) if row else None
+    return build_execution(row) if row else None
 
 
 def find_many(execution_ids: Sequence[str]) -> list[Execution]:
@@ -263,7 +245,7 @@ def find_many(execution_ids: Sequence[str]) -> list[Execution]:
 
     One consistent request per 100 ids.
     """
-    return [_execution(row) for row in _rows(execution_ids) if row]
+    return [build_execution(row) for row in _rows(execution_ids) if row]
 
 
 def find_with_attempts(execution_id: str, at_most: int) -> tuple[Execution, list[Attempt]] | None:
@@ -281,7 +263,7 @@ def find_with_attempts(execution_id: str, at_most: int) -> tuple[Execution, list
     execution, rows = next(newest_first, None), list(newest_first)
     if execution is None or execution.part != PART:
         return None
-    return _execution(execution), [_attempt(row) for row in reversed(rows)]
+    return build_execution(execution), [_attempt(row) for row in reversed(rows)]
 
 
 def last_attempts(executions: Sequence[Execution]) -> dict[str, Attempt]:
@@ -334,7 +316,7 @@ def newest_first(
     for _, created_together in groupby(rows, key=lambda row: row.created_at):
         for row in sorted(created_together, key=lambda row: row.execution_id, reverse=True):
             if (row.created_at, row.execution_id) < before:
-                yield _execution(row)
+                yield build_execution(row)
 
 
 def replay(
@@ -354,7 +336,7 @@ def replay(
     """
     loaded = zip(execution_ids, _rows(execution_ids), strict=True)
     rows = {i: row for i, row in loaded if row and account_id in (None, row.account_id)}
-    results = {i: _execution(row).replay_result(now) for i, row in rows.items()}
+    results = {i: build_execution(row).replay_result(now) for i, row in rows.items()}
     selected = [i for i, result in results.items() if result is ReplayResult.REPLAYED]
     count = permitted(len(selected)) if selected else 0
     results |= dict.fromkeys(selected[count:], ReplayResult.LIMITED)
@@ -398,19 +380,19 @@ def _create_batch(executions: Sequence[Execution]) -> None:
     retry_on_contention(attempt)
 
 
-def _outcome_actions(outcome: Outcome, now: datetime) -> list[Action]:
-    values: dict[str, Any] = {"leased_until": None, "reason": outcome.reason or None}
-    if outcome.ambiguous:
-        values["ambiguous"] = True
+def _end_attempt(row: ExecutionRow, outcome: Outcome, now: datetime) -> None:
+    row.reason = outcome.reason or None
+    row.ambiguous = outcome.ambiguous or row.ambiguous
     if outcome.state is ExecutionState.PENDING:
         retry_at = ceil((outcome.retry_at or now).timestamp())
-        values |= {"claims": 0, "not_before": retry_at}
+        row.claims, row.not_before, row.due_at = 0, retry_at, retry_at
         if retry_at > now.timestamp():
-            return ExecutionRow.plan(retry_at, **values)
-        return ExecutionRow.changes(due_at=retry_at, **values)
-    if outcome.state is ExecutionState.PARKED:
-        return ExecutionRow.park(now, **values)
-    return ExecutionRow.end(outcome.state, now, expires_at=_expires_at(now), **values)
+            row.plan_at(retry_at)
+    elif outcome.state is ExecutionState.PARKED:
+        row.set_aside(now)
+    else:
+        row.finish(outcome.state, now)
+        row.expires_at = _expires_at(now)
 
 
 def _expires_at(now: datetime) -> int:
@@ -442,20 +424,13 @@ def _attempt_part(number: int) -> str:
     return f"attempt#{number:05d}"
 
 
-def _attempt_row(execution_id: str, attempt: Attempt) -> ExecutionRow:
-    return ExecutionRow(
-        execution_id,
-        _attempt_part(attempt.number),
-        at=attempt.at,
-        status=attempt.status,
-        error=attempt.error or None,
-        duration_ms=attempt.duration_ms,
-        excerpt=attempt.excerpt or None,
-        ambiguous=attempt.ambiguous or None,
-        repeat=attempt.repeat or None,
-        host=attempt.host or None,
-        expires_at=_expires_at(attempt.at),
-    )
+def _add_attempt(rows: Rows, execution_id: str, attempt: Attempt) -> None:
+    row = rows.create(Key(ExecutionRow, execution_id, _attempt_part(attempt.number)))
+    row.at, row.status, row.duration_ms = attempt.at, attempt.status, attempt.duration_ms
+    row.error, row.excerpt = attempt.error or None, attempt.excerpt or None
+    row.ambiguous, row.repeat = attempt.ambiguous or None, attempt.repeat or None
+    row.host = attempt.host or None
+    row.expires_at = _expires_at(attempt.at)
 
 
 def _attempt(row: ExecutionRow) -> Attempt:
@@ -463,7 +438,8 @@ def _attempt(row: ExecutionRow) -> Attempt:
     return Attempt(**fields_of(row, Attempt) | {"number": number})
 
 
-def _execution(row: ExecutionRow) -> Execution:
+def build_execution(row: ExecutionRow) -> Execution:
+    """Build an execution from its table row or its index entry."""
     values = fields_of(row, Execution) | {
         "id": row.execution_id,
         "body": row.body or b"",

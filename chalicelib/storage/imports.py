@@ -271,7 +271,7 @@ def load_persons(
 
 def finish_chunk(rows: Rows, chunk: ImportRow, done: ChunkProgress, now: datetime) -> None:
     """Mark a chunk of a unit of work as done, and delete its customer rows."""
-    chunk.close(WorkState.DONE, now)
+    chunk.finish(WorkState.DONE, now)
     chunk.created, chunk.filled = done.created, done.filled
     chunk.unchanged, chunk.failed = done.unchanged, done.failed
     chunk.errors = _errors_to_json(done.errors)

@@ -34,6 +34,7 @@ from chalicelib.services.work.worker import Message, Worker, WorkOutcome
 from chalicelib.services.workflows.read import signing_secrets_of, workflows_of
 from chalicelib.settings import settings
 from chalicelib.storage import executions, feedback, workflows
+from chalicelib.storage.executions import ExecutionRow
 from chalicelib.time_limits import MAX_CALL_S, MIN_CALL_S, time_left_s
 
 _REQUEST_S: Final = 10.0 + MIN_CALL_S
@@ -110,21 +111,22 @@ def send_webhook(pointer: ExecutionPointer) -> ExecutionOutcome:
     if open_until := circuit_breaker.open_until(pointer.account_id, host, now):
         is_deferred = executions.defer(pointer.execution_id, open_until, now)
         return ExecutionOutcome.DEFERRED if is_deferred else ExecutionOutcome.NOTHING_TO_DO
-    execution = executions.claim(pointer, now)
-    if execution is None:
+    claimed = executions.claim(pointer, now)
+    if claimed is None:
         return ExecutionOutcome.NOTHING_TO_DO
+    execution = executions.build_execution(claimed)
     # A test has one attempt.
     allowed = 1 if execution.is_test or action is None else action.attempts
     early_outcome = _outcome_without_attempt(execution, action, allowed, is_enabled=is_enabled)
     if early_outcome:
-        return _settle(execution, [], early_outcome)
+        return _settle(claimed, execution, [], early_outcome)
     assert action  # noqa: S101 - an execution without an action has an early outcome
     signing = secrets.signing(now) if secrets else ()
     attempt, retry_after = _attempt(execution, action, signing, host)
     outcome = outcome_of(
         attempt, clock.now(), used=execution.used, allowed=allowed, retry_after=retry_after
     )
-    return _settle(execution, [attempt], outcome)
+    return _settle(claimed, execution, [attempt], outcome)
 
 
 def _find_action(pointer: ExecutionPointer) -> tuple[Action | None, bool]:
@@ -222,7 +224,7 @@ def _post(
 
 
 def _settle(
-    execution: Execution, attempts: Sequence[Attempt], outcome: Outcome
+    claimed: ExecutionRow, execution: Execution, attempts: Sequence[Attempt], outcome: Outcome
 ) -> ExecutionOutcome:
     """Save the outcome of a claim, and the attempts whose workers stopped without saving theirs.
 
@@ -236,7 +238,7 @@ def _settle(
     interrupted = executions.interrupted_attempts(execution, now)
     if interrupted and outcome.state is not ExecutionState.SUCCEEDED:
         outcome = replace(outcome, ambiguous=True)
-    if not executions.save_outcome(execution, [*interrupted, *attempts], outcome, now):
+    if not executions.save_outcome(claimed, [*interrupted, *attempts], outcome, now):
         return ExecutionOutcome.CLAIM_LOST
     if execution.is_test and outcome.state is ExecutionState.FAILED:
         return ExecutionOutcome.TEST_FAILED

@@ -265,7 +265,9 @@ class Rows:
 
     def know(self, row: Table) -> None:
         """Add a row that an earlier request has returned as a whole."""
-        self._at(row.own_key()).learn(row.item, row)
+        copy = type(row).empty()
+        copy.attribute_values = {**row.attribute_values}
+        self._at(row.own_key()).learn(row.item, copy)
 
     def get(self, key: Key[Row], *attributes: Attribute[Any]) -> Row | None:
         """Return a row, which can be changed. Return None if it does not exist.

@@ -3,7 +3,7 @@
 The models of tables that contain work records derive from `WorkRow` and override its hooks.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -34,7 +34,7 @@ from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAt
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, commit, transaction
 
 _INTERRUPTED: Final = "interrupted"
 
@@ -120,10 +120,20 @@ class WorkRow(Table):
         """Return the update actions that end an attempt without interruption. See `changes`."""
         return cls.changes(started_at=None, waits_since=None, **values)
 
-    def close(self, state: str, now: datetime) -> None:
+    def finish(self, state: str, now: datetime) -> None:
         """End the record."""
         self.state, self.ended_at = state, now
         self.work_shard = self.due_at = self.started_at = self.waits_since = None
+
+    def plan_at(self, due_at: int) -> None:
+        """Make the record ready at this time, in epoch seconds."""
+        self.due_at = self.ready_at = due_at
+        self.started_at = self.waits_since = None
+
+    def set_aside(self, now: datetime) -> None:
+        """Park the record."""
+        self.state, self.ended_at, self.work_shard = PARKED, now, PARKED_SHARD
+        self.due_at, self.started_at, self.waits_since = int(now.timestamp()), None, None
 
     def make_pending(self, at: datetime) -> None:
         """Make a record pending that is new or has ended, and due two minutes later."""
@@ -145,6 +155,51 @@ class WorkRow(Table):
     def on_reopening(self) -> dict[str, Any]:
         """Return the changes that this kind of record needs when it is reopened. Default: none."""
         return {}
+
+
+class ClaimRow(WorkRow):
+    """The base class of models of work records that a worker claims.
+
+    ``claim_token`` is the fencing token of the last claim, and ``leased_until`` the end of its
+    lease in epoch seconds. A record without ``leased_until`` is not claimed.
+    """
+
+    claim_token = optional(UnicodeAttribute)
+    leased_until = optional(IntegerAttribute)
+
+
+Claimed = TypeVar("Claimed", bound=ClaimRow)
+
+
+def settle(claimed: Claimed, end: Callable[[Rows, Claimed], object]) -> bool:
+    """Store the outcome of a claim, and end the claim. Return False if another worker has it.
+
+    One request. If DynamoDB throttles or does not respond, the request is repeated as long as the
+    function has time.
+
+    Args:
+        claimed: the row as the claim returned it.
+        end: changes the row, and adds further writes.
+
+    Raises:
+        Unavailable: the outcome could not be stored.
+    """
+    key, claim_token = claimed.own_key(), claimed.claim_token
+    model = key.model
+
+    def use_case(rows: Rows) -> bool:
+        rows.prefetch(key)
+        # Not the version: the record can change while it is claimed.
+        row = rows.get(key, model.state, model.claim_token, model.leased_until)
+        if row is None or row.state != PENDING or row.leased_until is None:
+            return False
+        if row.claim_token != claim_token:
+            return False
+        end(rows, row)
+        row.leased_until = None
+        return True
+
+    return commit(use_case, claimed)
 
 
 def pending_attributes(

@@ -205,7 +205,7 @@ def test_chunk_that_always_kills_function_is_parked(account: str, time: Time) ->
     import_id = accepted.id
     for receive_count in range(1, 10):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
+            patch.setattr("chalicelib.services.customers.import_chunk.commit", _kill)
             with pytest.raises(Killed):
                 IMPORT_QUEUE.deliver(bodies, receive_count)
         time.ahead += timedelta(minutes=3)  # the visibility time-out of the queue
@@ -248,7 +248,7 @@ def test_failure_is_not_counted_for_chunk_that_follows_chunk_that_kills_worker(
     waiting = accept_batch(account, {"batch": [{"firstName": "B"}]})
     (second,) = IMPORT_QUEUE.queued_messages(account)
     with monkeypatch.context() as patch:
-        patch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", _kill)
+        patch.setattr("chalicelib.services.customers.import_chunk.commit", _kill)
         for receive_count in range(1, MAX_RECEIVES):
             with pytest.raises(Killed):
                 IMPORT_QUEUE.deliver([first, second], receive_count)
@@ -268,7 +268,7 @@ def test_throttled_chunk_is_deferred_for_at_most_five_seconds(
     def throttle(_: object) -> None:
         raise Unavailable("busy")
 
-    monkeypatch.setattr("chalicelib.services.customers.import_chunk.retry_on_contention", throttle)
+    monkeypatch.setattr("chalicelib.services.customers.import_chunk.commit", throttle)
     assert IMPORT_QUEUE.deliver(IMPORT_QUEUE.queued_messages(account)) == []
     (row,) = ImportRow.query(accepted.id, ImportRow.part.startswith("chunk"))
     assert 0 < row.due_at - clock.now().timestamp() <= 5

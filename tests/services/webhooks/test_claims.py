@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,7 +19,7 @@ from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.webhooks.deliveries import read_execution, replay_executions
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
-from chalicelib.storage.executions import LEASE, ExecutionRow
+from chalicelib.storage.executions import LEASE, PART, ExecutionRow
 from tests.aws.faults import InjectedFault, Killed, failing, inject_fault, repeating
 from tests.aws.tables import cancelled
 from tests.domain.workflows.factories import action_definition, feedback, workflow
@@ -57,7 +56,7 @@ def test_claim_blocks_other_claims_until_lease_ends(seeded: ReceivingAccount) ->
     assert executions.claim(pointer, now + LEASE - timedelta(seconds=1)) is None
     second = executions.claim(pointer, now + LEASE)
     assert second
-    assert (second.attempt, list(second.interrupted)) == (2, [1])
+    assert (second.claimed, list(executions.build_execution(second).interrupted)) == (2, [1])
 
 
 def test_outcome_of_replaced_claim_is_not_recorded(seeded: ReceivingAccount) -> None:
@@ -108,9 +107,11 @@ def test_outcome_with_another_claim_token_is_not_recorded(seeded: ReceivingAccou
     pointer, now = pointer_of(seeded), clock.now()
     claim = executions.claim(pointer, now)
     assert claim
-    other_claim = replace(claim, claim_token="another token")
-    assert not executions.save_outcome(other_claim, [Attempt(1, now, status=200)], SUCCESS, now)
+    stored, token = ExecutionRow(pointer.execution_id, PART), ExecutionRow.claim_token
+    stored.update([token.set("another token")])
+    assert not executions.save_outcome(claim, [Attempt(1, now, status=200)], SUCCESS, now)
     assert read_execution(pointer.execution_id)[0].state == "PENDING"
+    stored.update([token.set(claim.claim_token)])
     assert executions.save_outcome(claim, [Attempt(1, now, status=200)], SUCCESS, now)
 
 

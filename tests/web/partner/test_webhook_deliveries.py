@@ -35,6 +35,7 @@ from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks import deliveries, send
 from chalicelib.services.webhooks.circuit_breaker import OPEN_AFTER_TIMEOUTS, CircuitBreaker
 from chalicelib.storage import executions
+from chalicelib.storage.executions import ExecutionRow
 from tests.aws.faults import before_request
 from tests.domain.workflows.factories import URL, action_definition
 from tests.services.feedback.submitting import answer_contact_form
@@ -152,8 +153,8 @@ def test_delivery_shows_each_attempt_and_the_next_one(
 def test_delivery_shows_last_hundred_attempts(partner: Partner) -> None:
     long = add_execution(partner.account_id, ExecutionState.FAILED, timedelta(0))
     for number in range(2, MAX_ATTEMPTS_SHOWN + 2):
-        attempt = Attempt(number, clock.now(), status=500 + number)
-        executions._attempt_row(long, attempt).save()
+        part, status = executions._attempt_part(number), 500 + number
+        ExecutionRow(long, part, at=clock.now(), status=status).save()
     attempts = partner.get(f"{PATH}?id={long}").json["attempts"]
     assert [attempt["status"] for attempt in attempts] == list(range(502, 602))
 
