@@ -104,7 +104,8 @@ def test_customer_is_found_by_phone_number_that_import_filled() -> None:
     account = new_id()
     customer = build_customer(email="zoe@example.test")
     customer_creation.create(account, customer)
-    with transaction() as write:
-        customers.fill(write, account, customer.id, {"phone_number": "06 12 34"}, NOW)
+    with transaction() as rows:
+        rows.prefetch(customers.customer_key(account, customer.id))
+        customers.fill(rows, account, customer.id, {"phone_number": "06 12 34"}, NOW)
     assert [c.id for c in customers.find_by_phone_numbers(account, ["061234"])] == [customer.id]
     assert [c.id for c in customers.find_by_email(account, "zoe@example.test")] == [customer.id]

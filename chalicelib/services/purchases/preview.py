@@ -1,9 +1,10 @@
 """Preview the survey about a purchase: ``POST /partners/purchase/preview``."""
 
+from chalicelib.domain import clock
 from chalicelib.domain.purchases.partner_requests import PurchaseReport
 from chalicelib.domain.solicitation.channel import OPTINS
 from chalicelib.domain.solicitation.preview import SurveyPreview, preview
-from chalicelib.services.purchases.record import check_request, record
+from chalicelib.services.purchases.record import check_request, fetch, save
 from chalicelib.services.solicitation.case import facts_of
 from chalicelib.storage import customers
 from chalicelib.storage.dynamodb.unit_of_work import Rows
@@ -20,7 +21,9 @@ def preview_purchase(account_id: str, report: PurchaseReport) -> SurveyPreview:
     """
     request = check_request(account_id, report)
     # A unit of work that is not committed.
-    recorded = record(request, None, Rows(), solicit=report.solicit)
+    rows = Rows()
+    fetch(rows, request)
+    recorded = save(rows, request, clock.now(), solicit=report.solicit)
     customer, customer_id = recorded.customer, recorded.purchase.customer_id
     if not customer and customer_id and (stored := customers.find(account_id, customer_id)):
         optins = dict.fromkeys((OPTINS[channel] for channel in recorded.optins), True)

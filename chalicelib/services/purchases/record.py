@@ -223,17 +223,15 @@ def record(
     The queue does not preserve the order of messages. If the partner has sent the stored version
     again, store the time: versions that were sent in between must not replace it.
     """
-    purchase_row = purchase_key(request.account_id, request.purchase_id)
-    solicitation_row = Key(SolicitationRow, request.purchase_id)
-    customer, counter = request.customer, counter_key(request.account_id, Listed.CUSTOMERS)
-    of_customer = (customer, counter, request.pair, request.erasure, *request.contacts.values())
-    rows.prefetch(purchase_row, solicitation_row, *(key for key in of_customer if customer and key))
+    fetch(rows, request)
     # The order of versions must not depend on the clock of one process. A retry does not make the
     # version newer.
     read_at = clock.within(rows.read_at)
     sent_at = min(sent_at or read_at, read_at)
-    stored = rows.get(purchase_row)
-    solicitation = rows.peek(solicitation_row, because="the transaction checks an open one")
+    stored = rows.get(purchase_key(request.account_id, request.purchase_id))
+    solicitation = rows.peek(
+        Key(SolicitationRow, request.purchase_id), because="the transaction checks an open one"
+    )
     if stored and solicitation:
         is_same = stored.input_hash == request.input_hash
         if is_same and stored.sent_at < sent_at:
@@ -243,7 +241,19 @@ def record(
     erased_at = _erased_at(rows, request)
     if erased_at and sent_at <= erased_at:
         return record(_without_person(request), sent_at, rows, solicit=solicit)
-    return _save(rows, request, sent_at, erased_at, solicit=solicit)
+    return save(rows, request, sent_at, erased_at, solicit=solicit)
+
+
+def fetch(rows: Rows, request: PurchaseRequest) -> None:
+    """Fetch all rows that are needed to record a purchase. One request."""
+    keys: list[Key[Any]] = [
+        purchase_key(request.account_id, request.purchase_id),
+        Key(SolicitationRow, request.purchase_id),
+    ]
+    if request.customer:
+        keys += [request.customer, counter_key(request.account_id, Listed.CUSTOMERS)]
+    keys += filter(None, (request.pair, request.erasure, *request.contacts.values()))
+    rows.prefetch(*keys)
 
 
 def _erased_at(rows: Rows, request: PurchaseRequest) -> datetime | None:
@@ -265,14 +275,23 @@ def _without_person(request: PurchaseRequest) -> PurchaseRequest:
     return _prepare(request.account_id, definition)
 
 
-def _save(
+def save(
     rows: Rows,
     request: PurchaseRequest,
     sent_at: datetime,
-    erased_at: datetime | None,
+    erased_at: datetime | None = None,
     *,
     solicit: bool,
 ) -> Recorded:
+    """Save a version of a purchase, and all changes that it causes, in a unit of work.
+
+    Args:
+        erased_at: the time of an earlier erasure of the customer.
+
+    Raises:
+        InvalidInput: the definition contains the id of a customer that does not exist.
+        RecordTooLarge: the purchase exceeds its size limit.
+    """
     account_id, now = request.account_id, clock.now()
     stored = rows.get(purchase_key(account_id, request.purchase_id))
     customer_id, new = _existing_customer(rows, request), None
