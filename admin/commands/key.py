@@ -121,7 +121,7 @@ def _summary_of(api_key: str) -> str:
 def list_account_keys(account: AccountArgument, _wide: WideOption = False) -> None:
     """List the account's API keys, oldest first, including expired and revoked keys.
 
-    The last use is the start of its day (UTC).
+    The last use is a day in UTC.
 
     Cost: three AWS requests, and one more per further 100 keys.
     """
@@ -134,7 +134,7 @@ def list_account_keys(account: AccountArgument, _wide: WideOption = False) -> No
                 _names(key.permissions),
                 key.created_at,
                 key.ends_at,
-                key.last_used_at,
+                key.last_used_at and key.last_used_at.date(),
                 key.revoked_at,
             ]
             for key in list_keys(account)

@@ -32,8 +32,8 @@ def check_keys(deployed: DeployedStage) -> Iterator[Problem]:
             continue
         if key.ends_at and key.ends_at - now <= _SOON:
             detail = f"{name} expires on {key.ends_at:%Y-%m-%d}."
-            fix = "If the partner needs it, issue a new one: bin/feedback-admin key issue ACCOUNT"
-            yield Problem(key.api_key, detail, fix)
+            command = f"bin/feedback-admin key issue {key.account_id}"
+            yield Problem(key.api_key, detail, f"If the partner needs it, issue another: {command}")
         elif now - (key.last_used_at or key.created_at) > _UNUSED:
             fix = f"If nobody needs it: bin/feedback-admin key revoke {key.api_key}"
             yield Problem(key.api_key, f"{name} was not used for {_UNUSED.days} days.", fix)

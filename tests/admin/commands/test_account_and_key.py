@@ -285,7 +285,7 @@ def test_key_list_shows_expiry_and_last_use_in_three_aws_requests(time: Time) ->
     assert calls.total() == 3
     assert "Cost: three AWS requests" in run("key", "list", "--help").stdout
     assert shown["expiresAt"] == format_timestamp(expires_at)
-    assert shown["lastUsedAt"] == format_timestamp(day)
+    assert shown["lastUsedAt"] == f"{day:%Y-%m-%d}"
     assert history(account)[0][-1] == (
         f"issued with read, write until {format_timestamp(expires_at)}"
     )
