@@ -34,9 +34,12 @@ def authenticate(api_key: str, api_secret: str) -> Credential:
 
 
 def _mark_used(credential: Credential, now: datetime) -> Credential:
-    """Store the day of the use of a key, once a day. Concurrent requests can repeat the write."""
+    """Store the day of the use of a key, once a day.
+
+    Processes that have cached the use of an earlier day repeat the write.
+    """
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    if credential.last_used_at != day:
+    if credential.last_used_at is None or credential.last_used_at < day:
         try:
             credentials.mark_used(credential.api_key, day)
         except Unavailable:
