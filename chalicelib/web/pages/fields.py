@@ -167,6 +167,8 @@ def error_text(field: SavedField, control: Control, code: str, words: PageWords)
             return words.errors["tick"]
         case "required" if control not in (Control.INPUT, Control.TEXTAREA):
             return words.errors["choose"]
+        case "required" if field.type.rules.format:
+            return words.errors[field.type.rules.format.error_code]
         case "too_many":
             return words.at_most(field.max_replies) if several else words.errors["one"]
         case "too_few":

@@ -108,7 +108,7 @@ class ReportWords:
         """Return a rounded number with its sign; a number that is rounded to zero has no sign."""
         if number is None:
             return NOTHING
-        text = format_decimal(number, f"+{form};-{form}", self._locale)
+        text = format_decimal(number, f"+{form};\u2212{form}", self._locale)
         is_zero = not any(digit in text for digit in "123456789")
         # The mark keeps the sign to the left of the number in texts from right to left.
         return text[1:] if is_zero else "\u200e" * self.is_right_to_left + text

@@ -135,7 +135,7 @@ class Form {
   }
 
   controls(n) {
-    return [...this.container(n).querySelectorAll(":is(input, select, textarea):not([type=hidden])")];
+    return [...this.container(n).querySelectorAll(":is(input, select, textarea):not([type=hidden], .filter)")];
   }
 
   values(n) {
@@ -172,6 +172,7 @@ class Form {
 
   onInput({ target }) {
     const container = target.closest("[data-field]");
+    if (target.matches(".filter")) return filter(container, plain(target.value));
     if (target.matches("[type=text][data-own]") && target.value) {
       for (const radio of container.querySelectorAll("[type=radio][data-own]")) radio.checked = true;
     }
@@ -219,6 +220,7 @@ class Form {
 
   onSubmit(event) {
     event.preventDefault();
+    if (document.activeElement.matches(".filter")) return; // Enter
     if (this.isSending || this.steps?.advance()) return;
     const order = [...this.form.querySelectorAll("[data-field]:not([hidden])")].map((item) => item.dataset.field);
     const errors = order.map((n) => [n, this.check(n)]).filter(([, text]) => text);
@@ -457,6 +459,16 @@ const prefilledAnswers = () =>
   [...new URLSearchParams(location.search)].filter(([name]) => name === "score" || name.startsWith("a.")).join();
 
 const isChoice = (control) => control.type === "radio" || control.type === "checkbox";
+
+/** Return a text without accents and in lower case. */
+const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** Show only the options that contain a text, and those that are selected. */
+function filter(container, text) {
+  for (const option of container.querySelectorAll(".choices label")) {
+    option.hidden = !plain(option.textContent).includes(text) && !option.querySelector(":checked");
+  }
+}
 
 /** Replace the main content and the title with those of another page, and move the focus there. */
 function display(html, isReturn = false) {
