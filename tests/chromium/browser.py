@@ -5,12 +5,16 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, Route, sync_playwright
 
+from chalicelib.web.pages.assets import asset_text
 from tests.local_server import serving
 
 NewContext = Callable[..., BrowserContext]
 """Create a browser context with the options of `Browser.new_context`."""
+
+PAGE = "http://pages.test/public/survey/page"
+"""The URL of the page that `route_page` serves."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -46,3 +50,14 @@ def serve(html: str) -> Iterator[str]:
     headers = {"Content-Type": "text/html; charset=utf-8"}
     with serving(lambda *_: (200, headers, html.encode())) as port:
         yield f"http://localhost:{port}/"
+
+
+def route_page(context: BrowserContext, html: str) -> None:
+    """Serve a page at `PAGE`, and the script of pages."""
+
+    def respond(route: Route) -> None:
+        is_script = route.request.url.endswith("page.js")
+        kind = "text/javascript" if is_script else "text/html; charset=utf-8"
+        route.fulfill(body=asset_text("page.js") if is_script else html, content_type=kind)
+
+    context.route("http://pages.test/**", respond)

@@ -11,9 +11,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
 
 from tests.chromium.accessibility import violations
-from tests.chromium.browser import NewContext, serve
+from tests.chromium.browser import PAGE, NewContext, route_page, serve
 from tests.chromium.pages import ANSWERS, REVIEW_PAGE, Pages
+from tests.domain.forms.factories import field, saved_survey, select
 from tests.waiting import wait_until
+from tests.web.public.rendered import rendered_survey
 
 expect.set_options(timeout=20_000)
 
@@ -208,6 +210,41 @@ def test_errors_are_summarized_and_linked(pages: Pages, new_context: NewContext)
     assert pages.count() == before
 
 
+def test_filter_hides_options_without_the_text(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    values = ["Café", "Thé", *(f"Dish {n}" for n in range(12))]
+    survey = saved_survey(fields=[select("q", *values, kind="MULTI_SELECT")])
+    route_page(page.context, rendered_survey(survey))
+    page.goto(PAGE)
+    page.get_by_label("Dish 3").check()
+    search = page.get_by_role("searchbox", name="Find an answer")
+    search.fill("cafe")
+    expect(page.locator(".option:visible")).to_have_text(["Café", "Dish 3"])
+    search.press("Enter")
+    assert page.locator(".status").inner_text() == ""
+    search.fill("")
+    expect(page.locator(".option:visible")).to_have_count(14)
+    assert violations(page) == []
+
+
+def test_optional_questions_have_equal_spaces(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 375, "height": 667}).new_page()
+    survey = saved_survey(
+        publiclyAvailable=True, fields=[field("a", "BINARY"), field("b", "BINARY", verticalIndex=1)]
+    )
+    route_page(page.context, rendered_survey(survey))
+    page.goto(PAGE)
+    page.locator(".marks label").first.click()
+    boxes = """['.card', '.marks', 'legend', '.clear'].map(
+        each => document.querySelector(each).getBoundingClientRect().toJSON())"""
+    card, marks, legend, clear = page.evaluate(boxes)
+    above, below = legend["top"] - card["top"], card["bottom"] - marks["bottom"]
+    assert abs(above - below) < 1
+    assert clear["height"] >= 24
+    assert marks["bottom"] <= clear["top"]
+    assert clear["bottom"] <= card["bottom"]
+
+
 # --- taps
 
 
@@ -352,6 +389,12 @@ def _rows_of_scale(page: Page) -> int:
     )
 
 
+def _ends_of_rows(page: Page) -> list[float]:
+    marks = page.locator(".scale").first.locator(".marks")
+    last = marks.locator("label:is(:nth-child(6), :last-child)")
+    return [round(box["x"] + box["width"]) for each in last.all() if (box := each.bounding_box())]
+
+
 @pytest.mark.parametrize("width", [320, 375])
 def test_page_with_large_text_does_not_scroll_sideways(
     pages: Pages, new_context: NewContext, width: int
@@ -361,6 +404,8 @@ def test_page_with_large_text_does_not_scroll_sideways(
         page.goto(address)
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+        assert _rows_of_scale(page) == 2
+        assert len(set(_ends_of_rows(page))) == 1
 
 
 # --- sending once

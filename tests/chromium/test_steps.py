@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from chalicelib.web.pages.assets import asset_text
 from tests.chromium.accessibility import violations
-from tests.chromium.browser import NewContext
+from tests.chromium.browser import PAGE, NewContext, route_page
 from tests.domain.forms.factories import depends, field, saved_survey, select
 from tests.web.public.rendered import rendered_survey
 
-PAGE = "http://pages.test/public/survey/page"
 FIELDS = [
     field("nps", "NPS", required=True),
     field("stars", "CSAT_STAR"),
@@ -41,17 +39,6 @@ def steps(answers: dict[str, list[str]] | None = None, **definition: Any) -> str
     return rendered_survey(saved_survey(**survey | definition), answers)
 
 
-def route(context: BrowserContext, html: str) -> None:
-    """Serve a page and the script of pages."""
-
-    def respond(route: Route) -> None:
-        is_script = route.request.url.endswith("page.js")
-        kind = "text/javascript" if is_script else "text/html"
-        route.fulfill(body=asset_text("page.js") if is_script else html, content_type=kind)
-
-    context.route("http://pages.test/**", respond)
-
-
 @pytest.fixture
 def open_steps(new_context: NewContext) -> Callable[..., Page]:
     """Return a function that opens the page of a survey with steps on a phone."""
@@ -59,7 +46,7 @@ def open_steps(new_context: NewContext) -> Callable[..., Page]:
     def create(html: str, **options: Any) -> Page:
         size = {"width": 375, "height": 667}
         context = new_context(viewport=size, has_touch=True, **options)
-        route(context, html)
+        route_page(context, html)
         page = context.new_page()
         page.goto(PAGE)
         return page
@@ -82,7 +69,7 @@ def test_page_does_not_move_when_its_script_starts(
     new_context: NewContext, layout: str, answers: dict[str, list[str]]
 ) -> None:
     context = new_context(viewport={"width": 375, "height": 667})
-    route(context, steps(answers, layout=layout))
+    route_page(context, steps(answers, layout=layout))
     page, scripts = context.new_page(), list[Route]()
     page.route("**/page.js", lambda route: scripts.append(route))
     page.goto(PAGE, wait_until="commit")
@@ -223,7 +210,7 @@ def test_button_stays_at_the_bottom_of_the_screen(
 
 def test_framed_steps_add_nothing_to_history(new_context: NewContext) -> None:
     context = new_context()
-    route(context, steps())
+    route_page(context, steps())
     context.route(
         "http://shop.test/",
         lambda r: r.fulfill(

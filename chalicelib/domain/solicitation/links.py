@@ -5,7 +5,7 @@ No GET request for these links changes anything, because mail scanners open ever
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -37,9 +37,10 @@ def survey_link(template: str, *, base_url: str, survey_id: str, tracker_id: str
     )
 
 
-def with_answer(link: str, field_key: str, answer: str) -> str:
-    """Return the link to the page of a survey that preselects an answer."""
-    return _with_parameters(link, {f"a.{field_key}": answer})
+def with_answers(link: str, answers: Mapping[str, Sequence[str]]) -> str:
+    """Return the link to the page of a survey that preselects answers, by field key."""
+    parameters = {f"a.{key}": values for key, values in answers.items()}
+    return _with_parameters(link, parameters) if answers else link
 
 
 def with_labels(link: str, labels: Mapping[str, str]) -> str:
@@ -48,10 +49,10 @@ def with_labels(link: str, labels: Mapping[str, str]) -> str:
     return _with_parameters(link, parameters) if labels else link
 
 
-def _with_parameters(link: str, parameters: Mapping[str, str]) -> str:
+def _with_parameters(link: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
     page, hash_sign, fragment = link.partition("#")
     separator = "&" if "?" in page else "?"
-    return f"{page}{separator}{urlencode(parameters)}{hash_sign}{fragment}"
+    return f"{page}{separator}{urlencode(parameters, doseq=True)}{hash_sign}{fragment}"
 
 
 def short_link(base_url: str, tracker_id: str) -> str:

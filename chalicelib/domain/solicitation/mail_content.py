@@ -26,7 +26,7 @@ from chalicelib.domain.forms.translation import FieldTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
-from chalicelib.domain.solicitation.links import with_answer
+from chalicelib.domain.solicitation.links import with_answers
 from chalicelib.domain.solicitation.words import MessageWords, message_words
 
 MAX_HTML_BYTES: Final = 60_000
@@ -79,12 +79,15 @@ class MailOption:
     """An answer to the first question.
 
     Attributes:
+        link: the link to the survey page that preselects the answer.
+        short_link: a short link to the same page, for the text part.
         level: the position from the worst (0) to the best (4) answer.
         background, ink: the colours of the cell, as ``#rrggbb``.
     """
 
     label: str
     link: str
+    short_link: str
     level: int
     background: str
     ink: str
@@ -274,7 +277,8 @@ def _first_question(
         options=tuple(
             MailOption(
                 label,
-                link=with_answer(links.survey, field.key, value),
+                link=with_answers(links.survey, {field.key: [value]}),
+                short_link=with_answers(links.short, {field.key: [value]}),
                 level=level,
                 background=backgrounds[level],
                 ink=inks[level],

@@ -36,7 +36,7 @@ _TOKEN: Final = {
 @operation(
     tag=_TAG,
     description="Redirects to the page of the survey or contact form. The page gets the labels"
-    " (`l.<name>=<value>`) of the link.",
+    " (`l.<name>=<value>`) and the answers (`a.<field key>=<value>`) of the link.",
     parameters={
         "code": "The tracker as 22 base64url characters. On posters, `s` or `c`, the id of the"
         " survey or contact form and, if it is fixed, the id of the store, each as 22 characters."
@@ -47,7 +47,7 @@ _TOKEN: Final = {
 )
 def open_short_link(code: str) -> Response:
     """Open a short link."""
-    from chalicelib.domain.solicitation.links import page_of_short_link, with_labels
+    from chalicelib.domain.solicitation.links import page_of_short_link, with_answers, with_labels
     from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
 
@@ -57,9 +57,11 @@ def open_short_link(code: str) -> Response:
         if request.accepts_html:
             return error_page(request.respondent, error, is_framed=False)
         return problem(error, request_id_of(request.http))
+    given = routes.current_request
+    page = with_answers(with_labels(page, query.labels(given)), query.texts(given, "a."))
     # The target is relative, so that it also works below the path of a stage or a custom domain.
     headers: dict[str, str | list[str]] = {
-        "Location": with_labels(f"../public/{page}", query.labels(routes.current_request)),
+        "Location": f"../public/{page}",
         "Cache-Control": "private, no-store",
         "Referrer-Policy": "no-referrer",
     }

@@ -68,8 +68,10 @@ def test_both_parts_contain_texts_and_links() -> None:
         mail.links.short,
         mail.links.unsubscribe,
     ]
-    assert mail.links.survey in text
-    assert all(f"{option.label}: {option.link}\n" in text for option in options)
+    assert mail.links.survey not in text
+    assert f"{mail.links.short}\n" in text
+    assert all(f"{option.label}: {option.short_link}\n" in text for option in options)
+    assert options[9].short_link == f"{mail.links.short}?a.nps=9"
     assert "0 = Not at all likely, 10 = Extremely likely\n" in text
     assert mail.links.unsubscribe in text
     assert all(line == line.strip() or line == "-- " for line in text.split("\n"))

@@ -186,6 +186,15 @@ def test_short_link_redirects_to_survey_without_aws_requests(client: Any, method
     assert response.headers["Cache-Control"] == "private, no-store"
 
 
+def test_short_link_keeps_answers_and_labels(client: Any) -> None:
+    response = send(client, "GET", f"/s/{short_tracker(TRACKER)}?a.nps=9&a.why=1&a.why=2&l.table=4")
+    assert response.headers["Location"] == (
+        f"../public/survey/page?tracker={TRACKER}&l.table=4&a.nps=9&a.why=1&a.why=2"
+    )
+    other = send(client, "GET", f"/s/{short_tracker(TRACKER)}?tracker=x&language=fr")
+    assert other.headers["Location"] == f"../public/survey/page?tracker={TRACKER}"
+
+
 @pytest.mark.parametrize(
     ("kind", "page"), [("c", "contact-form/page?id="), ("s", "survey/page?survey=")]
 )
@@ -227,7 +236,9 @@ def test_unsubscribe_page_of_a_person_shows_sender(client: Any, method: str) -> 
     origin = (seeded.private_survey_id, seeded.store_id)
     token = UnsubscribeToken(seeded.account_id, contact_hash, Channel.EMAIL, *origin)
     path = f"/public/unsubscribe?token={token.signed(stage_secret())}"
-    assert "Maison Lumen" in send(client, method, path, Accept="text/html").body.decode()
+    page = send(client, method, path, Accept="text/html").body.decode()
+    assert "Maison Lumen" in page
+    assert f"<h1>{'Unsubscribe' if method == 'GET' else 'Unsubscribed'}</h1>" in page
     with counted_calls() as calls:
         assert send(client, method, path).status_code == 200
     assert calls.total() == (0 if method == "GET" else 2)

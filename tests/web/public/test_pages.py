@@ -687,6 +687,45 @@ def test_malformed_submission_of_browser_gets_error_page(seeded: SeededAccount) 
     assert (response.status, "<h1>" in response.body) == (400, True)
 
 
+def test_only_text_inputs_have_a_maximum_length(fresh: SeededAccount) -> None:
+    fresh.survey(fields=[field("day", "DATE"), field("mail", "EMAIL"), field("note", "LONG_TEXT")])
+    inputs = re.findall(r"<(?:input|textarea)[^>]*>", open_survey(fresh).body)
+    limited = {re.search(r'id="(\w+)"', each)[1] for each in inputs if "maxlength" in each}  # type: ignore[index]
+    assert limited == {"q1", "q2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("TEXT", "Enter an answer."),
+        ("EMAIL", "Enter an e-mail address, such as name@example.com."),
+        ("PHONE", "Enter a phone number, such as +33 6 12 34 56 78."),
+        ("NUMBER", "Enter a number, such as 12."),
+        ("DATE", "Enter a date."),
+        ("NPS", "Choose an answer."),
+    ],
+)
+def test_error_of_missing_answer_says_what_to_enter(
+    fresh: SeededAccount, kind: str, error: str
+) -> None:
+    fresh.survey(fields=[field("q", kind, required=True)])
+    form = HtmlForm(open_survey(fresh).body)
+    assert f'id="q0-error">{error}</p>' in form.submit(CLIENT, SURVEY).body
+
+
+@pytest.mark.parametrize(
+    ("count", "is_many", "has_filter"),
+    [(7, False, False), (8, True, False), (12, True, False), (13, True, True)],
+)
+def test_many_options_have_columns_and_a_filter(
+    fresh: SeededAccount, count: int, is_many: bool, has_filter: bool
+) -> None:
+    values = [f"Answer {n}" for n in range(count)]
+    fresh.survey(fields=[select("q", *values, kind="MULTI_SELECT")])
+    page = open_survey(fresh).body
+    assert ('class="options many"' in page, 'class="filter"' in page) == (is_many, has_filter)
+
+
 # --- assets and sizes
 
 

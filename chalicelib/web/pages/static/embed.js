@@ -11,7 +11,7 @@
     if (script.dataset[name]) url.searchParams.set(name, script.dataset[name]);
   }
   for (const [key, value] of new URLSearchParams(answers)) url.searchParams.append(`a.${key}`, value);
-  for (const [name, value] of new URLSearchParams(labels)) url.searchParams.append(`l.${name}`, value);
+  for (const [key, value] of new URLSearchParams(labels)) url.searchParams.append(`l.${key}`, value);
   const report = (name) => script.dispatchEvent(new CustomEvent(`feedback:${name}`, { bubbles: true }));
   const frame = document.createElement("iframe");
   frame.title = title ?? "";
@@ -36,10 +36,10 @@
     frame.title = title ?? String(data.title);
     settle();
   });
-  // A frame does not know whether the site around it is dark: then the site's text is light.
+  // A frame does not know whether the site is dark: its text is then light.
   const load = () => {
     if (frame.src) return;
-    script.style.color = "color-mix(in srgb, currentcolor, currentcolor)"; // Always red, green and blue.
+    script.style.color = "color-mix(in srgb, currentcolor, currentcolor)"; // Always red, green, blue.
     const { color } = getComputedStyle(script);
     const [red, green, blue] = color.match(/[\d.e-]+/g).map(Number);
     const isDark = red * 3 + green * 6 + blue > (color.startsWith("rgb") ? 1275 : 5);

@@ -229,7 +229,7 @@ def test_report_has_formats_of_language() -> None:
     french = page_text(html_of(*[rated(9), rated(10)] * 5, before=before, language="fr"))
     assert "31 août – 22 nov. 2026 (Europe/Paris)" in french
     assert "Note moyenne 9,50 / 10 +5,50 · Période précédente : 4,00" in french
-    assert "-99 % · Période précédente : 1 234" in french
+    assert "−99 % · Période précédente : 1 234" in french
     hebrew = page_text(html_of(*[rated(9)] * 10, language="he"))
     assert "NPS \u200e+100 " in hebrew
 
@@ -253,7 +253,7 @@ def test_stores_are_sorted_by_score_and_stores_without_score_come_last() -> None
     records = [rated(3, store_id=LYON)] * 10 + [rated(9, store_id=PARIS)] * 10
     text = page_text(html_of(*records, rated(10, store_id=NICE)))
     table = text[text.index("Stores NPS Change") :]
-    assert table.index("Paris +100") < table.index("Lyon &lt;Bellecour&gt; -100")
+    assert table.index("Paris +100") < table.index("Lyon &lt;Bellecour&gt; −100")
     assert table.index("Lyon") < table.index("Nice –")
 
 
