@@ -220,7 +220,7 @@ def _validate(
     for kind, text in expressions:
         require(len(text.encode()) <= _MAX_EXPRESSION_BYTES, f"{kind} is longer than 4 KB.")
     trees = [_PARSERS[kind](text) for kind, text in expressions]
-    used = {leaf for tree in trees for leaf in _leaves(tree)}
+    used = {leaf for tree in trees for leaf in leaves(tree)}
     for kind, sign, defined in zip(PLACEHOLDERS, "#:", (names, values), strict=True):
         wanted = {leaf for leaf in used if leaf[0] == sign}
         require(defined is None or defined, f"{kind} must not be empty.")
@@ -273,15 +273,16 @@ def _is_exact(digits: str) -> bool:
     return True
 
 
-def _leaves(tree: Tree) -> Iterator[str]:
+def leaves(tree: Tree) -> Iterator[str]:
+    """Yield the attributes and placeholders of a parsed expression."""
     if isinstance(tree, str):
         yield tree
     elif tree and isinstance(tree[0], str) and (tree[0] in _OPERATORS):
         for operand in tree[1:]:
-            yield from _leaves(operand)
+            yield from leaves(operand)
     elif tree:
         for part in tree:
-            yield from _leaves(part)
+            yield from leaves(part)
 
 
 class Scope:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import format_datetime
+from enum import Enum
 from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -159,7 +160,7 @@ def _copied(value: Any) -> Any:
         return {name: _copied(member) for name, member in value.items()}
     if isinstance(value, (list, tuple)):
         return [_copied(member) for member in value]
-    return str(value) if isinstance(value, str) else value
+    return value.value if isinstance(value, Enum) else value
 
 
 def delete_rows_and_messages() -> None:

@@ -345,6 +345,18 @@ def test_repeated_transaction_has_no_further_effect(call: Callable[..., Any]) ->
         call("TransactWriteItems", TransactItems=other, ClientRequestToken=token)
 
 
+def test_transaction_with_token_of_ten_minutes_ago_is_processed_again() -> None:
+    now = 0.0
+    memory = Tables("test", lambda: now)
+    request = {"TransactItems": [{"Update": change("a", "ADD #4 :1")}], "ClientRequestToken": "1"}
+    totals = []
+    for time in (0.0, 599.9, 600.0):
+        now = time
+        memory.respond("TransactWriteItems", request)
+        totals += [row["total"]["N"] for row in memory.rows("customers").values()]
+    assert totals == ["2", "2", "4"]
+
+
 def positions(response: Any) -> list[int]:
     return [int(item["position"]["N"]) for item in response["Items"]]
 

@@ -163,6 +163,10 @@ class Pairs:
         self.traces = {name: self._trace(name) for name in USE_CASES}
         self._serial: dict[tuple[tuple[str, ...], bool], Result] = {}
 
+    def forget_results(self) -> None:
+        """Forget the results of serial orders, which a change of the service changes."""
+        self._serial.clear()
+
     def sharing(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs that share a row. Each use case also runs inside itself."""
         for first, one in self.traces.items():

@@ -263,6 +263,8 @@ class PartnerWorld(World):
                 self.record.sent = [sent for sent in self.record.sent if sent.person is not person]
                 words = self.open_words.items()
                 self.open_words = {word: each for word, each in words if each[0] is not person}
+                # Later versions of its purchases with the earlier addresses belong to it too.
+                self.external_ids[account.id].clear()
             linked = linked_to(self.simulation.tables, customer_id)
             self.moved.append(Moved(account, person, customer_id, linked))
             for channel in ("EMAIL", "SMS"):

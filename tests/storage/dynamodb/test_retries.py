@@ -18,7 +18,7 @@ from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.forms import contact_forms
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
-from tests.aws.faults import InjectedFault, failing, inject_fault
+from tests.aws.faults import InjectedFault, failing, inject_fault, repeating
 from tests.aws.tables import cancelled, error
 from tests.domain.forms.factories import saved_contact_form
 from tests.lambda_context import LambdaContext
@@ -65,6 +65,14 @@ def test_throttled_transaction_is_retried_with_same_request_token(
     assert total_of(account) == 3
     assert pauses == [0.01, 0.02, 0.04, 0.08]
     assert len({request["ClientRequestToken"] for request in sent[:5]}) == 1
+
+
+def test_transaction_that_is_sent_twice_has_one_effect() -> None:
+    account = new_id()
+    with repeating("TransactWriteItems") as repeated, transaction() as write:
+        row = CounterRow(account, Listed.CUSTOMERS.value)
+        write.update(row, [CounterRow.total.add(1)], CounterRow.has(total=None))
+    assert (repeated.operations, total_of(account)) == (["TransactWriteItems"], 1)
 
 
 def test_transaction_conflict_is_raised_without_retry(fail_requests: Fail) -> None:
