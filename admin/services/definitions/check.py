@@ -12,6 +12,7 @@ from dataclasses import replace
 from admin.domain.definitions import parse_definition
 from admin.domain.forms.appearance import appearance_warnings
 from admin.domain.forms.form import FormDefinition
+from admin.domain.forms.survey import offer_warnings
 from admin.services.definitions.definition import Definition, Kind, Problem, RawDefinition
 from admin.services.definitions.identify import identify_definition
 from admin.services.definitions.keys import resolve_keys
@@ -54,13 +55,13 @@ def check(
 
 
 def warnings(definitions: Sequence[Definition]) -> list[Problem]:
-    """Return warnings about the appearance of valid contact forms and surveys."""
+    """Return warnings about the appearance and the offers of valid contact forms and surveys."""
     parsed = ((d.origin, parse_definition(d.content, RESOURCES[d.kind].model)) for d in definitions)
     return [
         Problem(origin, warning)
         for origin, form in parsed
         if isinstance(form, FormDefinition)
-        for warning in appearance_warnings(form)
+        for warning in (*appearance_warnings(form), *offer_warnings(form))
     ]
 
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.answers import SubmittedAnswer
-from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.tracker import Save
 from chalicelib.domain.input_errors import InputError
@@ -54,8 +53,3 @@ def require_choices(submitted: Sequence[SubmittedAnswer], fields: Mapping[str, S
     ]
     if errors:
         raise InvalidInput(errors)
-
-
-def lacks_consent(field: SavedField, values: Sequence[str]) -> bool:
-    """Return whether the field is a box that must be ticked, and is not."""
-    return field.required and field.type.rules.display.control is Control.CHECKBOX and not values

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from chalicelib.domain.comparison import Combination, Comparator
-from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.field_types import Control, FieldType
 from chalicelib.domain.forms.part import DatedPart, IdentifiedPart, Part, text_field
 from chalicelib.domain.schema import UuidText
 
@@ -72,6 +72,11 @@ class FieldTraits(Part):
     def has_options(self) -> bool:
         """Whether answers are ratings or choices."""
         return self.type.rules.options_from_field or bool(self.type.rules.options)
+
+    @property
+    def is_consent(self) -> bool:
+        """Whether the field is a box that a respondent must tick."""
+        return self.required and self.type.rules.display.control is Control.CHECKBOX
 
     @property
     def options(self) -> Collection[str] | None:

@@ -213,6 +213,11 @@ class SavedSurvey(_Sending, SavedForm):
     email_cover: Image | None = None
     translations: Mapping[Language, SurveyTranslation]
 
+    @property
+    def saves_first_tap(self) -> bool:
+        """Whether the first answer is saved when it is tapped, without a consent before."""
+        return self.save_taps and not any(field.is_consent for field in self.fields)
+
 
 class SurveyPage(Resource):
     """One page of an account's surveys."""

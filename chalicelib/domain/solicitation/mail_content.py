@@ -59,11 +59,13 @@ class MailLinks:
         survey: the link to the survey page.
         short: a short link to the same page, which the mail displays.
         unsubscribe: the link to the confirmation page.
+        is_own_page: whether the service displays the survey.
     """
 
     survey: str
     short: str
     unsubscribe: str
+    is_own_page: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,13 @@ class MailQuestion:
 
     Attributes:
         ends: the labels of both ends of a scale; empty if each option has its own label.
+        note: what happens to the answer.
     """
 
     label: str
     options: tuple[MailOption, ...]
     ends: tuple[str, ...]
+    note: str
 
 
 @dataclass(frozen=True)
@@ -286,6 +290,7 @@ def _first_question(
             for label, value, level in zip(labels, ratings, levels(ratings.values()), strict=True)
         ),
         ends=ends,
+        note=words.choose_saved if links.is_own_page and survey.saves_first_tap else words.choose,
     )
 
 

@@ -48,6 +48,10 @@ class MessageWords:
         self.intro = _("Your opinion helps us to improve. It takes less than a minute.")
         self.button = _("Answer the survey")
         self.choose = _("Choose an answer. You can still change it before you send it.")
+        self.choose_saved = _(
+            "Choose an answer. It is saved as soon as you touch the page that opens. You can still"
+            " change it there."
+        )
         self.link_hint = _("If the button does not work, open this link:")
         self.reason = _("You receive this message because of your purchase at %(place)s.")
         self.unsubscribe = _("Unsubscribe")

@@ -14,7 +14,6 @@ from chalicelib.domain.feedback.taps import (
     SAVED_FOR,
     is_accepted,
     is_scanned,
-    lacks_consent,
     require_choices,
 )
 from chalicelib.domain.forms.access import require_public
@@ -119,5 +118,5 @@ def _can_be_kept(survey: CachedForm[SavedSurvey], tapped: Feedback) -> bool:
     answers = {answer.field_id: answer.values for answer in tapped.answers}
     fields, visible = survey.questionnaire.fields, survey.questionnaire.visible_fields(answers)
     return bool(answers) and not any(
-        lacks_consent(fields[each], answers.get(each, ())) for each in visible
+        fields[each].is_consent and not answers.get(each) for each in visible
     )

@@ -169,6 +169,7 @@ def _mail_links(invitation: SurveyInvitation) -> MailLinks:
         survey=page_link(*link),
         short=shortest_link(*link),
         unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),
+        is_own_page=not settings().survey_link_template,
     )
 
 

@@ -20,14 +20,18 @@ _MAX_ANNOUNCED = 20
 
 
 def script_data(
-    questionnaire: Questionnaire, numbers: Mapping[str, int], words: PageWords
+    questionnaire: Questionnaire,
+    numbers: Mapping[str, int],
+    words: PageWords,
+    *,
+    saves_taps: bool = False,
 ) -> dict[str, Any]:
     """Return the data as JSON values. Fields are identified by their numbers."""
     fields = questionnaire.fields
     conditions = [(field, items) for field, items in questionnaire.conditions if items]
     conditional = len(conditions)
     yes_or_no = yes_or_no_fields(item for _, items in conditions for item in items)
-    return {
+    data = {
         "fields": {
             str(number): _field(
                 fields[field_id], control_of(fields[field_id], yes_or_no), questionnaire, words
@@ -45,6 +49,8 @@ def script_data(
         "sending": words.sending,
         "errorsTitle": words.errors_title,
     }
+    saved = {"savesTaps": words.saves_taps, "saved": words.saved, "savedRating": words.saved_rating}
+    return data | (saved if saves_taps else {})
 
 
 def _field(
@@ -56,6 +62,7 @@ def _field(
     translated = {text: value for text, value in canonical.items() if text != value}
     limits = {
         "several": several,
+        "consent": field.is_consent,
         "required": field.required,
         "min": field.min_replies if field.allow_min_replies else 0,
         "max": field.max_replies if field.allow_max_replies else 0,

@@ -54,8 +54,12 @@ class PageWords:
         self._sorry = _("We are sorry that it was not better. The team will read your answer.")
         self._delighted = _("We are delighted. See you soon!")
         self.review = _("Write a public review")
-        self.review_soon = _("The review page opens in a few seconds.")
-        self.stay = _("Stay on this page")
+        self.saves_taps = _(
+            "Ratings and choices are saved as soon as you touch the page. Texts are saved only when"
+            " you send them."
+        )
+        self.saved = _("Your answer is saved.")
+        self.saved_rating = _("Your %(rating)s is saved.")
         self.errors_title = _("Please check your answers")
         self.not_sent_title = _("Not sent yet")
         self.not_sent = _("Your answers could not be sent. Please send them again.")

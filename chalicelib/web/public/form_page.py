@@ -15,16 +15,20 @@ from chalice import Response
 
 from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain.forms.field_types import Control
+from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.labels import PREFIX as LABEL_PREFIX
 from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import Layout
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import cached
+from chalicelib.services.feedback.save_taps import find_saved_answers
 from chalicelib.services.forms.public import DisplayedForm
-from chalicelib.web.pages.fields import Answers, displayed_fields
+from chalicelib.web.pages.fields import Answers, DisplayedField, displayed_fields
 from chalicelib.web.pages.html import View, page_response
 from chalicelib.web.pages.pre_redirect import (
     ASKED,
@@ -38,7 +42,7 @@ from chalicelib.web.pages.pre_redirect import (
 )
 from chalicelib.web.pages.script_data import script_data
 from chalicelib.web.pages.steps import steps_of
-from chalicelib.web.pages.words import page_words
+from chalicelib.web.pages.words import PageWords, page_words
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
@@ -64,12 +68,14 @@ class FormState:
         errors: the error code of each invalid answer, by field id.
         message: an error that belongs to no field; ``""`` if there is none.
         idempotency_key: the key of the submission. A form that is displayed again keeps the key.
+        is_saved: whether answers are saved that the respondent has tapped and not sent.
     """
 
     answers: Answers = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
     idempotency_key: str = ""
+    is_saved: bool = False
 
 
 class _BlankPage(NamedTuple):
@@ -98,7 +104,7 @@ def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     """Return the page of a contact form or a survey.
 
-    Sends the same AWS requests as the public view.
+    Sends the same AWS requests as the public view, and one more if answers are saved.
 
     Raises:
         InvalidInput, TrackerRequired, NotFound, Conflict: see `display_contact_form` and
@@ -108,22 +114,33 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     form = wanted.display(request.respondent)
     wanted = wanted.without_other_labels(form.cached.saved)
     given = dict(texts(request.http, PREFIX))
-    if isinstance(form.view, PublicSurvey) and (config := asked_config(form.view)):
-        first = field_answered_by(config, form.cached.questionnaire.fields.values())
-        score = text(request.http, SCORE)
-        if first and score:
-            given.setdefault(first.key, [score])
-        elif first and not score:
-            score = next(iter(given.get(first.key, ())), None)
-        if text(request.http, STEP) != FORM:
-            before = _page_before_form(request, form, form.view, config, score)
-            if before:
-                return before
-    answers = prefilled(form.cached.questionnaire, given)
+    questionnaire, score = form.cached.questionnaire, text(request.http, SCORE)
+    config = asked_config(form.view) if isinstance(form.view, PublicSurvey) else None
+    first = field_answered_by(config, questionnaire.fields.values()) if config else None
+    if first and score:
+        given.setdefault(first.key, [score])
+    answers, is_saved = _with_saved(form, prefilled(questionnaire, given))
+    if config and not wanted.is_offered:
+        score = score or next(iter(answers.get(first.id, ())), None) if first else score
+        before = _page_before_form(request, wanted, form, config, first, score)
+        if before:
+            return before
     if answers or wanted.ids.tracker_id:
-        return show_form(wanted, form, FormState(answers))
+        return show_form(wanted, form, FormState(answers, is_saved=is_saved))
     _, around_key, headers = _blank_page(wanted, form)
     return Response(new_id().join(around_key), dict(headers))
+
+
+def _with_saved(form: DisplayedForm[Any], linked: Answers) -> tuple[Answers, bool]:
+    """Return the answers of the link together with the saved ones, and whether any are saved.
+
+    An answer of the link takes precedence, unless it was saved before: then it is older.
+    """
+    tracker, questionnaire = form.context.tracker, form.cached.questionnaire
+    saved = prefilled(questionnaire, find_saved_answers(tracker)) if tracker else {}
+    earlier = {save.rating for save in tracker.saves} if tracker else set()
+    is_older = bool(saved) and questionnaire.rating_of(linked) in earlier
+    return saved if is_older else {**saved, **linked}, bool(saved)
 
 
 def show_form(
@@ -148,6 +165,17 @@ def show_form(
     ids = wanted.ids
     has_place = ids.tracker_id or ids.brand_id or wanted.has_fixed_store
     asks_for_store = not has_place and len(view.store_list) > 1
+    rows = [row for _, rows in sections for row in rows]
+    steps = (
+        steps_of(
+            rows, words, is_conditional=bool(view.field_dependencies), has_store=asks_for_store
+        )
+        if form.cached.saved.layout is Layout.STEPS
+        else None
+    )
+    saved = form.cached.saved
+    saves_taps = bool(form.context.tracker) and isinstance(saved, SavedSurvey) and saved.save_taps
+    noted = rows[steps.now] if steps and steps.now < len(rows) else fields
     return page_response(
         "form.html",
         view.language,
@@ -156,14 +184,9 @@ def show_form(
         headers,
         context=form.context,
         untranslated=form.untranslated,
-        steps=steps_of(
-            [row for _, rows in sections for row in rows],
-            words,
-            is_conditional=bool(view.field_dependencies),
-            has_store=asks_for_store,
-        )
-        if form.cached.saved.layout is Layout.STEPS
-        else None,
+        steps=steps,
+        saves_at=_first_tapped(noted, questionnaire) if saves_taps else None,
+        saved=_saved_text(fields, words) if state.is_saved else "",
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
@@ -178,13 +201,41 @@ def show_form(
         message=state.message,
         summary=[shown for shown in fields if shown.error and shown.is_visible],
         data=script_data(
-            questionnaire, {shown.id: shown.number for shown in displayed.values()}, words
+            questionnaire,
+            {shown.id: shown.number for shown in displayed.values()},
+            words,
+            saves_taps=saves_taps,
         ),
     )
 
 
-def show_thanks(form: DisplayedForm[View], feedback: Feedback) -> Response:
-    """Return the page that thanks the respondent and links to the review page, if there is one."""
+def _first_tapped(fields: Sequence[DisplayedField], questionnaire: Questionnaire) -> str | None:
+    """Return the id of the field beside which the page says that taps are saved."""
+    visible = [shown.id for shown in fields if shown.is_visible]
+    tapped = (each for each in visible if questionnaire.fields[each].has_options)
+    return next(tapped, next(iter(visible), None))
+
+
+def _saved_text(fields: Sequence[DisplayedField], words: PageWords) -> str:
+    """Return the text that the first scale, or another answer, is saved."""
+    values = [
+        option.value
+        for shown in fields
+        if shown.control == Control.SCALE and shown.is_visible
+        for option in shown.options
+        if option.is_checked
+    ]
+    return words.saved_rating % {"rating": values[0]} if values else words.saved
+
+
+def show_thanks(
+    form: DisplayedForm[View], feedback: Feedback, *, is_offered: bool = False
+) -> Response:
+    """Return the page that thanks the respondent and links to the review page, if there is one.
+
+    Args:
+        is_offered: whether the respondent was offered a review before. It is offered once.
+    """
     view = form.view
     return page_response(
         "thanks.html",
@@ -192,7 +243,7 @@ def show_thanks(form: DisplayedForm[View], feedback: Feedback) -> Response:
         view,
         context=form.context,
         untranslated=form.untranslated,
-        redirect_to=feedback.redirect_to,
+        redirect_to="" if is_offered else feedback.redirect_to,
         received=page_words(view.language).received_rating(feedback.rating),
     )
 
@@ -220,9 +271,10 @@ def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence
 
 def _page_before_form(
     request: PublicRequest,
+    wanted: FormRequest,
     form: DisplayedForm[View],
-    view: PublicSurvey,
     config: PreRedirectConfig,
+    first: SavedField | None,
     score: str | None,
 ) -> Response | None:
     """Return the page with the question, or with the offer after the question, or None.
@@ -230,9 +282,11 @@ def _page_before_form(
     If the result is None, the form is displayed.
 
     Args:
+        first: the field of the form that the question answers, or None.
         score: the answer to the question, or None.
     """
-    rating = rating_of(config, score)
+    rating, view = rating_of(config, score), form.view
+    words = page_words(view.language)
     parameters = _parameters(request)
     respond = partial(
         page_response,
@@ -242,15 +296,41 @@ def _page_before_form(
         untranslated=form.untranslated,
         steps=None,
         config=config,
+        tap=_tap(wanted, form, first, score, words),
     )
     if rating is None:
         is_missing = text(request.http, ASKED) is not None
-        field = question(config, page_words(view.language), is_missing=is_missing)
+        field = question(config, words, is_missing=is_missing)
         return respond("question.html", field=field, parameters=[*parameters, (ASKED, "1")])
     if rating < config.threshold:
         return None
     link = "page?" + urlencode([*parameters, (SCORE, score or ""), (STEP, FORM)])
     return respond("offer.html", form_link=link)
+
+
+def _tap(
+    wanted: FormRequest,
+    form: DisplayedForm[View],
+    first: SavedField | None,
+    score: str | None,
+    words: PageWords,
+) -> dict[str, Any] | None:
+    """Return the data with which the script saves the tap on the question or the offer.
+
+    If there is no field for it, or the survey saves no taps, the script reports that the respondent
+    follows the offer. None without a tracker.
+    """
+    if not form.context.tracker:
+        return None
+    parts = _hidden_parts(wanted, form.view, form.cached.version, FormState(), with_store=True)
+    action = _action(wanted, form.view)
+    saved = form.cached.saved
+    if not (first and isinstance(saved, SavedSurvey) and saved.saves_first_tap):
+        return {"action": action, "parts": {**dict(parts), "step": "follow"}, "field": None}
+    is_scale = first.type.rules.display.control is Control.SCALE
+    text = words.saved_rating % {"rating": score} if is_scale else words.saved
+    tap = {"action": action, "parts": dict(parts), "field": first.id}
+    return tap | ({"score": score, "saved": text} if score else {})
 
 
 def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
@@ -267,6 +347,7 @@ def _action(wanted: FormRequest, view: View) -> str:
     query = {
         "language": view.language if view.auto_translate else None,
         "store": wanted.ids.store_id if wanted.has_fixed_store else None,
+        STEP: FORM if wanted.is_offered else None,
     }
     given = {name: value for name, value in query.items() if value}
     return "submit?" + urlencode(given) if given else "submit"

@@ -1,5 +1,6 @@
 """The form that a page displays: its kind and ids, from the query or from a submission."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,6 +14,7 @@ from chalicelib.services.forms.pages import display_contact_form, display_survey
 from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.web import query
 from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.pages.pre_redirect import FORM, STEP
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.submission_body import PostedForm
 from chalicelib.web.query import query_errors
@@ -26,12 +28,14 @@ class FormRequest:
         has_fixed_store: whether the link to the page contains the store. Otherwise, the respondent
             can select a store.
         labels: the labels of the link, sorted by name.
+        is_offered: whether the respondent was offered a review before the form.
     """
 
     is_survey: bool
     ids: FormIds
     has_fixed_store: bool = False
     labels: tuple[tuple[str, str], ...] = ()
+    is_offered: bool = False
 
     @classmethod
     def of_query(cls, request: PublicRequest, *, is_survey: bool) -> "FormRequest":
@@ -44,16 +48,14 @@ class FormRequest:
         if is_survey and not query.text(request.http, "survey"):
             tracker_id = query.optional_identifier(request.http, "tracker")
         ids = FormIds(None, tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
-        labels = tuple(sorted(query.labels(request.http).items()))
-        return cls(is_survey, ids, query.text(request.http, "store") is not None, labels)
+        return cls(is_survey, ids, *_of_link(request, query.labels(request.http)))
 
     @classmethod
     def of_submission(cls, request: PublicRequest, posted: PostedForm) -> "FormRequest":
         """Read the request from a submission. Ignore ids that are not UUIDs."""
         tracker, store, brand = map(posted.identifier, ("tracker", "store", "brand"))
         ids = FormIds(posted.form_id, tracker, store, brand)
-        is_fixed = query.text(request.http, "store") is not None
-        return cls(posted.is_survey, ids, is_fixed, tuple(sorted(posted.labels.items())))
+        return cls(posted.is_survey, ids, *_of_link(request, posted.labels))
 
     def without_other_labels(self, form: SavedForm) -> "FormRequest":
         """Return the request with only the labels that the form declares and allows."""
@@ -67,6 +69,15 @@ class FormRequest:
             if self.is_survey:
                 return display_survey(self.ids, respondent)
             return display_contact_form(self.ids, respondent)
+
+
+def _of_link(
+    request: PublicRequest, labels: Mapping[str, str]
+) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
+    """Return the attributes of a request that follow its ids."""
+    has_fixed_store = query.text(request.http, "store") is not None
+    is_offered = query.text(request.http, STEP) == FORM
+    return has_fixed_store, tuple(sorted(labels.items())), is_offered
 
 
 def form_ids(request: PublicRequest, *, is_survey: bool) -> FormIds:

@@ -43,7 +43,9 @@ def submit_page(request: PublicRequest, posted: PostedForm) -> Response:
         if not posted.form_id:
             raise
         return _show_again(request, posted, error)
-    return show_thanks(get_submitted_form(feedback, request.respondent), feedback)
+    is_offered = FormRequest.of_submission(request, posted).is_offered
+    form = get_submitted_form(feedback, request.respondent)
+    return show_thanks(form, feedback, is_offered=is_offered)
 
 
 def _show_again(

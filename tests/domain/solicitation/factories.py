@@ -61,9 +61,11 @@ def links_of(sent: SurveyInvitation) -> MailLinks:
     )
 
 
-def content(place: str = "Maison Lumen", **properties: Any) -> MailContent:
+def content(
+    place: str = "Maison Lumen", *, is_own_page: bool = True, **properties: Any
+) -> MailContent:
     """Return the mail content of an invitation from a brand with this name."""
     sent = invitation(**properties)
     assert sent.brand
     sent = replace(sent, brand=sent.brand.model_copy(update={"name": place}))
-    return mail_content(sent, links_of(sent))
+    return mail_content(sent, replace(links_of(sent), is_own_page=is_own_page))

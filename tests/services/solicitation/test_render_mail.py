@@ -77,6 +77,24 @@ def test_both_parts_contain_texts_and_links() -> None:
     assert all(line == line.strip() or line == "-- " for line in text.split("\n"))
 
 
+@pytest.mark.parametrize(
+    ("survey", "is_own_page", "is_saved"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"saveTaps": False}, True, False),
+        ({"fields": [*QUESTION["fields"], field("ok", "CHECKBOX", required=True)]}, True, False),
+        ({"fields": [*QUESTION["fields"], field("ok", "CHECKBOX")]}, True, True),
+    ],
+)
+def test_mail_says_that_answer_is_saved_if_it_is(
+    survey: dict[str, Any], is_own_page: bool, is_saved: bool
+) -> None:
+    mail = content(is_own_page=is_own_page, **QUESTION | survey)
+    assert ("It is saved as soon as you touch" in render_html(mail)) == is_saved
+    assert ("before you send it" in render_html(mail)) == (not is_saved)
+
+
 def test_html_has_language_and_direction() -> None:
     html, _ = both_parts(content(language="ar"))
     assert html.all("html") == [{"lang": "ar", "dir": "rtl"}]

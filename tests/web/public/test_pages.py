@@ -602,6 +602,109 @@ def test_respondent_selects_store_unless_link_contains_it(fresh: SeededAccount) 
     assert ("select" in again.tags, again.value("store")) == (True, [second.id])
 
 
+# --- saved taps
+
+
+SAVED_NOTE = "Ratings and choices are saved as soon as you touch the page."
+
+
+def save_nps(seeded: SeededAccount, tracker: str, value: str) -> None:
+    taps = [{"id": seeded.fields["nps"], "values": [value]}]
+    parts = {"tracker": tracker, "step": "save"}
+    path = f"{SURVEY}/submit"
+    saved = CLIENT.submit_fields(path, seeded.private_survey_id, taps, BROWSER, **parts)
+    assert (saved.status, saved.body) == (204, "")
+
+
+def open_with_tracker(seeded: SeededAccount, tracker: str, query: str = "") -> Response:
+    return open_survey(seeded, f"&tracker={tracker}{query}", seeded.private_survey_id)
+
+
+def test_page_of_tracker_shows_saved_answers_with_one_more_aws_request(
+    fresh: SeededAccount,
+) -> None:
+    tracker = fresh.tracker()
+    open_with_tracker(fresh, tracker)
+    with counted_calls() as unsaved:
+        assert SAVED_NOTE in open_with_tracker(fresh, tracker).body
+    save_nps(fresh, tracker, "9")
+    with counted_calls() as calls:
+        page = open_with_tracker(fresh, tracker).body
+    assert calls.total() == unsaved.total() + 1
+    assert "Your 9 is saved." in page
+    assert HtmlForm(page).value(f"fields[{NPS}][values][]") == ["9"]
+
+
+@pytest.mark.parametrize(
+    ("linked", "shown"), [("9", "7"), ("7", "7"), ("8", "8"), ("", "7"), ("11", "7")]
+)
+def test_link_that_was_saved_before_shows_later_answer(
+    fresh: SeededAccount, linked: str, shown: str
+) -> None:
+    tracker = fresh.tracker()
+    save_nps(fresh, tracker, "9")
+    save_nps(fresh, tracker, "7")
+    query = f"&a.nps={linked}" if linked else ""
+    form = HtmlForm(open_with_tracker(fresh, tracker, query).body)
+    assert form.value(f"fields[{NPS}][values][]") == [shown]
+
+
+def test_page_says_nothing_about_saving_without_tracker_or_if_it_is_off(
+    fresh: SeededAccount,
+) -> None:
+    assert SAVED_NOTE not in open_survey(fresh).body
+    fresh.survey(fresh.private_survey_id, saveTaps=False)
+    assert SAVED_NOTE not in open_with_tracker(fresh, fresh.tracker()).body
+
+
+@pytest.mark.parametrize(
+    ("path", "parts", "status"),
+    [
+        ("survey", {}, 400),
+        ("survey", {"tracker": ""}, 400),
+        ("survey", {"sequence": "1x", "tracker": "tracker"}, 400),
+        ("private survey", {}, 403),
+        ("private survey", {"tracker": new_id()}, 404),
+        ("contact-form", {}, 400),
+    ],
+)
+def test_save_that_is_not_possible_is_rejected(
+    fresh: SeededAccount, path: str, parts: dict[str, str], status: int
+) -> None:
+    ids = {
+        "survey": fresh.survey_id,
+        "private survey": fresh.private_survey_id,
+        "contact-form": fresh.contact_form_id,
+    }
+    parts = {name: fresh.tracker() if text == "tracker" else text for name, text in parts.items()}
+    taps = [{"id": fresh.fields["nps"], "values": ["9"]}]
+    url = f"/public/{path.split()[-1]}/submit"
+    response = CLIENT.submit_fields(url, ids[path], taps, {}, **{"step": "save", **parts})
+    assert response.status == status
+
+
+def test_offer_before_survey_carries_tap_and_is_not_repeated_after_it(
+    fresh: SeededAccount,
+) -> None:
+    fresh.survey(fresh.private_survey_id, **PRE_REDIRECT)
+    tracker = fresh.tracker()
+    offer = open_with_tracker(fresh, tracker, "&score=9").body
+    assert SAVED_NOTE in offer
+    assert fresh.fields["nps"] in offer
+    form = HtmlForm(open_with_tracker(fresh, tracker, "&score=9&step=form").body)
+    form.answer(WHAT, "Food")
+    assert REVIEW_PAGE not in form.submit(CLIENT, SURVEY).body
+    assert stored_feedback(fresh.private_survey_id)[0].redirect_to == REVIEW_PAGE
+
+
+def test_saved_rating_opens_offer_before_survey(fresh: SeededAccount) -> None:
+    fresh.survey(fresh.private_survey_id, **PRE_REDIRECT)
+    tracker = fresh.tracker()
+    assert REVIEW_PAGE not in open_with_tracker(fresh, tracker).body
+    save_nps(fresh, tracker, "9")
+    assert REVIEW_PAGE in open_with_tracker(fresh, tracker).body
+
+
 # --- the question before a survey
 
 

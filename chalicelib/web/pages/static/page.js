@@ -123,6 +123,11 @@ class Form {
       button.addEventListener("click", () => this.clear(button));
     }
     // The style sheet depends on the same query. A browser without it shows all questions.
+    if (form.matches("[data-saves]")) {
+      const parts = {};
+      for (const name of ["id", "tracker", "version", "labels", "idempotencyKey"]) parts[name] = this.part(name);
+      this.taps = new Taps(form.action, parts, () => this.tapped(), (given) => this.onSaved(given), form.dataset.saves);
+    }
     if (form.matches(".stepping") && matchMedia("(scripting: enabled)").matches) this.steps = new Steps(this);
   }
 
@@ -322,6 +327,31 @@ class Form {
     }
     const [store, key] = [this.part("store"), this.part("idempotencyKey")];
     this.store(JSON.stringify({ answers, store, key, prefilled: prefilledAnswers(), step: this.steps?.at }));
+    this.taps?.save();
+  }
+
+  /** Return the valid ratings and choices, or null if the form is being sent. */
+  tapped() {
+    if (this.isSending || !this.form.isConnected) return null;
+    const answers = [];
+    for (const n of this.shown) {
+      const field = this.data.fields[n];
+      if (field.consent && !this.values(n).length) return [];
+      const chosen = this.controls(n).filter((control) => control.matches(":is(:checked, select):not([data-own])"));
+      const values = cleaned(chosen.map((control) => control.value));
+      const code = answerError(field, values, this.data.maxLength);
+      if (values.length && (!code || code === "too_few")) answers.push({ id: this.part(`fields[${n}][id]`), values });
+    }
+    return answers;
+  }
+
+  /** Say what is saved: beside the scale and, with steps, below Send. */
+  onSaved(answers) {
+    const { saved, savedRating, savesTaps } = this.data;
+    const rating = this.form.querySelector("[data-field]:not([hidden]) .scale :checked");
+    const text = rating ? savedRating.replace("%(rating)s", rating.value) : saved;
+    this.form.querySelector(".saves").textContent = answers.length ? text : savesTaps;
+    if (this.steps && answers.length) this.say(text);
   }
 
   store(text) {
@@ -454,6 +484,62 @@ class Steps {
   }
 }
 
+// The third part saves ratings and choices before they are sent.
+
+/** Post answers, also while the page is being left. Return null without connection. */
+function postTap(action, parts, answers) {
+  const body = new FormData();
+  const all = { step: "save", sequence: Date.now(), ...parts, fields: JSON.stringify(answers) };
+  for (const name in all) body.append(name, all[name]);
+  return fetch(action, { method: "POST", body, keepalive: true }).catch(() => null);
+}
+
+/** Saves what `answers` returns: after the first touch, and when it has changed. */
+class Taps {
+  constructor(action, parts, answers, onSaved, isSaved) {
+    Object.assign(this, { action, parts, answers, onSaved, saved: isSaved ? "" : "[]" });
+    const onTouch = ({ isTrusted }) => {
+      if (!isTrusted || this.isTouched) return;
+      this.isTouched = true;
+      this.save();
+    };
+    for (const touch of ["pointerdown", "keydown", "click"]) addEventListener(touch, onTouch, true);
+    addEventListener("online", () => this.save());
+    addEventListener("pagehide", () => this.save(true));
+  }
+
+  /** Save the answers, one request after the other, unless the page is being left. */
+  async save(isLeaving) {
+    const answers = this.isTouched && this.answers();
+    const text = JSON.stringify(answers);
+    if (!answers || text === this.saved || (this.isSaving && !isLeaving)) return;
+    this.isSaving = true;
+    this.saved = text;
+    const response = await postTap(this.action, this.parts, answers);
+    this.isSaving = false;
+    if (!response || response.status >= 429) this.saved = null;
+    else {
+      if (response.ok) this.onSaved(answers);
+      this.save();
+    }
+  }
+}
+
+/** Save the tap on a question before the survey, or on its offer. */
+function saveTapBeforeForm({ action, parts, field, score, saved }) {
+  const question = document.querySelector("form.question");
+  const answers = () => {
+    const value = score ?? question?.querySelector(":checked")?.value;
+    return value ? [{ id: field, values: [value] }] : [];
+  };
+  const onSaved = () => saved && document.querySelector(".saves").replaceChildren(saved);
+  if (!field) document.querySelector("a.send")?.addEventListener("click", () => postTap(action, parts, []));
+  else {
+    const taps = new Taps(action, parts, answers, onSaved);
+    question?.addEventListener("change", () => taps.save());
+  }
+}
+
 /** Return the answers in the address of the page as text. */
 const prefilledAnswers = () =>
   [...new URLSearchParams(location.search)].filter(([name]) => name === "score" || name.startsWith("a.")).join();
@@ -471,7 +557,7 @@ function filter(container, text) {
 }
 
 /** Replace the main content and the title with those of another page, and move the focus there. */
-function display(html, isReturn = false) {
+function display(html) {
   const page = new DOMParser().parseFromString(html, "text/html");
   document.title = page.title;
   for (const part of [".top", "main"]) {
@@ -482,7 +568,7 @@ function display(html, isReturn = false) {
   }
   scrollTo(0, 0);
   document.querySelector("main[tabindex]")?.focus();
-  start(isReturn);
+  start();
 }
 
 /** Continue as soon as the respondent taps an answer. With a keyboard, arrows only change the choice. */
@@ -490,20 +576,6 @@ function continueOnTap(form) {
   form.addEventListener("click", ({ target, detail }) => {
     if (target.type === "radio" && detail > 0) form.requestSubmit();
   });
-}
-
-/** Open the review page after some seconds, unless the respondent stays or comes back from it. */
-function redirect(review) {
-  if (parent !== window) return; // A frame cannot open a page that forbids framing.
-  const soon = review.querySelector(".soon");
-  soon.hidden = false;
-  const timer = setTimeout(() => location.assign(review.querySelector("a").href), 8000);
-  const stay = () => {
-    clearTimeout(timer);
-    soon.hidden = true;
-  };
-  soon.querySelector("button").addEventListener("click", stay);
-  addEventListener("pagehide", stay);
 }
 
 /** Report the height of the content and Escape to the page that embeds this frame (embed.js). */
@@ -523,14 +595,14 @@ function reportToSite() {
   new ResizeObserver(report).observe(document.body);
 }
 
-function start(isReturn = false) {
+function start() {
   const form = document.querySelector("form[method=post]");
   if (form) new Form(form);
   const question = document.querySelector("form.question");
   if (question) continueOnTap(question);
   document.querySelector(".summary:not([hidden])")?.focus();
-  const review = document.querySelector("[data-redirect]");
-  if (review && !isReturn) redirect(review);
+  const tap = document.getElementById("tap");
+  if (tap) saveTapBeforeForm(JSON.parse(tap.textContent));
   for (const image of [...document.images]) {
     const remove = () => image.remove();
     if (image.complete && !image.naturalWidth) remove();
@@ -542,7 +614,7 @@ if (typeof document !== "undefined") {
   reportToSite();
   const [visit] = performance.getEntriesByType("navigation");
   const { done } = history.state ?? {};
-  if (done && visit?.type === "back_forward") display(done, true);
+  if (done && visit?.type === "back_forward") display(done);
   else {
     if (done) history.replaceState(null, "");
     start();

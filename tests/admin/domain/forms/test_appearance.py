@@ -9,9 +9,10 @@ import pytest
 from admin.domain.definitions import parse_definition
 from admin.domain.forms.appearance import appearance_warnings
 from admin.domain.forms.contact_form import ContactFormDefinition
+from admin.domain.forms.survey import SurveyDefinition, offer_warnings
 from chalicelib.domain.forms import colours
 from chalicelib.domain.ids import new_id
-from tests.domain.forms.factories import contact_form
+from tests.domain.forms.factories import contact_form, field, survey
 
 
 def warnings(**definition: Any) -> dict[str, str]:
@@ -104,3 +105,27 @@ def test_default_colours_are_those_of_the_style_sheet() -> None:
         assert set(defaults.values()) <= set(
             re.findall(rf"var\(--{scheme}, (#[0-9a-f]{{6}})\)", css)
         )
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"preRedirect": False, "saveTaps": False}, None),
+        ({"saveTaps": False}, "`saveTaps` is false"),
+        ({"fields": [field("stars", "CSAT_STAR")]}, "the survey has no field of type NPS"),
+        (
+            {"fields": [field("nps", "NPS"), field("ok", "CHECKBOX", required=True)]},
+            "the survey requires a consent",
+        ),
+    ],
+)
+def test_offer_whose_followers_are_not_counted_has_warning(
+    changes: dict[str, Any], reason: str | None
+) -> None:
+    config = {"type": "NPS", "threshold": 9}
+    defaults = {"preRedirect": True, "preRedirectConfig": config, "fields": [field("nps", "NPS")]}
+    parsed = parse_definition(survey(id=new_id(), **defaults | changes), SurveyDefinition)
+    found = [(warning.pointer, warning.detail) for warning in offer_warnings(parsed)]
+    detail = f"A respondent who follows the offer of a review is not counted: {reason}."
+    assert found == ([("/preRedirectConfig/type", detail)] if reason else [])
