@@ -8,7 +8,7 @@ import random
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from html import escape
 from typing import Any, Final
@@ -18,24 +18,18 @@ from playwright.sync_api import Browser, Route, sync_playwright
 
 from admin.domain.forms.survey import define_survey
 from admin.services.definitions.definition import Kind
-from admin.services.feedback.report.figures import Details, Figures, Period
+from admin.services.feedback.report.changes import Group, Verdict, compare
+from admin.services.feedback.report.figures import Details, Figures, Period, QuestionResult
 from admin.services.feedback.report.page import Report, Scope
 from admin.services.feedback.report.words import ReportWords
 from admin.services.forms.poster import Poster
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
-from chalicelib.domain.feedback.daily import (
-    ANSWERED,
-    FEEDBACK,
-    SENT,
-    DailyGroup,
-    Numbers,
-    nps,
-    rating,
-)
-from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.feedback.daily import ANSWERED, SENT, Numbers, group_of, numbers_of
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.forms.public.survey import build_public_survey
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
+from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.solicitation.links import short_form_link
 from chalicelib.domain.solicitation.mail_content import mail_content
@@ -48,6 +42,7 @@ from infrastructure.demo.contents import demo_definitions
 from infrastructure.demo.ids import demo_id
 from infrastructure.deployment.code_package import PROJECT
 from tests.chromium.browser import chromium
+from tests.domain.feedback.factories import answer, build_feedback
 from tests.domain.forms.factories import BRAND, DIRECTORY, FORM, NOW, STORE, saved_survey
 from tests.domain.solicitation.factories import invitation, links_of
 
@@ -316,34 +311,69 @@ def _demo_visit(store: str) -> SurveyContext:
     return replace(context, visited_on=NOW.date())
 
 
+_OPTIONS: Final = ("Service", "Food", "Waiting time")
+_COMMENTS: Final = (
+    "Nobody took our order for half an hour.",
+    "Deux serveurs pour toute la salle, c’était interminable.",
+    "So slow that we missed our train.",
+    "Forty minutes between starter and main course.",
+)
+
+
 def feedback_report() -> Iterator[str]:
-    """Yield a report on sample data, in which each response answers a survey that was sent."""
+    """Yield a report on sample data, in which one of three stores has got worse."""
+    yield sample_report(Language("en")).html()
+
+
+def sample_report(language: Language) -> Report:
+    """Return a report on sample data, in which one of three stores has got worse."""
     chance = random.Random(7)
-    period = Period(date(2026, 8, 31), date(2026, 11, 22))
-    figures = {True: Figures(), False: Figures()}
-    stores = {demo_id(f"store {name}"): mean for name, mean in (("lyon", 9), ("paris", 7))}
-    day = period.previous.first
-    while day <= period.last:
-        is_current = day >= period.first
-        for store, mean in stores.items():
-            group = DailyGroup(
-                day.isoformat(),
-                FormKind.SURVEY,
-                demo_id("survey visit"),
-                demo_id("brand lumen"),
-                store,
+    brand, form = demo_id("brand lumen"), demo_id("survey visit")
+    period = Period(date(2026, 10, 22), date(2026, 11, 20))
+    records: dict[Period, list[Feedback]] = {}
+    figures = {period: Figures(), period.previous: Figures()}
+    for of, numbers in figures.items():
+        records[of] = []
+        for number in range(240):
+            name = ("lyon", "paris", "ginza")[number % 3]
+            is_worse = name == "paris" and of == period
+            value = max(0, min(10, round(chance.gauss(4 if is_worse else 8.6, 1.9))))
+            said = "Waiting time" if is_worse and number % 4 else chance.choice(_OPTIONS)
+            record = build_feedback(
+                answer("nps", str(value), kind="NPS"),
+                answer("improve", said, kind="SINGLE_SELECT"),
+                *([answer("comment", _COMMENTS[number % 4], kind="LONG_TEXT")] if is_worse else []),
+                kind=FormKind.SURVEY,
+                form_id=form,
+                rating=value,
+                brand_id=brand,
+                store_id=demo_id(f"store {name}"),
+                created_at=datetime.combine(of.last, time(12), UTC) - timedelta(days=number / 8),
             )
-            figures[is_current].add(group, Numbers({SENT: chance.randint(14, 26)}))
-            for _ in range(chance.randint(2, 5) + is_current):
-                value = max(0, min(10, round(chance.gauss(mean + is_current * 0.5, 1.9))))
-                answered = Numbers({FEEDBACK: 1, ANSWERED: 1, rating(value): 1, nps(value): 1})
-                figures[is_current].add(group, answered)
-        day += timedelta(days=1)
-    names = {(FormKind.SURVEY, demo_id("survey visit")): "After your visit"}
-    zone = ZoneInfo("Europe/Paris")
+            records[of].append(record)
+            group = group_of(record, "UTC")
+            numbers.add(group, numbers_of(record) + Numbers({SENT: 2, ANSWERED: 1}))
+
+    def details(of: Period, group: Group | None = None) -> Details:
+        chosen = [each for each in records[of] if group in (None, (brand, each.store_id))]
+        options = {name: name for name in _OPTIONS}
+        improve = QuestionResult("After your visit", "What should we improve?", options)
+        questions = {(form, derived_id("field", "improve")): improve}
+        found = Details(of, group, len(chosen), len(chosen), questions)
+        for each in chosen:
+            found.add(each)
+        return found
+
+    now, before = figures.values()
+    changes = compare(now.stores, before.stores)
+    chapters = [
+        (each, details(period, each.group), details(period.previous, each.group))
+        for each in changes
+        if each.verdict is Verdict.WORSE
+    ]
+    zone, names = ZoneInfo("Europe/Paris"), {(FormKind.SURVEY, form): "After your visit"}
     scope = Scope("Groupe Lumen", period, zone, "", _demo()[0], names)
-    words = ReportWords(Language("en"))
-    yield Report(words, scope, figures[True], figures[False], Details({})).html()
+    return Report(ReportWords(language), scope, now, before, details(period), changes, chapters)
 
 
 def _of_brands(html: Callable[[Brand], str]) -> Callable[[], Iterator[str]]:
@@ -377,7 +407,7 @@ SHEETS: Final = (
     Sheet("defaults-poster.jpg", _of_brands(store_poster), 794, 1123, 0.25, 8, ("light",)),
     Sheet("survey-page.png", demo_pages, 375, 667, 1, 3, ("light",)),
     Sheet("invitation.png", demo_mail, 375, 900, 1, 2),
-    Sheet("feedback-report.png", feedback_report, 784, 1250, 1, 1, ("light",)),
+    Sheet("feedback-report.png", feedback_report, 784, 1100, 1, 1, ("light",)),
 )
 
 

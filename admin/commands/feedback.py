@@ -24,6 +24,7 @@ from admin.options import (
     report_language,
     show_times_of,
 )
+from admin.output_file import replaced_file
 from admin.services.accounts.settings import current_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.export.export import export_feedback
@@ -36,12 +37,13 @@ from admin.services.forms.select import form_id_of, place_id_of
 from admin.terminal import confirm, notices, progress, set_time_zone, show_record
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import PlaceKind
+from chalicelib.domain.feedback.daily import FEEDBACK
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.language import Language
 
 _RANGE: Final = re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")
 _HIGHEST: Final = 10
-_REPORT_PERIOD: Final = timedelta(weeks=12, days=-1)
+_REPORT_PERIOD: Final = timedelta(days=29)
 
 app = typer.Typer(
     help="List, show, export, report on, mark and delete feedback.", no_args_is_help=True
@@ -316,11 +318,21 @@ def export(
         "feedback report ACCOUNT --output report.html",
         "feedback report ACCOUNT --since 2026-01-01 --brand ID --output year.html",
         "feedback report ACCOUNT --language fr --output rapport.html",
+        "feedback report ACCOUNT --store ID --send manager@shop.example",
     )
 )
 def report(
     account: AccountArgument,
-    output: Annotated[Path, typer.Option(dir_okay=False, help="The HTML file to write.")],
+    output: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="The HTML file to write.")
+    ] = None,
+    send: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EMAIL",
+            help="Send the report to this address, from the sender of the account's surveys.",
+        ),
+    ] = None,
     form: FormOption = None,
     survey: SurveyOption = None,
     store: StoreOption = None,
@@ -340,20 +352,23 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a report on an account's feedback to one HTML file without scripts.
+    """Write a report on an account's feedback to one HTML file without scripts, or send it.
 
-    By default, the period is the last twelve weeks until today. The report compares it with the
-    previous period of the same length. Days are in the account's time zone. Test responses are
-    excluded. The response rate is the share of the surveys sent in the period that were answered.
-    The results of questions and the comments are from the newest 10,000 responses of the period.
+    The report starts with the stores whose score or mean rating has changed since the previous
+    period of the same length, and the reasons. By default, the period is the last 30 days. Days are
+    in the account's time zone. Test responses are excluded.
 
     Cost: up to seven AWS requests, plus one per MB (about 4,000 days of a store and a form) of both
-    periods, one per 100 responses up to 10,000, and three per 100 forms of the account.
+    periods, three per 100 forms of the account, and two per 100 responses: the newest 5,000, or all
+    of both periods if a store has clearly changed. With --send two, and three per 100 surveys.
     """
     # The formats of languages take a tenth of a second to import.
-    from admin.services.feedback.report.report import write_report
+    from admin.services.feedback.report.report import build_report
+    from admin.services.feedback.report.send import send_report
 
-    if output.suffix.lower() not in (".html", ".htm"):
+    if not (output or send):
+        raise typer.BadParameter("Is required without --send.", param_hint="--output")
+    if output and output.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter("Must end with .html.", param_hint="--output")
     zone = zone_of(account, None)
     wanted = build_filter(
@@ -365,9 +380,16 @@ def report(
         raise typer.BadParameter("Must not be after the end of the period.", param_hint="--since")
     with progress("Reading feedback") as advance:
         chosen = Language(language) if language else None
-        responses = write_report(account, wanted, Period(first, last), chosen, output, advance)
-    notices().print(f"Wrote a report on {responses} response(s) to {output}.")
-    show_record({"responses": responses, "output": str(output)})
+        built = build_report(account, wanted, Period(first, last), chosen, advance)
+    responses = built.now.total[FEEDBACK]
+    if output:
+        with replaced_file(output) as file:
+            file.write(built.html().encode())
+        notices().print(f"Wrote a report on {responses} response(s) to {output}.")
+    if send:
+        send_report(account, built, send, output.name if output else "report.html")
+        notices().print(f"Sent a report on {responses} response(s) to {send}.")
+    show_record({"responses": responses, "output": output and str(output), "sentTo": send})
 
 
 def _format_of(output: Path) -> Format:

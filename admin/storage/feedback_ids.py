@@ -1,8 +1,9 @@
 """List the ids of feedback."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
+from chalicelib.domain.feedback.daily import DailyGroup
 from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
     LATEST,
@@ -29,6 +30,21 @@ def list_ids(
         scan_index_forward=not newest_first,
     )
     return (row.feedback_id for row in rows)
+
+
+def find_groups(feedback_ids: Collection[str]) -> dict[str, DailyGroup]:
+    """Return the groups in which the statistics count up to 100 records, without test responses.
+
+    One request. It returns a small part of each record.
+    """
+    rows = FeedbackRow.batch_get(
+        feedback_ids, attributes_to_get=["feedback_id", "counted_as", "is_test"]
+    )
+    return {
+        row.feedback_id: DailyGroup.parse(row.counted_as)
+        for row in rows
+        if row.counted_as and not row.is_test
+    }
 
 
 def scan_contacts() -> Iterator[tuple[str, str, datetime]]:

@@ -45,6 +45,7 @@ class Mail:
             ``""`` if there is none.
         list_id: identifies the survey for mailbox providers, together with the sender's domain
             (RFC 2919); ``""`` if there is none.
+        attachment: the name and the content of an attached HTML file, or None.
     """
 
     sender_name: str
@@ -58,6 +59,7 @@ class Mail:
     reference: str
     date: datetime
     list_id: str = ""
+    attachment: tuple[str, str] | None = None
 
 
 def send_mail(mail: Mail) -> str:
@@ -102,6 +104,9 @@ def mime(mail: Mail) -> bytes:
     message.set_content(mail.text)
     if mail.html:
         message.add_alternative(mail.html, subtype="html")
+    if mail.attachment:
+        name, content = mail.attachment
+        message.add_attachment(content, subtype="html", filename=name, cte="base64")
     # The reference comes first, because SES truncates headers.
     reference = f"{MAIL_REFERENCE_HEADER}: {mail.reference}\r\n" if mail.reference else ""
     first_headers = reference + _unsubscribe_headers(mail.unsubscribe_link)

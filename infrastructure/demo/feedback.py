@@ -23,6 +23,10 @@ from infrastructure.demo.purchases import DAYS, PURCHASE, SHOWN_PURCHASE, id_of
 
 _COMMENTS: Final = Path(__file__).parent / "comments.yaml"
 _ANGRY: Final = 0.06
+_PROBLEM: Final = timedelta(days=30)
+"""The time since when a store has a problem."""
+_FALL: Final = 4
+"""The fall of the mean rating because of a problem."""
 _ANSWERED: Final = 0.45
 """The share of the sent surveys that are answered."""
 _SHARES: Final = {"CHECKBOX": 0.3, "EMAIL": 1, "PHONE": 1}
@@ -41,17 +45,17 @@ class _Store:
     """The distribution of ratings and languages in the feedback about a store.
 
     Attributes:
-        quality: the mean rating today, from 0 to 10.
+        quality: the mean rating, from 0 to 10.
         guests: the relative number of submissions about this store.
-        trend: the change of the mean rating in the whole period.
+        problem: an option that most guests of the last 30 days choose, with lower ratings.
     """
 
     quality: float
     guests: int
     languages: Sequence[str]
-    trend: float = 0
+    problem: str = ""
 
-    def draw_rating(self, chance: Random, at: datetime, day: datetime) -> int:
+    def draw_rating(self, chance: Random, *, is_worse: bool) -> int:
         """Draw a rating from 0 to 10.
 
         Most ratings follow a normal distribution. A few are drawn from 0 to 4, independently of the
@@ -59,12 +63,11 @@ class _Store:
         """
         if chance.random() < _ANGRY:
             return chance.randint(0, 4)
-        age = (day - at) / timedelta(days=DAYS)
-        return max(0, min(10, round(chance.gauss(self.quality - self.trend * age, 1.5))))
+        return max(0, min(10, round(chance.gauss(self.quality - is_worse * _FALL, 1.5))))
 
 
 _LYON, _CASABLANCA = _Store(8.9, 20, _FRANCE), _Store(8.6, 12, _MOROCCO)
-_PARIS, _GINZA = _Store(5.2, 24, _FRANCE, trend=-4), _Store(9.0, 8, _JAPAN)
+_PARIS, _GINZA = _Store(8.4, 24, _FRANCE, "Waiting time"), _Store(9.0, 8, _JAPAN)
 _TABLES: Final = {"lyon": _LYON, "paris": _PARIS, "casablanca": _CASABLANCA, "ginza": _GINZA}
 _HOTELS: Final = {"nice": _Store(8.4, 12, _FRANCE), "essaouira": _Store(8.8, 7, _MOROCCO)}
 _COMPLAINTS: Final = {"casablanca": _Store(6.4, 12, _MOROCCO)}
@@ -208,7 +211,8 @@ class _Respondents:
 
         Yield nothing if the form requires a comment and no comment is left.
         """
-        rating = store.draw_rating(chance, at, self._day)
+        is_worse = bool(store.problem) and at > self._day - _PROBLEM
+        rating = store.draw_rating(chance, is_worse=is_worse)
         language = chance.choice(store.languages)
         answers: dict[str, list[str]] = {}
         for field in form["fields"]:
@@ -223,6 +227,8 @@ class _Respondents:
                 values = [comment] if comment else []
             else:
                 values = _values(chance, field, person, rating, at)
+                if is_worse and store.problem in field.get("values", ()) and chance.random() < 0.8:
+                    values = [store.problem]
             if values:
                 answers[field["key"]] = values
         yield DemoFeedback(key, Kind(form["kind"]), form["id"], at, language, answers)

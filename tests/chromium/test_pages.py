@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
 
+from chalicelib.domain.language import Language
 from tests.chromium.accessibility import violations
 from tests.chromium.browser import PAGE, NewContext, route_page, serve
 from tests.chromium.pages import ANSWERS, REVIEW_PAGE, Pages
 from tests.domain.forms.factories import field, saved_survey, select
+from tests.pictures import sample_report
 from tests.waiting import wait_until
 from tests.web.public.rendered import rendered_survey
 
@@ -679,6 +681,19 @@ def test_form_has_no_accessibility_violations_in_any_state(
     send(page)
     thanks(page)
     assert found + violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_report_has_no_accessibility_violations(new_context: NewContext, scheme: str) -> None:
+    page = new_context(color_scheme=scheme, viewport={"width": 375, "height": 667}).new_page()
+    for language in ("en", "ar"):
+        page.set_content(sample_report(Language(language)).html())
+        for is_open in (False, True):
+            page.evaluate(
+                "o => document.querySelectorAll('details').forEach(d => d.open = o)", is_open
+            )
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") == 375
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

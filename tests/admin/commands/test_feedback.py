@@ -4,24 +4,36 @@ import csv
 import errno
 import json
 import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.policy import default
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.ses.models import ses_backends
 
 from admin import output_file
 from admin.services.accounts.settings import change_account_settings
+from admin.services.definitions.kinds import SURVEY, save
+from admin.services.forms.manage import change_form
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.feedback.feedback import Feedback
+from chalicelib.domain import clock
+from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.submission import ContactFormSubmission
+from chalicelib.domain.forms.survey import SupportEmail
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+from chalicelib.settings import settings
 from tests.admin.command import minute, new_account, run
-from tests.domain.forms.factories import select
+from tests.domain.forms.factories import select, survey
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
+from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.webhooks.delivering import add_workflow
 from tests.web.seeded_account import SeededAccount, seed_account
@@ -432,8 +444,8 @@ def test_report_reads_statistics_forms_and_newest_responses(
     assert (result.exit_code, "on 2 response(s)" in result.stderr) == (0, True)
     # Queries: places, statistics, contact forms, surveys, ids of feedback.
     assert calls["dynamodb.Query"] == 5
-    assert calls.total() == 12
-    assert "Response rate" in file.read_text()
+    assert calls.total() == 13
+    assert "From 2 of 2 responses" in file.read_text()
 
 
 def test_report_is_in_language_of_account_or_of_option(
@@ -464,3 +476,62 @@ def test_period_of_report_must_not_be_empty(seeded: SeededAccount, tmp_path: Pat
         result = run("feedback", "report", seeded.account_id, *days, *output)
         assert result.exit_code == exit_code
         assert ("Must not be after the end of the period." in result.stderr) == bool(exit_code)
+
+
+def test_report_compares_last_30_days_with_30_days_before(
+    seeded: SeededAccount, tmp_path: Path, time: Time
+) -> None:
+    time.ahead = datetime(2026, 11, 21, 12, tzinfo=UTC) - clock.now()
+    file = tmp_path / "report.html"
+    run("feedback", "report", seeded.account_id, "--output", file)
+    assert "23 Oct – 21 Nov 2026" in file.read_text().replace("\N{THIN SPACE}", " ")
+    assert "23 Sept – 22 Oct 2026" in file.read_text().replace("\N{THIN SPACE}", " ")
+
+
+def test_report_is_sent_from_verified_address_of_account(
+    seeded: SeededAccount, tmp_path: Path
+) -> None:
+    submit(seeded)
+    sent = ses_backends[DEFAULT_ACCOUNT_ID]["eu-west-1"]
+    to, file = ("--send", "manager@shop.example"), tmp_path / "shop.html"
+    result = run("feedback", "report", seeded.account_id, *to)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+    assert "was not sent from surveys@feedback.example.com to manager@shop.example" in result.stderr
+    # Not verified: help@. Verified, not the default: other@.
+    for name, is_verified, is_default in (("help", 0, 1), ("other", 1, 0), ("shop", 1, 1)):
+        flags = {"dkimVerified": bool(is_verified), "returnPathVerified": True}
+        email = {"email": f"{name}@shop.example", "default": bool(is_default)} | flags
+        saved = save(SURVEY, seeded.account_id, survey(id=new_id(), name=name))
+        address = SupportEmail(id=new_id(), created_at="", updated_at="", **email)
+        change_form(
+            FormKind.SURVEY,
+            saved.id,
+            lambda form, a=address: form.model_copy(update={"support_email": a}),
+        )
+    sent.verify_email_identity("shop@shop.example")
+    options = (*to, "--output", file, "--store", seeded.store_id)
+    result = run("feedback", "report", seeded.account_id, *options)
+    assert result.exit_code == 0, result.stderr
+    message = message_from_bytes(sent.sent_messages[-1].raw_data.encode(), policy=default)
+    assert message["From"].addresses[0].addr_spec == "shop@shop.example"
+    (attachment,) = message.iter_attachments()
+    assert attachment.get_filename() == "shop.html"
+    assert attachment.get_content().splitlines() == file.read_text().splitlines()
+    body = message.get_body(("plain",)).get_content()
+    assert "Nothing changed clearly." in body
+    assert "Responses: " in body
+
+
+@pytest.mark.parametrize("address", ["manager", "a b@shop.example", "x@y@", ""])
+def test_report_is_not_sent_to_invalid_address(seeded: SeededAccount, address: str) -> None:
+    result = run("feedback", "report", seeded.account_id, "--send", address)
+    assert (result.exit_code, result.stdout) == (2 if not address else 1, "")
+    assert address == "" or len(result.stderr.splitlines()) == 1
+
+
+def test_report_needs_sender(seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    without = replace(settings(), mail_sender="")
+    monkeypatch.setattr("admin.services.feedback.report.send.settings", lambda: without)
+    result = run("feedback", "report", seeded.account_id, "--send", "a@shop.example")
+    message = "Error: The account has no verified sender, and MAIL_SENDER is not set.\n"
+    assert (result.exit_code, result.stderr) == (1, message)

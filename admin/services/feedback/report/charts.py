@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from markupsafe import Markup
 
 _WIDTH: Final = 360
-_COLUMN_HEIGHT: Final = 150
+_COLUMN_HEIGHT: Final = 120
 _LABEL_HEIGHT: Final = 22
 _LETTER: Final = 7
 """The width of a letter."""

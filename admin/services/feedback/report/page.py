@@ -1,20 +1,21 @@
 """Render the figures of a period as one HTML file without scripts."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from itertools import compress, groupby
+from math import ceil, inf
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from admin.services.feedback.report.changes import Change, Group, Verdict, change_of
 from admin.services.feedback.report.charts import Bar, column_chart
 from admin.services.feedback.report.figures import (
     BANDS,
-    MAX_READ,
     Details,
     Figures,
     Period,
@@ -26,7 +27,6 @@ from chalicelib.domain.feedback.daily import ANSWERED, FEEDBACK, RATINGS, SENT, 
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.statistics import (
     MIN_ANSWERS,
-    Nps,
     average_rating,
     nps_of,
     response_rate,
@@ -37,6 +37,16 @@ _STEP: Final = 20
 """The score at which the chart of the weeks ends is a multiple of this number."""
 
 _MAX_COMMENT: Final = 600
+_COMMENTS: Final = 4
+"""The number of newest comments of each band."""
+
+_REASONS: Final = 10
+"""The number of comments on a clear change."""
+
+_SIGNS: Final = {Verdict.WORSE: "▼", Verdict.BETTER: "▲", Verdict.CHANCE: "≈"}
+
+Comment = tuple[str, Feedback, str]
+"""A text, its record, and the rating, the day and the store."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,22 @@ class Scope:
     zone: ZoneInfo
     filters: str
     directory: Directory
-    form_names: Mapping[tuple[FormKind, str], str]
+    form_names: Mapping[Group, str]
+
+
+class Row(NamedTuple):
+    """A row of the list of changes.
+
+    Attributes:
+        change: the change of the value; ``""`` if it is not known.
+        texts: the meaning and the value, and the previous value.
+    """
+
+    verdict: Verdict
+    sign: str
+    name: str
+    change: str
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -63,8 +88,7 @@ class Section:
 
     Attributes:
         legend: the styles of bars, with their meaning.
-        bars: horizontal bars: a name, a text, and the parts of the bar. The values of the parts are
-            shares of the width, from 0 to 1.
+        bars: horizontal bars. Their values are shares of the width, from 0 to 1.
     """
 
     title: str
@@ -72,8 +96,14 @@ class Section:
     rows: Sequence[Sequence[str]] = ()
     note: str = ""
     legend: Sequence[tuple[str, str]] = ()
-    bars: Sequence[tuple[str, str, Sequence[Bar]]] = ()
+    bars: Sequence[Bar] = ()
     charts: Sequence[Markup] = ()
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the columns and the rows, without columns that have no value."""
+        filled = [any(row[n] != NOTHING for row in self.rows) for n in range(len(self.columns))]
+        columns, *rows = ([*compress(row, filled)] for row in (self.columns, *self.rows))
+        return columns, rows
 
 
 @dataclass(frozen=True)
@@ -82,6 +112,9 @@ class Report:
 
     Attributes:
         before: the figures of the previous period of the same length.
+        details: the questions and the comments of the period.
+        changes: the changes of the stores, or of the forms.
+        chapters: the first clear changes, with the details of the period and the previous one.
     """
 
     words: ReportWords
@@ -89,6 +122,8 @@ class Report:
     now: Figures
     before: Figures
     details: Details
+    changes: Sequence[Change]
+    chapters: Sequence[tuple[Change, Details, Details]]
 
     def html(self) -> str:
         """Return the HTML of the report."""
@@ -99,6 +134,19 @@ class Report:
         )
         return environment.get_template("report.html").render(report=self, words=self.words)
 
+    def summary(self) -> tuple[str, str]:
+        """Return the subject and the text of the e-mail with the report."""
+        words = self.words
+        subject = f"{self.scope.account_name} – {words.title} · {self.periods[0]}"
+        rows = [row for row in self.rows() if not row.verdict.is_open]
+        changes = [
+            " · ".join(filter(None, (f"{row.sign} {row.name}", row.change, *row.texts)))
+            for row in rows
+        ] or [words.nothing_clear]
+        total = [f"{title}: {value}" for title, value, _ in self.tiles()]
+        parts = (subject, *changes, self.others()), (words.in_total, *total), (words.attached,)
+        return subject, "\n\n".join("\n".join(filter(None, part)) for part in parts) + "\n"
+
     @property
     def periods(self) -> tuple[str, str]:
         """The period and the previous one."""
@@ -107,6 +155,68 @@ class Report:
             self.words.days(each.first, each.last) for each in (period, period.previous)
         )
         return first, self.words.previous_value(second)
+
+    def rows(self) -> list[Row]:
+        """Return the list of changes."""
+        return [self._row(change) for change in self.changes]
+
+    def _row(self, change: Change) -> Row:
+        words, texts = self.words, []
+        for value, number in zip(change.values, change.answers, strict=True):
+            score = f"{_NPS} {words.signed(value)}"
+            text = score if change.is_score else f"{words.mean_rating} {words.decimal(value)}"
+            texts.append([*([] if value is None else [text]), words.answers(number)])
+        is_known = None not in change.values
+        return Row(
+            change.verdict,
+            _SIGNS.get(change.verdict, "•"),
+            self._name(change.group),
+            words.signed(change.difference, is_whole=change.is_score) if is_known else "",
+            (
+                " · ".join([words.verdicts[change.verdict], *texts[0]]),
+                words.previous_value(" · ".join(texts[1])),
+            ),
+        )
+
+    def others(self) -> str:
+        """Return the numbers of changes that may be chance, and of groups with too few answers."""
+        numbers = Counter(change.verdict for change in self.changes if change.verdict.is_open)
+        return " · ".join(f"{self.words.verdicts[each]}: {n}" for each, n in numbers.items())
+
+    def is_mixed(self) -> bool:
+        """Whether all clear changes are opposite to the change of the total (Simpson's paradox)."""
+        clear = {change.verdict for change, *_ in self.chapters}
+        total = self._total.difference
+        return bool(total) and clear == {Verdict.BETTER if total < 0 else Verdict.WORSE}
+
+    @property
+    def _total(self) -> Change:
+        return change_of((None, None), self.now.total, self.before.total)
+
+    def reasons(self) -> Iterator[tuple[Row, str, list[tuple[str, ...]], list[Comment]]]:
+        """Yield each clear change, its numbers of responses, its risen answers and its comments.
+
+        The lowest ratings come first, but the highest ones of a better group.
+        """
+        words = self.words
+        for change, now, before in self.chapters:
+            sign = 1 if change.verdict is Verdict.WORSE else -1
+            comments = sorted(
+                now.comments,
+                key=lambda each: inf if each[1].rating is None else sign * each[1].rating,
+            )
+            yield (
+                self._row(change),
+                self._with_before(*(words.read(each.read, each.total) for each in (now, before))),
+                [
+                    (*names, self._with_before(words.percent(share), words.percent(earlier)))
+                    for *names, share, earlier in now.rises(before)
+                ],
+                [self._comment(*each, change.group[1]) for each in comments[:_REASONS]],
+            )
+
+    def _with_before(self, now: str, before: str) -> str:
+        return f"{now} · {self.words.previous_value(before)}"
 
     def tiles(self) -> Iterator[tuple[str, str, Sequence[str]]]:
         """Yield the most important figures: title, value and notes."""
@@ -117,27 +227,28 @@ class Report:
             words.number(now[FEEDBACK]),
             self._change(words.growth(growth), words.number(before[FEEDBACK])),
         )
-        yield (
-            words.response_rate,
-            words.percent(response_rate(now)),
-            [
-                words.sent_and_answered(now[SENT], now[ANSWERED]),
-                words.previous_value(words.percent(response_rate(before))),
-            ],
-        )
+        if now[SENT]:
+            yield (
+                words.response_rate,
+                words.percent(response_rate(now)),
+                [
+                    words.sent_and_answered(now[SENT], now[ANSWERED]),
+                    words.previous_value(words.percent(response_rate(before))),
+                ],
+            )
         mean, earlier = average_rating(now), average_rating(before)
-        change = words.signed(_difference(mean, earlier), "#,##0.00")
-        yield (
-            words.mean_rating,
-            f"{words.decimal(mean)} / 10",
-            self._change(change, words.decimal(earlier)),
-        )
+        if mean is not None:
+            change = words.signed(_difference(mean, earlier), is_whole=False)
+            notes = self._change(change, words.decimal(earlier))
+            yield words.mean_rating, f"{words.decimal(mean)} / 10", notes
         nps, score = nps_of(now), nps_of(before).score
-        change = words.signed(_difference(nps.score, score))
-        interval = f"{words.percent(0.95)}: {self._interval(nps)}"
-        note = words.few(MIN_ANSWERS) if nps.score is None else interval
-        changes = self._change(change, words.signed(score))
-        yield _NPS, words.signed(nps.score), [note, *changes]
+        if nps.answers:
+            change = words.signed(_difference(nps.score, score))
+            verdict = [] if change == NOTHING else [words.verdicts[self._total.verdict]]
+            interval = words.interval(nps.low, nps.high)
+            note = words.few(MIN_ANSWERS) if nps.score is None else interval
+            notes = [*verdict, *self._change(change, words.signed(score)), note]
+            yield _NPS, words.signed(nps.score), notes
 
     def _change(self, change: str, before: str) -> list[str]:
         previous = self.words.previous_value(before)
@@ -145,39 +256,22 @@ class Report:
 
     def sections(self) -> Iterator[Section]:
         """Yield the sections with charts and tables."""
-        yield self._score()
-        yield self._ratings()
+        if average_rating(self.now.total) is not None:
+            yield self._ratings()
         yield self._weeks()
-        yield from self._stores()
-        yield self._forms()
-        for question in self.details.questions.values():
-            if question.answers:
-                yield self._question(question)
+        for title, now, before in (
+            (self.words.stores, self.now.stores, self.before.stores),
+            (self.words.forms, self.now.forms, self.before.forms),
+        ):
+            if len(now) > 1:
+                yield self._groups(title, now, before)
 
-    def _score(self) -> Section:
-        words, nps = self.words, nps_of(self.now.total)
-        bars = self._bands(nps)
-        return Section(
-            f"Net Promoter Score ({_NPS})",
-            note=words.score,
-            legend=[
-                (bar.style, f"{bar.name} ({_range(band)}): {self._with_share(bar)}")
-                for bar, band in zip(bars, BANDS.values(), strict=True)
-            ],
-            bars=[(words.answers(nps.answers), words.signed(nps.score), bars)],
-        )
-
-    def _with_share(self, bar: Bar) -> str:
-        return f"{bar.text} ({self.words.percent(bar.value)})"
-
-    def _bands(self, nps: Nps) -> list[Bar]:
-        """Return detractors, passives and promoters as parts of one bar."""
-        return [
-            Bar(name, n / nps.answers if nps.answers else None, self.words.number(n), style)
-            for style, name, n in zip(
-                BANDS, self.words.bands, (nps.detractors, nps.passives, nps.promoters), strict=True
-            )
-        ]
+    def questions(self) -> Iterator[tuple[str, list[Section]]]:
+        """Yield the results of the questions of each form."""
+        answered = (each for each in self.details.questions.items() if each[1].answers)
+        for _, items in groupby(answered, key=lambda item: item[0][0]):
+            questions = [question for _, question in items]
+            yield questions[0].form_name, [self._question(each) for each in questions]
 
     def _ratings(self) -> Section:
         words = self.words
@@ -187,6 +281,7 @@ class Report:
             for figures in (self.now, self.before)
         )
         bars = [Bar(str(r), counts[r], words.number(counts[r]), styles[r]) for r in RATINGS]
+        bands = zip(BANDS.items(), words.bands, strict=True)
         return Section(
             words.ratings,
             [words.ratings, words.responses, words.share, words.previous],
@@ -200,36 +295,33 @@ class Report:
                 for r in RATINGS
             ],
             note=words.answers(sum(counts)),
+            legend=[(style, f"{name} ({_range(band)})") for (style, band), name in bands],
             charts=[self._columns(words.responses, bars)],
         )
 
     def _weeks(self) -> Section:
         words = self.words
         shown = [(day, self.now.weeks.get(day, Numbers())) for day in self.scope.period.weeks()]
-        scores = [(words.short_day(day), nps_of(numbers)) for day, numbers in shown]
-        values = [abs(nps.score) for _, nps in scores if nps.score is not None]
-        limit = _STEP * ceil(max(values, default=1) / _STEP)
-        has_negative = any((nps.score or 0) < 0 for _, nps in scores)
-        trend = [Bar(day, nps.score, words.signed(nps.score)) for day, nps in scores]
+        scores = [nps_of(numbers).score for _, numbers in shown]
+        names = [words.short_day(day) for day, _ in shown]
+        limit = _STEP * ceil(max((abs(score) for score in scores if score), default=1) / _STEP)
+        lowest = -limit if any((score or 0) < 0 for score in scores) else 0
+        trend = [Bar(n, s, words.signed(s)) for n, s in zip(names, scores, strict=True)]
         responses = [
-            Bar(words.short_day(day), n[FEEDBACK], words.number(n[FEEDBACK])) for day, n in shown
+            Bar(name, n[FEEDBACK], words.number(n[FEEDBACK]))
+            for name, (_, n) in zip(names, shown, strict=True)
         ]
+        is_scored = any(score is not None for score in scores)
         return Section(
             words.weeks,
-            [words.weeks, words.responses, words.mean_rating, *self._score_columns],
+            [words.weeks, words.responses, words.mean_rating, _NPS],
             [
-                [
-                    words.short_day(day),
-                    words.number(numbers[FEEDBACK]),
-                    words.decimal(average_rating(numbers)),
-                    words.signed(nps.score),
-                    self._interval(nps),
-                ]
-                for (day, numbers), (_, nps) in zip(shown, scores, strict=True)
+                [bar.name, bar.text, words.decimal(average_rating(numbers)), score.text]
+                for bar, score, (_, numbers) in zip(responses, trend, shown, strict=True)
             ],
             note=words.incomplete,
             charts=[
-                self._columns(_NPS, trend, limit, -limit if has_negative else 0),
+                *([self._columns(_NPS, trend, limit, lowest)] if is_scored else []),
                 self._columns(words.responses, responses),
             ],
         )
@@ -240,81 +332,36 @@ class Report:
         is_right_to_left = self.words.is_right_to_left
         return column_chart(title, bars, highest, lowest, is_right_to_left=is_right_to_left)
 
-    @property
-    def _score_columns(self) -> tuple[str, str]:
-        return _NPS, f"{_NPS}, {self.words.percent(0.95)}"
-
-    def _interval(self, nps: Nps) -> str:
-        low, high = self.words.signed(nps.low), self.words.signed(nps.high)
-        return NOTHING if nps.score is None else f"{low} … {high}"
-
-    def _stores(self) -> Iterator[Section]:
-        """Yield one section per brand, with its stores by score; stores without score come last."""
-        words = self.words
-        by_brand: dict[str, list[tuple[str, Numbers, Nps, float | None]]] = defaultdict(list)
-        for (brand_id, store_id), numbers in self.now.stores.items():
-            nps = nps_of(numbers)
-            before = nps_of(self.before.stores.get((brand_id, store_id), Numbers())).score
-            by_brand[self._place(brand_id)].append(
-                (self._place(store_id), numbers, nps, _difference(nps.score, before))
-            )
-        for brand, stores in sorted(by_brand.items()):
-            stores.sort(key=lambda row: (row[2].score is None, -(row[2].score or 0), row[0]))
-            bars = [
-                (
-                    name,
-                    words.signed(nps.score)
-                    + ("" if change is None else f" ({words.signed(change)})"),
-                    self._bands(nps),
-                )
-                for name, _, nps, change in stores
-                if nps.score is not None
+    def _groups(
+        self, title: str, now: Mapping[Group, Numbers], before: Mapping[Group, Numbers]
+    ) -> Section:
+        """Return the table of stores or forms by score; those without score come last."""
+        words, rows = self.words, []
+        for group, numbers in now.items():
+            score = nps_of(numbers).score
+            change = _difference(score, nps_of(before.get(group, Numbers())).score)
+            name = self._name(group)
+            cells = [
+                name,
+                words.signed(score),
+                words.signed(change),
+                words.number(numbers[FEEDBACK]),
+                words.decimal(average_rating(numbers)),
+                words.number(numbers[SENT]) if numbers[SENT] else NOTHING,
+                words.percent(response_rate(numbers)),
             ]
-            yield Section(
-                f"{words.stores}\N{NO-BREAK SPACE}· {brand}",
-                [words.stores, _NPS, words.change, *self._group_columns],
-                [
-                    [name, words.signed(nps.score), words.signed(change), *self._cells(numbers)]
-                    for name, numbers, nps, change in stores
-                ],
-                legend=[*zip(BANDS, words.bands, strict=True)] if bars else [],
-                bars=bars,
-            )
+            rows.append(((inf if score is None else -score, name), cells))
+        columns = [title, _NPS, words.change, words.responses, words.mean_rating, words.sent]
+        return Section(title, [*columns, words.response_rate], [cells for _, cells in sorted(rows)])
 
-    def _place(self, place_id: str | None) -> str:
-        """Return the name of a brand or a store."""
-        if place_id is None:
-            return self.words.no_store
-        return self.scope.directory.name_of(place_id) or self.words.deleted
-
-    @property
-    def _group_columns(self) -> Sequence[str]:
-        words = self.words
-        return words.responses, words.mean_rating, words.sent, words.response_rate
-
-    def _cells(self, numbers: Numbers) -> list[str]:
-        words = self.words
-        return [
-            words.number(numbers[FEEDBACK]),
-            words.decimal(average_rating(numbers)),
-            words.number(numbers[SENT]),
-            words.percent(response_rate(numbers)),
-        ]
-
-    def _forms(self) -> Section:
-        words = self.words
-        named = sorted(
-            (
-                (self.scope.form_names.get(form, words.deleted), n)
-                for form, n in self.now.forms.items()
-            ),
-            key=lambda row: row[0],
-        )
-        return Section(
-            words.forms,
-            [words.forms, _NPS, *self._group_columns],
-            [[name, words.signed(nps_of(n).score), *self._cells(n)] for name, n in named],
-        )
+    def _name(self, group: Group) -> str:
+        """Return the name of a form, of a store, or of a brand without a particular store."""
+        if group[0] in [*FormKind]:
+            return self.scope.form_names.get(group, self.words.deleted)
+        brand, store = (each and self.scope.directory.name_of(each) for each in group)
+        if store is None:
+            return " · ".join(filter(None, (brand, self.words.no_store)))
+        return store or self.words.deleted
 
     def _question(self, question: QuestionResult) -> Section:
         words, counts = self.words, question.counts
@@ -326,33 +373,35 @@ class Report:
         is_scale = all(name.isdecimal() for name in question.options.values())
         return Section(
             question.label,
-            note=f"{question.form_name} · {words.answers(question.answers)}",
-            bars=[] if is_scale else [(bar.name, self._with_share(bar), [bar]) for bar in bars],
+            note=words.answers(question.answers),
+            bars=[] if is_scale else bars,
             charts=[self._columns(words.responses, bars)] if is_scale else [],
         )
 
-    def comments(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield the newest comments of each band: title, texts and notes."""
-        for style, ratings in BANDS.items():
-            if comments := self.details.comments.get(style):
-                yield (
-                    self.words.rating(_range(ratings)),
-                    [(_shortened(text), self._source(record)) for text, record in comments],
-                )
+    def comments(self) -> Iterator[tuple[str, list[Comment]]]:
+        """Yield the newest comments of each band: title and comments."""
+        for ratings in BANDS.values():
+            found = [each for each in self.details.comments if each[1].rating in ratings]
+            if found:
+                title = self.words.rating(_range(ratings))
+                yield title, [self._comment(*each) for each in found[:_COMMENTS]]
 
-    def _source(self, record: Feedback) -> str:
+    def _comment(self, text: str, record: Feedback, known: str | None = None) -> Comment:
+        """Return a comment. The store is omitted if it is known."""
         day = self.words.day(record.created_at.astimezone(self.scope.zone).date())
-        store = self.scope.directory.name_of(record.store_id or "")
-        return " · ".join(filter(None, (self.words.rating(str(record.rating)), day, store)))
+        stars = "" if record.rating is None else self.words.rating(str(record.rating))
+        is_named = record.store_id and record.store_id != known
+        store = self.scope.directory.name_of(record.store_id or "") if is_named else ""
+        return _shortened(text), record, " · ".join(filter(None, (stars, day, store)))
 
     def notes(self) -> Iterator[str]:
         """Yield the notes at the end."""
-        yield self.words.interval_note
-        yield self.words.few(MIN_ANSWERS)
-        yield self.words.rate_note
+        yield self.words.read(self.details.read, self.details.total)
+        yield self.words.chance_note
+        yield self.words.score
+        if self.now.total[SENT]:
+            yield self.words.rate_note
         yield self.words.no_tests
-        if self.details.read >= MAX_READ:
-            yield self.words.newest(MAX_READ)
 
 
 def _range(ratings: range) -> str:

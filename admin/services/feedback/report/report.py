@@ -1,80 +1,140 @@
-"""Write a report on an account's feedback of a period."""
+"""Build a report on an account's feedback of a period."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections import ChainMap
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from itertools import islice
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from admin.domain.feedback_filter import FeedbackFilter
-from admin.output_file import replaced_file
 from admin.services.accounts.settings import current_settings
-from admin.services.feedback.find import find_feedback
-from admin.services.feedback.report.figures import MAX_READ, Details, Figures, Period
+from admin.services.feedback.find import MAX_CONCURRENCY
+from admin.services.feedback.report.changes import Group, Verdict, compare
+from admin.services.feedback.report.figures import Details, Figures, Period, questions_of
 from admin.services.feedback.report.page import Report, Scope
 from admin.services.feedback.report.words import ReportWords
 from admin.services.feedback.selection import require_selection
 from admin.services.forms.manage import list_forms
-from chalicelib.domain.feedback.daily import FEEDBACK
+from admin.storage import feedback_ids
+from chalicelib.concurrency import map_concurrently
+from chalicelib.domain.feedback.daily import FEEDBACK, Numbers
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.language import Language
+from chalicelib.domain.paging import in_groups
 from chalicelib.services.feedback.statistics import daily_numbers
+from chalicelib.storage import feedback
+
+MAX_READ: Final = 5_000
+"""The number of newest responses of a period that are read, and of those of the changed groups."""
+
+Found = TypeVar("Found")
+
+_MAX_REASONS: Final = 10
+_READ_AT_ONCE: Final = 100
 
 
-def write_report(
+def build_report(
     account_id: str,
     wanted: FeedbackFilter,
     period: Period,
     language: Language | None,
-    output: Path,
     on_read: Callable[[int], None],
-) -> int:
-    """Write the report to an HTML file. Return the number of responses in the period.
+) -> Report:
+    """Return the report.
 
-    AWS requests: four, one per MB of the statistics of both periods, three per 100 forms, and up
-    to `MAX_READ` / 100 for the newest responses.
+    AWS requests: four, one per MB of the statistics of both periods, three per 100 forms, and one
+    per 5,000 ids, per 100 groups of responses and per 100 responses that are read: up to `MAX_READ`
+    of the period, and as many of each period of the groups that have clearly changed. Responses
+    are selected after the filter and by group, so small groups keep theirs.
 
     Args:
         wanted: selects the form or the survey, the store and the brand.
         language: the language of the report; None for the account's.
-        on_read: called with the number of feedback records of each group that was read.
+        on_read: called with the number of responses of each group that were examined.
 
     Raises:
         NotFound: the account does not exist, or has no such form, store or brand.
-        OSError: the file cannot be written.
     """
     settings = current_settings(account_id)
     form, directory = require_selection(account_id, wanted)
     forms = [form] if form else [each for kind in FormKind for each in list_forms(account_id, kind)]
-    zone = ZoneInfo(settings.time_zone)
     current, previous = Figures(), Figures()
     for group, numbers in daily_numbers(account_id, period.previous.first, period.last):
         if wanted.selects(group):
             is_current = group.day >= period.first.isoformat()
             (current if is_current else previous).add(group, numbers)
     words = ReportWords(language or settings.language)
-    details = Details.of(forms, words.language, words.option_names)
-    of_period = FeedbackFilter(
-        since=_start(period.first, zone), until=_start(period.last + timedelta(days=1), zone)
-    )
-    newest = find_feedback(
-        account_id, of_period, newest_first=True, at_most=MAX_READ, on_read=on_read
-    )
-    for stored in newest:
-        details.add(stored, replace(wanted, since=None, until=None))
+    now, before = _compared(current, previous)
+    changes = compare(now, before)
+    clear = [each for each in changes if each.verdict in (Verdict.WORSE, Verdict.BETTER)]
+    share = MAX_READ // max(min(len(clear), _MAX_REASONS), 1)
+
+    def details(of: Period, group: Group | None, numbers: Numbers, at_most: int) -> Details:
+        questions = questions_of(forms, words.language, words.option_names)
+        return Details(of, group, numbers[FEEDBACK], at_most, questions)
+
+    overall = details(period, None, current.total, MAX_READ)
+    reasons = [
+        (
+            change,
+            details(period, change.group, now[change.group], share),
+            details(period.previous, change.group, before[change.group], share),
+        )
+        for change in clear[:_MAX_REASONS]
+    ]
+    zone = ZoneInfo(settings.time_zone)
+    chapters = [overall, *(each for _, *both in reasons for each in both)]
+    _read(account_id, wanted, period, zone, chapters, on_read)
     places = (directory.name_of(each) for each in (wanted.brand_id, wanted.store_id) if each)
-    names = {(each.kind, each.saved.id): each.saved.name for each in forms}
-    scope = Scope(
-        settings.name,
-        period,
-        zone,
-        ", ".join([*([form.saved.name] if form else []), *places]),
-        directory,
-        names,
+    names: dict[Group, str] = {(each.kind, each.saved.id): each.saved.name for each in forms}
+    filters = ", ".join([*([form.saved.name] if form else []), *places])
+    scope = Scope(settings.name, period, zone, filters, directory, names)
+    return Report(words, scope, current, previous, overall, changes, reasons)
+
+
+def _compared(now: Figures, before: Figures) -> tuple[dict[Group, Numbers], dict[Group, Numbers]]:
+    """Return the numbers of the stores, or of the forms if there is only one store."""
+    by_form = len({*now.stores, *before.stores}) < 2 and len({*now.forms, *before.forms}) > 1
+    return (now.forms, before.forms) if by_form else (now.stores, before.stores)
+
+
+def _read(
+    account_id: str,
+    wanted: FeedbackFilter,
+    period: Period,
+    zone: ZoneInfo,
+    chapters: Sequence[Details],
+    on_read: Callable[[int], None],
+) -> None:
+    """Add responses to the chapters, newest first, until all chapters are complete."""
+    # The account may have changed its time zone. The statistics keep the days of the earlier one.
+    since, until = period.previous.first - timedelta(days=1), period.last + timedelta(days=2)
+    ids = feedback_ids.list_ids(
+        account_id, _start(since, zone), _start(until, zone), newest_first=True
     )
-    with replaced_file(output) as file:
-        file.write(Report(words, scope, current, previous, details).html().encode())
-    return current.total[FEEDBACK]
+    while not all(each.is_complete for each in chapters) and (
+        examined := list(islice(ids, MAX_CONCURRENCY * _READ_AT_ONCE))
+    ):
+        groups = _find(feedback_ids.find_groups, examined)
+        chosen = {
+            each: group
+            for each in examined
+            if (group := groups.get(each))
+            and wanted.selects(group)
+            and any(chapter.needs(group) for chapter in chapters)
+        }
+        records = _find(feedback.find_many, list(chosen))
+        for each, group in chosen.items():
+            for chapter in chapters:
+                if each in records and chapter.needs(group):
+                    chapter.add(records[each].feedback)
+        on_read(len(examined))
+
+
+def _find(find: Callable[[list[str]], dict[str, Found]], ids: list[str]) -> dict[str, Found]:
+    groups = list(in_groups(ids, _READ_AT_ONCE))
+    return dict(ChainMap(*map_concurrently(find, groups, MAX_CONCURRENCY)))
 
 
 def _start(day: date, zone: ZoneInfo) -> datetime:

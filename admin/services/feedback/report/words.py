@@ -13,6 +13,7 @@ from babel import Locale
 from babel.dates import format_date, format_interval, format_skeleton
 from babel.numbers import format_decimal, format_percent
 
+from admin.services.feedback.report.changes import Verdict
 from admin.services.feedback.report.languages import LOCALES
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.option_words import option_words_in
@@ -55,16 +56,31 @@ class ReportWords:
         self.sent = _("Surveys sent")
         self.comments = _("Comments")
         self.comments_note = _("The newest comments, unchanged. They can contain personal data.")
-        interval = _("%(percent)s: confidence interval of the score.")
-        self.interval_note = interval % {"percent": self.percent(0.95)}
+        self._interval = _("Between %(low)s and %(high)s with %(percent)s certainty")
+        self.changed = _("What changed")
+        self.in_total = _("In total")
+        self.verdicts = {
+            Verdict.WORSE: _("Clearly worse"),
+            Verdict.BETTER: _("Clearly better"),
+            Verdict.GONE: _("No more answers"),
+            Verdict.NEW: _("New"),
+            Verdict.CHANCE: _("May be chance"),
+            Verdict.FEW: _("Too few answers"),
+        }
+        self.nothing_clear = _("Nothing changed clearly.")
+        self.mix = _(
+            "The total moved the other way, because the answers are now divided differently."
+        )
+        self.more_frequent = _("More frequent answers")
+        self._from = _("From %(n)s of %(total)s responses")
+        chance = _("Chance alone makes a change clear in at most %(percent)s of reports.")
+        self.chance_note = chance % {"percent": self.percent(0.05)}
+        self.attached = _("The complete report is attached.")
         self.rate_note = _(
             "The response rate is the share of the surveys sent in this period that have been"
             " answered so far."
         )
         self.no_tests = _("Test responses are not included.")
-        self.newest = self._counted(
-            _("Questions and comments are from the newest %(n)s responses.")
-        )
         labels = option_words_in(language).labels
         stars = {FieldType.CSAT_STAR: {str(n): "★" * n for n in range(1, 6)}}
         self.option_names = {kind: labels(kind.rules) for kind in FieldType} | stars
@@ -85,6 +101,15 @@ class ReportWords:
             "answered": self.number(answered),
         }
 
+    def interval(self, low: float | None, high: float | None) -> str:
+        """Return the note with the confidence interval of a score."""
+        ends = {"low": self.signed(low), "high": self.signed(high)}
+        return self._interval % {**ends, "percent": self.percent(0.95)}
+
+    def read(self, number: int, total: int) -> str:
+        """Return the note with the number of responses that were read."""
+        return self._from % {"n": self.number(number), "total": self.number(total)}
+
     def _counted(self, text: str) -> Callable[[int], str]:
         return lambda n: text % {"n": self.number(n)}
 
@@ -104,18 +129,22 @@ class ReportWords:
         """Return a share from 0 to 1 as a whole percentage."""
         return NOTHING if share is None else format_percent(share, locale=self._locale)
 
-    def signed(self, number: float | None, form: str = "#,##0") -> str:
+    def signed(self, number: float | None, *, is_whole: bool = True) -> str:
+        """Return a number, whole or with two decimals, with its sign."""
+        return self._signed(number, "#,##0" if is_whole else "#,##0.00")
+
+    def _signed(self, number: float | None, form: str) -> str:
         """Return a rounded number with its sign; a number that is rounded to zero has no sign."""
         if number is None:
             return NOTHING
-        text = format_decimal(number, f"+{form};\u2212{form}", self._locale)
+        text = format_decimal(number, f"+{form};\N{MINUS SIGN}{form}", self._locale)
         is_zero = not any(digit in text for digit in "123456789")
         # The mark keeps the sign to the left of the number in texts from right to left.
         return text[1:] if is_zero else "\u200e" * self.is_right_to_left + text
 
     def growth(self, share: float | None) -> str:
         """Return a relative change as a whole percentage with its sign."""
-        return self.signed(share, self._locale.percent_formats[None].pattern)
+        return self._signed(share, self._locale.percent_formats[None].pattern)
 
     def day(self, day: date) -> str:
         """Return a date."""

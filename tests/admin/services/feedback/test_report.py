@@ -3,6 +3,8 @@
 import random
 import re
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from html.parser import HTMLParser
 from typing import Any
@@ -11,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from admin.domain.feedback_filter import FeedbackFilter
-from admin.services.feedback.report import figures as figures_module
+from admin.services.feedback.report.changes import compare
 from admin.services.feedback.report.charts import Bar, column_chart
 from admin.services.feedback.report.figures import Details, Figures, Period, QuestionResult
 from admin.services.feedback.report.languages import LANGUAGES
@@ -20,10 +22,8 @@ from admin.services.feedback.report.words import ReportWords
 from chalicelib.domain.accounts.places import Directory, Place, PlaceKind
 from chalicelib.domain.feedback.daily import DailyGroup, group_of, numbers_of
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
-from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
-from chalicelib.domain.work import WorkState
 from tests.domain.feedback.factories import NOW, answer, build_feedback
 
 BRAND = derived_id("brand", "Lumen")
@@ -70,21 +70,44 @@ def figures(*records: Feedback, sent: int = 0, answered: int = 0) -> Figures:
     return collected
 
 
-def details(*records: Feedback, wanted: FeedbackFilter | None = None) -> Details:
+def details(
+    *records: Feedback, period: Period = PERIOD, store: str | None = None, total: int = 900
+) -> Details:
+    """Return details with the responses, newest first."""
     options = {name: name for name in ("Food", "Room")}
-    collected = Details({QUESTION: QuestionResult("After <the> visit", "Best?", options)})
+    questions = {QUESTION: QuestionResult("After <the> visit", "Best?", options)}
+    group = (BRAND, store) if store else None
+    collected = Details(period, group, total, 5_000, questions)
     for record in records:
-        stored = StoredFeedback(record, None, WorkState.DONE)
-        collected.add(stored, wanted or FeedbackFilter())
+        collected.add(record)
     return collected
 
 
-def html_of(
-    *records: Feedback, before: Figures | None = None, language: str = "en", **surveys: int
-) -> str:
+def report_of(
+    *records: Feedback,
+    before: Sequence[Feedback] | Figures = (),
+    language: str = "en",
+    **surveys: int,
+) -> Report:
     """Return a report in which all responses are also read for the details."""
-    words, current = ReportWords(Language(language)), figures(*records, **surveys)
-    return Report(words, SCOPE, current, before or figures(), details(*records)).html()
+    words, now = ReportWords(Language(language)), figures(*records, **surveys)
+    earlier = before if isinstance(before, Figures) else figures(*before)
+    changes = compare(now.stores, earlier.stores)
+    chapters = [
+        (
+            change,
+            details(*(r for r in records if r.store_id == store), store=store),
+            details(*(r for r in old if r.store_id == store), period=PERIOD.previous, store=store),
+        )
+        for change in changes
+        if change.verdict in ("worse", "better") and (store := change.group[1])
+        for old in [() if isinstance(before, Figures) else before]
+    ]
+    return Report(words, SCOPE, now, earlier, details(*records), changes, chapters)
+
+
+def html_of(*records: Feedback, **options: Any) -> str:
+    return report_of(*records, **options).html()
 
 
 def page_text(html: str) -> str:
@@ -125,7 +148,7 @@ def sample_report() -> str:
             **overrides,
         )
         periods[age > timedelta(days=80)].append(record)
-    return html_of(*periods[0], before=figures(*periods[1]), sent=900, answered=300)
+    return html_of(*periods[0], before=periods[1], sent=900, answered=300)
 
 
 # --- figures
@@ -153,39 +176,53 @@ def test_weeks_of_period_start_on_monday_without_gaps() -> None:
 )
 def test_filters_select_numbers_and_responses(wanted: FeedbackFilter, expected: bool) -> None:
     assert wanted.selects(group_of(rated(9), "UTC")) is expected
-    found = details(rated(9, best="Food"), wanted=wanted)
-    assert found.questions[QUESTION].answers == int(expected)
+    assert wanted.selects(rated(9)) is expected
 
 
-def test_newest_comments_of_each_band_are_kept() -> None:
+def test_details_need_responses_of_group_and_period_until_complete() -> None:
+    def group(day: str, store: str = LYON) -> DailyGroup:
+        return DailyGroup(day, FormKind.SURVEY, SURVEY, BRAND, store)
+
+    of_lyon = details(store=LYON, total=1)
+    assert of_lyon.needs(group("2026-08-31"))
+    assert of_lyon.needs(group("2026-11-22"))
+    assert not of_lyon.needs(group("2026-08-30"))
+    assert not of_lyon.needs(group("2026-11-23"))
+    assert not of_lyon.needs(group("2026-11-22", NICE))
+    of_lyon.add(rated(9))
+    assert not of_lyon.needs(group("2026-11-22"))
+
+
+def test_newest_comments_of_each_band_are_shown() -> None:
     records = [rated(9, why=f"Good, number {n}") for n in range(6)]
-    found = details(*records, rated(3, why="Non."), rated(3, why="スープが冷めていました。"))
-    high, low = found.comments.values()
-    assert [text[-1] for text, _ in high] == ["0", "1", "2", "3"]
-    assert [text for text, _ in low] == ["Non.", "スープが冷めていました。"]
-
-
-def test_responses_marked_as_test_have_no_details() -> None:
-    collected = details()
-    collected.add(
-        StoredFeedback(rated(9, best="Food"), None, WorkState.DONE, is_test=True),
-        FeedbackFilter(),
-    )
-    assert (collected.read, collected.questions[QUESTION].answers) == (1, 0)
+    low, high = report_of(*records, rated(3, why="Non."), rated(3, why="ぬるい。")).comments()
+    assert [text[-1] for text, *_ in high[1]] == ["0", "1", "2", "3"]
+    assert [text for text, *_ in low[1]] == ["Non.", "ぬるい。"]
 
 
 # --- page
 
 
 def test_report_shows_response_rate_in_total_by_store_and_by_form() -> None:
-    text = page_text(html_of(rated(9), before=figures(sent=2, answered=2), sent=4, answered=1))
+    records = [rated(9), rated(8, store_id=NICE, form_id=PARIS)]
+    text = page_text(html_of(*records, before=figures(sent=2, answered=2), sent=4, answered=1))
     assert "Response rate 25% Surveys sent: 4, answered: 1 Previous period: 100%" in text
-    assert "Lyon &lt;Bellecour&gt; – – 1 9.00 4 25%" in text
-    assert "After &lt;the&gt; visit – 1 9.00 4 25%" in text
+    assert "Lyon &lt;Bellecour&gt; 1 9.00 4 25%" in text
+    assert "After &lt;the&gt; visit 1 9.00 4 25%" in text
 
 
-def test_response_rate_is_missing_if_nothing_was_sent() -> None:
-    assert "Response rate – Surveys sent: 0, answered: 0" in page_text(html_of(rated(9)))
+def test_figures_and_columns_without_values_are_left_out() -> None:
+    text = page_text(html_of(rated(None), rated(None, store_id=NICE)))
+    for title in ("Response rate", "Mean rating", "NPS", "Ratings", "Surveys sent", "Change"):
+        assert title not in text
+    assert "Stores Responses Lyon &lt;Bellecour&gt; 1 Nice 1" in text
+
+
+def test_tables_that_repeat_a_chart_are_folded() -> None:
+    html = html_of(rated(9), rated(8, store_id=NICE))
+    folded = re.findall(r"<details><summary>([^<]*)</summary><div class=.scroll", html)
+    assert folded == ["Responses · Share", "Responses · Mean rating"]
+    assert html.count("<table>") == 3
 
 
 def test_report_loads_nothing_and_runs_no_script() -> None:
@@ -208,16 +245,16 @@ def test_report_escapes_names_and_comments() -> None:
 
 def test_each_section_has_charts_and_table() -> None:
     page = Page(sample_report())
-    # Columns: ratings, two by week. Tables: ratings, weeks, stores, forms.
-    assert [page.tags.count(tag) for tag in ("figure", "table", "section")] == [3, 4, 8]
+    # Columns: ratings, two by week. Tables: ratings, weeks, stores.
+    assert [page.tags.count(tag) for tag in ("figure", "table", "section")] == [3, 3, 8]
     roles = sorted(str(value) for name, value in page.attributes if name == "role")
-    assert roles == ["img"] * 3 + ["region"] * 4
+    assert roles == ["group"] * 3 + ["img"] * 3
 
 
 def test_report_has_language_and_direction_in_all_languages() -> None:
     english = ("Responses", "Previous period", "Passives", "Weeks", "Surveys sent", "not included")
     for language in LANGUAGES:
-        html = html_of(rated(9), language=language)
+        html = html_of(rated(9), language=language, sent=1)
         assert f'<html lang="{language}"' in html
         assert ('dir="rtl"' in html) == (language in ("ar", "fa", "he"))
         shown = [text for text in english if text in page_text(html)]
@@ -230,29 +267,34 @@ def test_report_has_formats_of_language() -> None:
     assert "31 août – 22 nov. 2026 (Europe/Paris)" in french
     assert "Note moyenne 9,50 / 10 +5,50 · Période précédente : 4,00" in french
     assert "−99 % · Période précédente : 1 234" in french
+    assert "Entre +48 et +100 avec 95 % de certitude" in french
     hebrew = page_text(html_of(*[rated(9)] * 10, language="he"))
     assert "NPS \u200e+100 " in hebrew
 
 
 def test_changes_compare_with_previous_period() -> None:
-    text = page_text(html_of(*[rated(9), rated(10)] * 5, before=figures(*[rated(4)] * 10)))
+    now = [*[rated(9), rated(10)] * 5, rated(8, store_id=NICE)]
+    text = page_text(html_of(*now, before=figures(*[rated(4)] * 10)))
     assert "Lyon &lt;Bellecour&gt; +100 +200 10 9.50 " in text
-    assert "Responses 10 0% · Previous period: 10" in text
-    assert "+5.50 · Previous period: 4.00" in text
+    assert "Responses 11 +10% · Previous period: 10" in text
+    assert "+5.36 · Previous period: 4.00" in text
+    assert "Clearly better +191 · Previous period: −100 Between +42 and +100 with 95% cert" in text
 
 
 @pytest.mark.parametrize(("answers", "score"), [(9, "–"), (10, "+100")])
 def test_score_needs_ten_answers(answers: int, score: str) -> None:
-    text = page_text(html_of(*[rated(9)] * answers))
+    text = page_text(html_of(*[rated(9)] * answers, rated(None, store_id=NICE)))
     assert f"NPS {score} " in text
-    assert ("NPS – There is no score for fewer than 10 answers." in text) == (answers < 10)
-    assert f"Lyon &lt;Bellecour&gt; {score} – {answers} 9.00 " in text
+    note = "NPS – Previous period: – There is no score for fewer than 10 answers."
+    assert (note in text) == (answers < 10)
+    cells = f"{score} {answers} 9.00" if answers == 10 else f"{answers} 9.00"
+    assert f"Lyon &lt;Bellecour&gt; {cells}" in text
 
 
 def test_stores_are_sorted_by_score_and_stores_without_score_come_last() -> None:
     records = [rated(3, store_id=LYON)] * 10 + [rated(9, store_id=PARIS)] * 10
     text = page_text(html_of(*records, rated(10, store_id=NICE)))
-    table = text[text.index("Stores NPS Change") :]
+    table = text[text.index("Stores NPS Responses") :]
     assert table.index("Paris +100") < table.index("Lyon &lt;Bellecour&gt; −100")
     assert table.index("Lyon") < table.index("Nice –")
 
@@ -261,17 +303,12 @@ def test_question_shows_share_of_responses_by_option() -> None:
     text = page_text(
         html_of(rated(9, best="Food"), rated(9, best=["Food", "Room"]), rated(8, best="Removed"))
     )
-    assert "After &lt;the&gt; visit · Answers: 3" in text
-    assert "Food 2 (67%) Food: 2 Room 1 (33%) Room: 1 Removed 1 (33%)" in text
+    assert "After &lt;the&gt; visit Best? Answers: 3" in text
+    assert "Food 2 (67%) Room 1 (33%) Removed 1 (33%)" in text
 
 
-@pytest.mark.parametrize(("read", "is_limited"), [(2, False), (3, True)])
-def test_report_says_from_how_many_responses_details_are(
-    monkeypatch: pytest.MonkeyPatch, read: int, is_limited: bool
-) -> None:
-    monkeypatch.setattr("admin.services.feedback.report.page.MAX_READ", 3)
-    assert figures_module.MAX_READ == 10_000
-    assert ("from the newest 3 responses." in page_text(html_of(*[rated(9)] * read))) == is_limited
+def test_report_says_from_how_many_responses_details_are() -> None:
+    assert "From 2 of 900 responses" in page_text(html_of(rated(9), rated(9)))
 
 
 def test_report_is_written_for_period_without_responses() -> None:
@@ -311,8 +348,8 @@ def test_question_with_scale_has_columns_and_other_question_has_bars() -> None:
     found.questions[SURVEY, derived_id("field", "nps")] = QuestionResult(
         "After <the> visit", "How likely?", {str(value): str(value) for value in range(11)}
     )
-    found.add(StoredFeedback(rated(9), None, WorkState.DONE), FeedbackFilter())
-    report = Report(ReportWords(Language("en")), SCOPE, figures(rated(9)), figures(), found)
-    best, scale = list(report.sections())[-2:]
+    found.add(rated(9))
+    ((name, (best, scale)),) = replace(report_of(rated(9)), details=found).questions()
+    assert name == "After <the> visit"
     assert (len(best.bars), len(best.charts)) == (2, 0)
     assert (len(scale.bars), len(scale.charts)) == (0, 1)
