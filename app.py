@@ -38,6 +38,7 @@ from chalicelib.queues import (
 from chalicelib.settings import settings
 from chalicelib.web.openapi.routes import routes as description_routes
 from chalicelib.web.partner.account_routes import routes as account_routes
+from chalicelib.web.partner.consent_routes import routes as consent_routes
 from chalicelib.web.partner.customer_routes import routes as customer_routes
 from chalicelib.web.partner.feedback_routes import routes as feedback_routes
 from chalicelib.web.partner.form_routes import routes as form_routes
@@ -56,6 +57,7 @@ app = Chalice(app_name="feedback", configure_logs=False)
 app.api.binary_types.append(MULTIPART)
 app.register_middleware(observe, "http")
 for blueprint in (
+    consent_routes,
     customer_routes,
     purchase_routes,
     survey_tracker_routes,

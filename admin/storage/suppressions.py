@@ -30,7 +30,7 @@ def lift(account_id: str, contact_hash: str, channel: Channel, change: AccountCh
         _lift(write, key, channel, change.operator, at, further)
         account_changes.add(write, account_id, [change])
 
-    change_first(account_id, contact_hash, channel, values, at, add_writes)
+    change_first(account_id, contact_hash, channel, values, at, add_writes, is_learned=True)
 
 
 def _lift(

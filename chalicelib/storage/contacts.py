@@ -13,9 +13,11 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
+from chalicelib.domain.customers.contact_hash import customer_hash
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel
+from chalicelib.domain.solicitation.consent import REMOVED_RETENTION
 from chalicelib.domain.solicitation.contact import (
     WEAK_REASONS,
     Contact,
@@ -29,6 +31,7 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     optional,
 )
+from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Key, fields_of, read_together
 from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
@@ -65,9 +68,15 @@ class ContactRow(WorkRow):
     ``revision``.
 
     The row is a work record while customers with the address have to be changed: if more customers
-    have it than fit into the transaction that suppresses the contact. ``contact_hash`` finds these
-    customers, ``email_optin``, ``sms_optin`` and ``email_bounced`` are their new values, and
-    ``after`` is the key of the last customer that has them.
+    have it than fit into the transaction that suppresses the contact. ``contact_hash`` and
+    ``further_channel`` find these customers, ``email_optin``, ``sms_optin`` and ``email_bounced`` are their
+    new values, ``is_learned`` says whether the change is listed, and ``after`` is the key of the
+    last customer that has them.
+
+    The contact of a customer record has ``customer_id`` and ``changed_at`` if the service has
+    learned something about an address of the customer, whose contact is ``email_contact`` or
+    ``sms_contact``, or, with ``removed``, if the customer was erased. The index ``by_change`` lists
+    these contacts.
     """
 
     class Meta:
@@ -90,7 +99,17 @@ class ContactRow(WorkRow):
     email_optin = optional(BooleanAttribute)
     sms_optin = optional(BooleanAttribute)
     email_bounced = optional(BooleanAttribute)
+    further_channel = optional(UnicodeAttribute)
+    is_learned = optional(BooleanAttribute)
     after = optional(UnicodeAttribute)
+    customer_id = optional(UnicodeAttribute)
+    changed_at = optional(TimestampAttribute)
+    email_contact = optional(UnicodeAttribute)
+    sms_contact = optional(UnicodeAttribute)
+    removed = optional(BooleanAttribute)
+    by_change = index(
+        "account_id", "changed_at", including("customer_id email_contact sms_contact removed")
+    )
 
     def pointer(self, _now: datetime) -> ContactPointer:
         return ContactPointer(self.account_id, self.key)
@@ -101,6 +120,9 @@ WORK: Final[WorkRecords[ContactPointer]] = WorkRecords("suppression", ContactRow
 
 _CUSTOMER_VALUES: Final = (*OPTINS.values(), "email_bounced")
 
+
+LISTED: Final = {Channel.EMAIL: "email_contact", Channel.SMS: "sms_contact"}
+"""The attribute with the key of the contact about which something was learned, by channel."""
 
 SUPPRESSED: Final = {
     Channel.EMAIL: ContactRow.suppressed_email,
@@ -222,7 +244,13 @@ def remove_suppression(
 
 
 def further_customers(
-    account_id: str, contact_hash: str, values: Mapping[str, bool], at: datetime
+    account_id: str,
+    contact_hash: str,
+    channel: Channel,
+    values: Mapping[str, bool],
+    at: datetime,
+    *,
+    is_learned: bool,
 ) -> dict[str, Any]:
     """Return the attributes of a contact with which a worker changes its further customers.
 
@@ -231,11 +259,14 @@ def further_customers(
 
     Args:
         values: the new values of the customers by name of the attribute.
+        is_learned: whether to list the change; see `record_change`.
     """
     pending = pending_attributes(account_id, contact_key(contact_hash), PART, at)
     reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues", "started_at", "reason"))
     due = {"due_at": int(at.timestamp()), "contact_hash": contact_hash, "after": None}
-    return {**pending, **reset, **due, **values}
+    if is_learned:
+        due["is_learned"] = True
+    return {**pending, **reset, **due, "further_channel": channel.value, **values}
 
 
 @dataclass(frozen=True)
@@ -245,6 +276,7 @@ class FurtherCustomers:
     Attributes:
         values: their new values by name of the attribute; empty if they need not be changed any
             more.
+        is_learned: whether the change is listed; see `record_change`.
         after: the key of the last customer that has them; None for the first.
         revision: the revision of the contact.
     """
@@ -253,6 +285,7 @@ class FurtherCustomers:
     contact_hash: str
     channel: Channel
     values: Mapping[str, bool]
+    is_learned: bool
     after: str | None
     revision: int
 
@@ -264,8 +297,15 @@ def find_further_customers(pointer: ContactPointer) -> FurtherCustomers | None:
         return None
     named = {name: getattr(row, name) for name in _CUSTOMER_VALUES}
     values = {name: value for name, value in named.items() if value is not None}
-    channel = Channel.SMS if OPTINS[Channel.SMS] in values else Channel.EMAIL
-    return FurtherCustomers(row.key, row.contact_hash, channel, values, row.after, row.revision)
+    return FurtherCustomers(
+        row.key,
+        row.contact_hash,
+        Channel(row.further_channel),
+        values,
+        bool(row.is_learned),
+        row.after,
+        row.revision,
+    )
 
 
 def record_progress(
@@ -282,7 +322,8 @@ def record_progress(
         due = {"due_at": first_due(now), "requeues": None, "deferrals": None}
         actions = ContactRow.leave_attempt(after=after, **due)
     else:
-        removed = dict.fromkeys(("contact_hash", "after", *_CUSTOMER_VALUES))
+        names = ("contact_hash", "further_channel", "is_learned", "after", *_CUSTOMER_VALUES)
+        removed = dict.fromkeys(names)
         actions = ContactRow.end(WorkState.DONE, now, **removed)
     unchanged = ContactRow.has(state=PENDING, revision=further.revision, after=further.after)
     write.update(ContactRow(further.contact_key), actions, unchanged)
@@ -311,9 +352,33 @@ def record_erasure(
         _change(write, pair_key, **erased)
 
 
-def delete(write: Rows, key: str) -> None:
-    """Delete a contact in this transaction."""
-    write.delete(ContactRow(key))
+def record_change(
+    write: Rows,
+    account_id: str,
+    customer_id: str,
+    learned: Mapping[Channel, str],
+    at: datetime,
+) -> None:
+    """List in this transaction that the service has learned something about a customer's address.
+
+    The transaction must check that the customer exists.
+
+    Args:
+        learned: the contacts of the addresses, by channel.
+    """
+    changes: dict[str, Any] = {LISTED[channel]: key for channel, key in learned.items()}
+    changes |= {"customer_id": customer_id, "changed_at": at, "removed": None, "expires_at": None}
+    own_key = contact_key(customer_hash(account_id, customer_id))
+    _change(write, own_key, account_id=account_id, **changes)
+
+
+def record_removal(write: Rows, account_id: str, customer_id: str, at: datetime) -> None:
+    """List in this transaction that a customer was erased, and remove the customer's surveys."""
+    changes: dict[str, Any] = dict.fromkeys((*LISTED.values(), "solicited"))
+    changes |= {"customer_id": customer_id, "changed_at": at, "removed": True}
+    changes["expires_at"] = int((at + REMOVED_RETENTION).timestamp())
+    own_key = contact_key(customer_hash(account_id, customer_id))
+    _change(write, own_key, account_id=account_id, **changes)
 
 
 def record_solicitation(
@@ -333,7 +398,7 @@ def record_solicitation(
             "account_id": account_id,
             "solicited": _encode({**contact.solicited, **new}, solicited.at),
         }
-        if not contact.suppressed:
+        if not contact.suppressed and (contact.removed or not contact.changed_at):
             values["expires_at"] = _expires_at(solicited.at)
         _change(write, contact.key, ContactRow.has(revision=contact.revision or None), **values)
 

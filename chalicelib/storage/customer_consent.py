@@ -1,6 +1,6 @@
 """Check and change the opt-ins of customers."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
@@ -91,13 +91,29 @@ def find_values_with_contact(
     return list(index.query(contact_hash, later, limit=at_most))
 
 
+def has_optin(channel: Channel, contact_hashes: Iterable[str], at_most: int) -> bool:
+    """Return whether a customer with one of these addresses has the opt-in, and it has not bounced.
+
+    One request for each address. The index is eventually consistent.
+    """
+    return any(
+        getattr(row, OPTINS[channel]) and not (channel is Channel.EMAIL and row.email_bounced)
+        for contact_hash in contact_hashes
+        for row in find_values_with_contact(channel, contact_hash, None, at_most)
+    )
+
+
 def change_with_address(
     write: Rows, key: str, channel: Channel, contact_hash: str, **values: Any
 ) -> None:
-    """Set attributes of a customer in this transaction.
+    """Set attributes of a customer in this transaction. Without values, write nothing.
 
     The transaction fails if the customer no longer exists or no longer has this address.
     """
     address = "email_hash" if channel is Channel.EMAIL else "phone_hash"
+    has_address = CustomerRow.has(**{address: contact_hash})
+    if not values:
+        write.condition_check(CustomerRow, key, condition=has_address)
+        return
     actions = CustomerRow.changes(updated_at=clock.now(), **values)
-    write.update(CustomerRow(key), actions, CustomerRow.has(**{address: contact_hash}))
+    write.update(CustomerRow(key), actions, has_address)

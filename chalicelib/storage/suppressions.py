@@ -2,7 +2,8 @@
 
 A transaction changes the contact and the first customers. If more customers have the address, the
 contact becomes a work record in this transaction, and a worker changes the others in further
-transactions. Customers that have the new values already are not written.
+transactions. Customers that have the new values already are not written. Partners can list the
+customers for whose address the service has learned something; see `contacts.record_change`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -21,9 +22,9 @@ from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 
-_MAX_CUSTOMERS: Final = 98
-"""Maximum number of customers in a transaction of 100 writes. The other two are for the contact and
-the audit.
+_MAX_CUSTOMERS: Final = 49
+"""Maximum number of customers in a transaction of 100 writes. Each takes two writes. The other two
+are for the contact and the audit.
 """
 
 _MAX_READ: Final = 1_000
@@ -55,13 +56,14 @@ def suppress(
         Unavailable: the database throttles, or contention persists. Nothing is written.
     """
     key, values = contacts.contact_key(contact_hash), _values(channel, reason)
+    is_learned = change is not None or reason is not SuppressionReason.OPTED_OUT
 
     def add_writes(write: Rows, further: Mapping[str, Any]) -> None:
         contacts.suppress(write, account_id, key, channel, reason, at, further)
         if change:
             account_changes.add(write, account_id, [change])
 
-    change_first(account_id, contact_hash, channel, values, at, add_writes)
+    change_first(account_id, contact_hash, channel, values, at, add_writes, is_learned=is_learned)
 
 
 def turn_other_optins_off(
@@ -90,7 +92,7 @@ def turn_other_optins_off(
 def change_further_customers(pointer: ContactPointer, now: datetime) -> bool:
     """Change the next customers of a contact. Return whether no further customer is to be changed.
 
-    Three requests for up to 98 customers; two if there is nothing to change.
+    Three requests for up to 49 customers; two if there is nothing to change.
 
     Raises:
         Unavailable: the database throttles, or contention persists.
@@ -101,11 +103,17 @@ def change_further_customers(pointer: ContactPointer, now: datetime) -> bool:
         further = contacts.find_further_customers(pointer)
         if further is None:
             return True
-        channel, contact_hash, values = further.channel, further.contact_hash, further.values
-        step = _read_step(channel, contact_hash, values, gone, further.after)
+        step = _read_step(
+            further.channel,
+            further.contact_hash,
+            further.values,
+            gone,
+            further.after,
+            is_learned=further.is_learned,
+        )
         with _noting_gone(gone), transaction() as write:
             contacts.record_progress(write, further, step.after, now)
-            _change(write, step.keys, channel, contact_hash, values)
+            _change(write, step, further.channel, further.contact_hash, further.values, now)
         return step.after is None
 
     return retry_on_contention(attempt)
@@ -121,12 +129,13 @@ class _Step(NamedTuple):
     """The customers that one transaction changes.
 
     Attributes:
-        keys: the keys of the customers.
         after: the key after which the next step starts; None if this is the last step.
+        is_learned: whether their change is listed.
     """
 
-    keys: list[str]
-    after: str | None
+    customers: list[CustomerRow]
+    after: str | None = None
+    is_learned: bool = False
 
 
 def _read_step(
@@ -135,14 +144,18 @@ def _read_step(
     values: Mapping[str, bool],
     gone: Collection[str],
     after: str | None = None,
+    *,
+    is_learned: bool = False,
 ) -> _Step:
-    if not values:
-        return _Step([], None)
+    if not (values or is_learned):
+        return _Step([])
     found = customer_consent.find_values_with_contact(channel, contact_hash, after, _MAX_READ)
-    keys = [row.key for row in found if row.key not in gone and _differs(row, values)]
-    if len(keys) > _MAX_CUSTOMERS:
-        return _Step(keys[:_MAX_CUSTOMERS], keys[_MAX_CUSTOMERS - 1])
-    return _Step(keys, found[-1].key if len(found) == _MAX_READ else None)
+    changed = [
+        row for row in found if row.key not in gone and (is_learned or _differs(row, values))
+    ]
+    if len(changed) > _MAX_CUSTOMERS:
+        return _Step(changed[:_MAX_CUSTOMERS], changed[_MAX_CUSTOMERS - 1].key, is_learned)
+    return _Step(changed, found[-1].key if len(found) == _MAX_READ else None, is_learned)
 
 
 def _differs(row: CustomerRow, values: Mapping[str, bool]) -> bool:
@@ -157,6 +170,8 @@ def change_first(
     at: datetime,
     add_writes: Callable[[Rows, Mapping[str, Any]], None],
     excepted: str | None = None,
+    *,
+    is_learned: bool = False,
 ) -> None:
     """Change a contact and the first customers with its address in one transaction.
 
@@ -165,6 +180,7 @@ def change_first(
         add_writes: adds the writes of the contact, with the attributes of `further_customers`.
         excepted: the id of a customer that has the new values already. If it is given, the contact
             is changed only if another customer has to be changed.
+        is_learned: whether to list the change of all customers with the address.
 
     Raises:
         Conflict: a condition of the contact failed.
@@ -172,16 +188,18 @@ def change_first(
     gone = {account_key(account_id, excepted)} if excepted else set[str]()
 
     def attempt() -> None:
-        step = _read_step(channel, contact_hash, values, gone)
-        if excepted and not (step.keys or step.after):
+        step = _read_step(channel, contact_hash, values, gone, is_learned=is_learned)
+        if excepted and not (step.customers or step.after):
             return
         further: Mapping[str, Any] = {}
         if step.after:
-            further = contacts.further_customers(account_id, contact_hash, values, at)
+            further = contacts.further_customers(
+                account_id, contact_hash, channel, values, at, is_learned=is_learned
+            )
         try:
             with _noting_gone(gone), transaction() as write:
                 add_writes(write, further)
-                _change(write, step.keys, channel, contact_hash, values)
+                _change(write, step, channel, contact_hash, values, at)
         except Contention as contention:
             if contacts.failed_conditions(contention):
                 raise Conflict("The suppression of the address has changed.") from None
@@ -192,13 +210,19 @@ def change_first(
 
 def _change(
     write: Rows,
-    keys: Collection[str],
+    step: _Step,
     channel: Channel,
     contact_hash: str,
     values: Mapping[str, bool],
+    at: datetime,
 ) -> None:
-    for key in keys:
-        customer_consent.change_with_address(write, key, channel, contact_hash, **values)
+    for row in step.customers:
+        differing = values if _differs(row, values) else {}
+        customer_consent.change_with_address(write, row.key, channel, contact_hash, **differing)
+        if step.is_learned:
+            account_id, _, customer_id = row.key.partition("#")
+            learned = {channel: contacts.contact_key(contact_hash)}
+            contacts.record_change(write, account_id, customer_id, learned, at)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ _RECORD: Final = MAX_LISTED_BYTES // 2
 
 _MAX_ITEMS: Final = {
     "AcceptedBatch.rejected": MAX_ROWS,
+    "CustomerConsent.addresses": len(Channel),
     "FeedPage.removed": _PAGE,
     "ImportProgress.errors": MAX_LISTED_ERRORS,
     "OptedOut.channels": len(Channel),

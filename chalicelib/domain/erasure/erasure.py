@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.consent import REMOVED_RETENTION
 from chalicelib.domain.work import WorkState
 
 _REMAINING_COPIES: Final = (
@@ -20,6 +21,7 @@ _REMAINING_COPIES: Final = (
     ("webhook deliveries with tracker ids and excerpts of responses", timedelta(days=90)),
     ("messages in queues and dead-letter queues", timedelta(days=14)),
     ("log lines with ids", timedelta(days=30)),
+    ("the id of the customer in the list of changed consents", REMOVED_RETENTION),
 )
 """The copies that an erasure cannot remove, each with its retention period."""
 

@@ -61,6 +61,8 @@ class Contact:
         erased_at: the time of the last erasure of a customer with this address.
         lifted_at: the time at which an operator lifted the last suppression.
         lifted_by: the identity of this operator.
+        changed_at: the time of the last change of a customer that partners can list.
+        removed: whether this change is the erasure of the customer.
     """
 
     key: str
@@ -72,6 +74,8 @@ class Contact:
     erased_at: datetime | None = None
     lifted_at: datetime | None = None
     lifted_by: str | None = None
+    changed_at: datetime | None = None
+    removed: bool = False
 
 
 def suppressed_channels(contacts: Iterable[tuple[Channel, Contact]]) -> frozenset[Channel]:

@@ -112,6 +112,15 @@ class Recipient:
             if is_on and self.suppression(channel) not in (None, SuppressionReason.BOUNCED)
         ]
 
+    def learned(self, channels: Iterable[Channel]) -> dict[Channel, str]:
+        """Return the suppressed contacts of channels, except those that a partner suppressed."""
+        return {
+            channel: contact.key
+            for channel in channels
+            if (contact := self.contact(channel))
+            and contact.suppressed.get(channel) not in (None, SuppressionReason.OPTED_OUT)
+        }
+
     @property
     def is_erased(self) -> bool:
         """Whether an erased person had one of the customer's addresses."""

@@ -10,7 +10,27 @@ from chalicelib.domain.schema import Resource
 from chalicelib.domain.solicitation.channel import Channel
 
 
-class OptOut(CustomerAddress):
+class OneAddress(CustomerAddress):
+    """An e-mail address or a phone number."""
+
+    @model_validator(mode="after")
+    def _require_one(self) -> Self:
+        if self.email and self.phone_number:
+            raise PydanticCustomError("invalid_combination", "Provide either email or phoneNumber.")
+        return self
+
+    @property
+    def channel(self) -> Channel:
+        """The channel of the address."""
+        return Channel.EMAIL if self.email else Channel.SMS
+
+    @property
+    def address(self) -> str:
+        """The e-mail address or the phone number."""
+        return self.email or self.phone_number or ""
+
+
+class OptOut(OneAddress):
     """An address that receives no more messages: an e-mail address or a phone number."""
 
     channels: list[Channel] | None = Field(
@@ -23,22 +43,10 @@ class OptOut(CustomerAddress):
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
-        if self.email and self.phone_number:
-            raise PydanticCustomError("invalid_combination", "Provide either email or phoneNumber.")
         if set(self.channels or ()) - {self.channel}:
             detail = "An e-mail address has only the channel EMAIL, a phone number only SMS."
             raise PydanticCustomError("invalid_combination", detail)
         return self
-
-    @property
-    def channel(self) -> Channel:
-        """The channel of the address."""
-        return Channel.EMAIL if self.email else Channel.SMS
-
-    @property
-    def address(self) -> str:
-        """The e-mail address or the phone number."""
-        return self.email or self.phone_number or ""
 
 
 class OptedOut(Resource):

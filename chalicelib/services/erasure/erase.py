@@ -17,7 +17,7 @@ from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
+from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
@@ -91,11 +91,9 @@ def start_erasure(
         new = _new_erasure(account_id, customer_id, operator, customer, earlier, now)
         if earlier and is_replay:
             new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
-        own_key = contacts.contact_key(customer_hash(account_id, customer_id))
         with transaction() as write:
             erasures.put(write, new, earlier)
             erasures.record_addresses(write, new, is_last=not is_replay)
-            contacts.delete(write, own_key)
             if not is_replay:
                 subject = f"erasure {new.id}"
                 change = AccountChange(new.erased_at, subject, operator, None, "requested")
@@ -281,6 +279,7 @@ def _delete_customer(erasure: Erasure, customer_id: str) -> None:
     with transaction() as write:
         customer_deletion.delete(write, deletion)
         contacts.record_erasure(write, account_id, new, new_pair, erasure.erased_at)
+        contacts.record_removal(write, account_id, customer_id, clock.now())
         holder = deletion.release.holder_afterwards
         erasures.count_customer(write, erasure, customer_id, holder, new)
 

@@ -47,6 +47,7 @@ from chalicelib.services.solicitation.record_survey import (
 from chalicelib.services.solicitation.send_invitation import build_invitation, send_invitation
 from chalicelib.services.work.worker import Worker, WorkOutcome
 from chalicelib.storage import (
+    contacts,
     customer_consent,
     purchases,
     rate_limits,
@@ -165,6 +166,9 @@ def _skip(case: Case, reason: SkipReason) -> SendingOutcome:
             customer_consent.turn_optins_off(
                 write, solicitation.account_id, recipient.customer, recipient.revoked_optins
             )
+            if learned := recipient.learned(recipient.revoked_optins):
+                account_id, customer_id = solicitation.account_id, recipient.customer.id
+                contacts.record_change(write, account_id, customer_id, learned, case.facts.now)
     return SendingOutcome.SKIPPED
 
 

@@ -103,7 +103,8 @@ def test_interrupted_worker_continues_after_last_changed_customer(
     done = [
         each for each, is_on in zip(customers, optins(shop, customers), strict=True) if not is_on
     ]
-    assert len(done) >= (2, 3, 5)[number // 3]
+    # The worker starts with the customers of the first transaction, because it lists them again.
+    assert len(done) >= (2, 2, 4)[number // 3]
     before = changed_at(shop, done)
     shop.time.ahead += timedelta(minutes=10)
     run_worker(shop)

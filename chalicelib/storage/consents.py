@@ -1,0 +1,73 @@
+"""List the customers for whose addresses the service has learned something."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.consent import ConsentPosition
+from chalicelib.domain.solicitation.contact import Contact
+from chalicelib.storage.contacts import LISTED, ContactRow, build_contact
+from chalicelib.storage.customers import CustomerRow, build_customer
+from chalicelib.storage.dynamodb.table import account_key, read_together
+
+
+class ListedChange(NamedTuple):
+    """The last change of a customer that `record_change` or `record_removal` listed.
+
+    Attributes:
+        key: the contact of the customer record.
+        learned: the contacts about which something was learned, by channel.
+    """
+
+    at: datetime
+    key: str
+    customer_id: str
+    learned: Mapping[Channel, str]
+
+
+def list_changes(
+    account_id: str, position: ConsentPosition, at_most: int
+) -> tuple[list[ListedChange], bool]:
+    """Return the listed changes from a position on, and whether the list ends with them.
+
+    One request. The index is eventually consistent.
+    """
+    after = None
+    if position.key:
+        after = {
+            "account_id": {"S": account_id},
+            "changed_at": {"S": format_timestamp(position.at)},
+            "key": {"S": position.key},
+        }
+    since = ContactRow.changed_at >= position.at
+    found = ContactRow.by_change.query(account_id, since, limit=at_most, last_evaluated_key=after)
+    changes = [
+        ListedChange(
+            row.changed_at,
+            row.key,
+            row.customer_id,
+            {channel: key for channel, name in LISTED.items() if (key := getattr(row, name))},
+        )
+        for row in found
+    ]
+    return changes, found.last_evaluated_key is None
+
+
+def load(
+    account_id: str, changes: Collection[ListedChange]
+) -> tuple[dict[str, Customer], dict[str, Contact]]:
+    """Load the customers that exist, by id, and the contacts by key.
+
+    One consistent request per 100 customers and contacts.
+    """
+    customer_keys = [account_key(account_id, change.customer_id) for change in changes]
+    keys = sorted({key for change in changes for key in change.learned.values()})
+    rows = read_together(
+        *((CustomerRow, key) for key in customer_keys), *((ContactRow, key) for key in keys)
+    )
+    customers = [build_customer(row) for row in rows[: len(customer_keys)] if row]
+    contacts = zip(keys, rows[len(customer_keys) :], strict=True)
+    return {each.id: each for each in customers}, {k: build_contact(k, row) for k, row in contacts}
