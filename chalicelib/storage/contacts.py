@@ -69,9 +69,9 @@ class ContactRow(WorkRow):
 
     The row is a work record while customers with the address have to be changed: if more customers
     have it than fit into the transaction that suppresses the contact. ``contact_hash`` and
-    ``further_channel`` find these customers, ``email_optin``, ``sms_optin`` and ``email_bounced`` are their
-    new values, ``is_learned`` says whether the change is listed, and ``after`` is the key of the
-    last customer that has them.
+    ``further_channel`` find these customers, ``email_optin``, ``sms_optin`` and ``email_bounced``
+    are their new values, ``is_learned`` says whether the change is listed, and ``after`` is the key
+    of the last customer that has them.
 
     The contact of a customer record has ``customer_id`` and ``changed_at`` if the service has
     learned something about an address of the customer, whose contact is ``email_contact`` or

@@ -113,7 +113,7 @@ def change_with_address(
     address = "email_hash" if channel is Channel.EMAIL else "phone_hash"
     has_address = CustomerRow.has(**{address: contact_hash})
     if not values:
-        write.condition_check(CustomerRow, key, condition=has_address)
+        write.condition_check(Key(CustomerRow, key), has_address)
         return
     actions = CustomerRow.changes(updated_at=clock.now(), **values)
     write.update(CustomerRow(key), actions, has_address)

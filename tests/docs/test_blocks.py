@@ -51,6 +51,7 @@ EXECUTED_BY: dict[str, dict[str, tuple[str, ...]]] = {
             "FEEDBACK=$(",
             "SEND_AT=$(",
             "call purchase/preview",
+            "consents.sqlite",
             "RECEIPT=$(",
             "feedback_mirror.py feedback.sqlite",
         ),

@@ -18,6 +18,7 @@ from admin.services.accounts.settings import change_account_settings
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.process import process_feedback
@@ -152,9 +153,14 @@ def test_commands_of_guide_lead_from_a_sale_to_the_copy_of_the_answer(
     partner = with_permissions(Partner(client, shop.account_id))
     (tmp_path / EXAMPLE.name).write_text(EXAMPLE.read_text())
 
-    def run(*parts: str) -> list[str]:
+    def run(*parts: str, interpreter: str = "bash") -> list[str]:
+        options = ["-euc"] if interpreter == "bash" else ["-c"]
         result = subprocess.run(
-            ["bash", "-euc", "\n".join(block("docs/integrating.md", part).text for part in parts)],
+            [
+                interpreter,
+                *options,
+                "\n".join(block("docs/integrating.md", part).text for part in parts),
+            ],
             env={
                 **os.environ,
                 "BASE_URL": address,
@@ -191,6 +197,10 @@ def test_commands_of_guide_lead_from_a_sale_to_the_copy_of_the_answer(
     )
     assert booking == "BOOKING-1"
     assert preview == "NO_CONSENT"
+    shop.suppress("ada.martin@example.com", SuppressionReason.COMPLAINT)
+    copied = ["ada.martin@example.com", "COMPLAINT"]
+    assert run("consents.sqlite", interpreter="python3") == copied
+    assert run("consents.sqlite", interpreter="python3") == copied
     assert "/s/" in link
     shop.solicit()
     assert len(provider.sent) == 1

@@ -15,7 +15,7 @@ _EMAIL: Final = {"email": "lou.blanc@example.com"}
 
 @partner_route(routes, "POST", "/partners/consent/list")
 @operation(
-    tag="Customers",
+    tag="Consents",
     description="Returns the customers for whose addresses the service has learned something that"
     " you did not tell it: an unsubscription, a complaint, a bounce, or that the operator has"
     " lifted one of these. Each customer is shown in its current state. Read the list from the"
@@ -41,7 +41,7 @@ def list_consents(request: PartnerRequest) -> Resource:
 
 @partner_route(routes, "POST", "/partners/consent/find")
 @operation(
-    tag="Customers",
+    tag="Consents",
     description="Returns whether the service may send messages to an e-mail address or a phone"
     " number, or why not. The address of an erased person is `OPTED_OUT`.",
     body="solicitation.opt_out.OneAddress",

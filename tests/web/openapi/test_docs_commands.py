@@ -22,7 +22,15 @@ SCHEMAS = SPECIFICATION["components"]["schemas"]
 Shape = dict[str, dict[str, set[str]]]
 """The JSON types of each field of each schema."""
 
-NOT_RETURNED = {"RejectedRow", "RemovedFeedback", "ReplayedDelivery", "RowError", "WebhookAttempt"}
+NOT_RETURNED = {
+    "AddressConsent",
+    "CustomerConsent",
+    "RejectedRow",
+    "RemovedFeedback",
+    "ReplayedDelivery",
+    "RowError",
+    "WebhookAttempt",
+}
 """Schemas of which no response to a command contains an object."""
 
 
