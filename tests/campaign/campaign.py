@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 import app
-from admin.domain.forms import survey
 from chalicelib.queues import ALL_QUEUES
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.services.webhooks import send as webhooks
@@ -27,7 +26,7 @@ from tests.campaign.simulation import (
     Simulation,
     installed,
 )
-from tests.campaign.world import REMINDER_DELAY_S, World
+from tests.campaign.world import World
 
 REQUESTS: Final = 1_500
 """The number of AWS requests with faults, without those of the sweeper."""
@@ -56,7 +55,6 @@ def run(seed: int) -> Report:
     """Run the campaign of a seed."""
     simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(survey, "REMINDER_DELAYS_S", [REMINDER_DELAY_S])
         world = PartnerWorld(simulation, has_accidents=seed % 4 == 3)
         patch.setattr(webhooks, "post", world.post)
         limited = replace(settings(), submissions=1_000_000)

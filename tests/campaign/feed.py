@@ -13,14 +13,13 @@ from typing import Final
 import pytest
 
 import tests.conftest  # noqa: F401 - sets the environment before the project is imported
-from admin.domain.forms import survey
 from admin.services.accounts.settings import change_account_settings
 from chalicelib.services.webhooks import send as webhooks
 from tests.campaign import invariants
 from tests.campaign.campaign import queues, rates, rest, work
 from tests.campaign.partners import PartnerWorld
 from tests.campaign.simulation import NO_FAULTS, Simulation, installed, without_log
-from tests.campaign.world import REMINDER_DELAY_S, Account
+from tests.campaign.world import Account
 
 _RETENTION_DAYS: Final = 1
 
@@ -41,7 +40,6 @@ def run(number: int, seed: int) -> tuple[list[str], FeedWorld, Simulation]:
     """Run the campaign of a seed. Return the broken rules."""
     simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(survey, "REMINDER_DELAYS_S", [REMINDER_DELAY_S])
         world = FeedWorld(simulation)
         patch.setattr(webhooks, "post", world.post)
         webhooks.circuit_breaker.close_all()

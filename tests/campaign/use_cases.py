@@ -12,7 +12,6 @@ from typing import Any, Final
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from admin.domain.forms import survey
 from admin.services.accounts.manage import issue_key
 from admin.services.accounts.settings import change_account_settings
 from admin.services.close_account import disable
@@ -76,7 +75,7 @@ from tests.aws.requests import Request
 from tests.aws.tables import Tables
 from tests.campaign.campaign import queues
 from tests.campaign.simulation import NO_FAULTS, START, Message, Simulation, installed
-from tests.campaign.world import REMINDER_DELAY_S, Person, World
+from tests.campaign.world import Person, World
 from tests.services.purchases import record_purchase
 from tests.web.definitions import store_definition
 
@@ -342,7 +341,6 @@ def open_shop() -> Iterator[Shop]:
     """Build the shop, and let the service use it in the ``with`` block."""
     stage = Stage()
     with installed(stage), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(survey, "REMINDER_DELAYS_S", [REMINDER_DELAY_S])
         patch.setattr(suppressions, "_MAX_CUSTOMERS", 1)
         shop = Shop(stage)
         patch.setattr(webhooks, "post", shop.post)

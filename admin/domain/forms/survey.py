@@ -37,8 +37,7 @@ from chalicelib.domain.input_errors import (
 from chalicelib.domain.schema import Email, Identifier, Input, format_timestamp
 
 MAX_SOLICITATION_DELAY_S: Final = 90 * 24 * 3600
-REMINDER_DELAYS_S: Final = range(24 * 3600, 30 * 24 * 3600 + 1)
-"""The possible times between a survey and its reminder."""
+_MAX_REMINDER_DELAY_S: Final = 30 * 24 * 3600
 _HIGHEST_RATING = 10
 _IGNORED = "No effect: only `support-email check` sets it."
 
@@ -110,8 +109,8 @@ class SurveyDefinition(FormDefinition):
     )
     reminder_delay: int = Field(
         default=0,
-        description="Seconds between the survey and its only reminder, 1 to 30 days. 0: no"
-        " reminder.",
+        description="Seconds between the survey and its only reminder, 1 to 30 days; on the stages"
+        " `local` and `test`, from 60 seconds. 0: no reminder.",
     )
     save_taps: bool = Field(
         default=True,
@@ -135,17 +134,25 @@ class SurveyDefinition(FormDefinition):
 
 
 def define_survey(
-    definition: Any, directory: Directory, now: datetime, earlier: SavedSurvey | None = None
+    definition: Any,
+    directory: Directory,
+    now: datetime,
+    earlier: SavedSurvey | None = None,
+    *,
+    is_emulated: bool = False,
 ) -> SavedSurvey:
     """Parse the definition of a survey, and build the survey that replaces ``earlier``.
 
-    The arguments and the errors are those of `define_contact_form`.
+    The other arguments and the errors are those of `define_contact_form`.
+
+    Args:
+        is_emulated: whether the stage is never deployed. Then, a reminder can follow in a minute.
     """
 
     def rule_errors(survey: SurveyDefinition) -> Iterator[InputError]:
         yield from form_errors(survey)
         yield from _target_errors(survey.targets, directory)
-        yield from _sending_errors(survey)
+        yield from _sending_errors(survey, is_emulated=is_emulated)
         yield from _pre_redirect_errors(survey)
         yield from _post_redirect_errors(survey)
 
@@ -198,7 +205,7 @@ def _target_errors(
         yield duplicate("targets", position, "id")
 
 
-def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
+def _sending_errors(definition: SurveyDefinition, *, is_emulated: bool) -> Iterator[InputError]:
     path = "sendingChannels"
     if not definition.publicly_available and not definition.sending_channels:
         yield InputError(
@@ -218,8 +225,9 @@ def _sending_errors(definition: SurveyDefinition) -> Iterator[InputError]:
     if not 0 <= definition.solicitation_delay <= MAX_SOLICITATION_DELAY_S:
         detail = f"Must be 0 to {MAX_SOLICITATION_DELAY_S} (90 days)."
         yield out_of_range(detail, "solicitationDelay")
-    if definition.reminder_delay and definition.reminder_delay not in REMINDER_DELAYS_S:
-        detail = f"Must be 0, or {REMINDER_DELAYS_S[0]} to {REMINDER_DELAYS_S[-1]} (1 to 30 days)."
+    least_s, delay_s = 60 if is_emulated else 24 * 3600, definition.reminder_delay
+    if delay_s and not least_s <= delay_s <= _MAX_REMINDER_DELAY_S:
+        detail = f"Must be 0, or {least_s} to {_MAX_REMINDER_DELAY_S} (30 days)."
         yield out_of_range(detail, "reminderDelay")
     if not 0 <= definition.resolicitation_delay <= MAX_RESOLICITATION_DELAY_S:
         detail = f"Must be 0 to {MAX_RESOLICITATION_DELAY_S} (366 days)."

@@ -213,7 +213,16 @@ CUSTOMER: Final = Resource(
 CONTACT_FORM: Final = _forms(
     Kind.CONTACT_FORM, ContactFormDefinition, SavedContactForm, define_contact_form
 )
-SURVEY: Final = _forms(Kind.SURVEY, SurveyDefinition, SavedSurvey, define_survey)
+
+
+def _define_survey(
+    definition: Any, directory: Directory, now: datetime, earlier: SavedSurvey | None
+) -> SavedSurvey:
+    is_emulated = settings().is_emulated
+    return define_survey(definition, directory, now, earlier, is_emulated=is_emulated)
+
+
+SURVEY: Final = _forms(Kind.SURVEY, SurveyDefinition, SavedSurvey, _define_survey)
 WORKFLOW: Final = Replaced(
     Kind.WORKFLOW,
     WorkflowDefinition,

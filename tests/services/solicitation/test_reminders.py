@@ -341,3 +341,14 @@ def test_cancellation_ends_delayed_survey(shop: Shop) -> None:
     shop.advance(timedelta(days=2))
     assert (stored(purchase).state, stored(purchase).reason) == ("SKIPPED", "CANCELLED")
     assert not shop.provider.sent
+
+
+def test_survey_and_reminder_follow_after_a_minute_each(shop: Shop) -> None:
+    shop.survey(solicitationDelay=60, reminderDelay=60)
+    shop.record(date=format_timestamp(clock.now()))
+    shop.solicit()
+    sent_counts = []
+    for seconds in (50, 20, 50, 20, 600):
+        shop.advance(timedelta(seconds=seconds))
+        sent_counts.append(len(shop.provider.sent))
+    assert sent_counts == [0, 1, 1, 2, 2]

@@ -1,6 +1,7 @@
 """Tests of the validation of form definitions and of building forms from valid definitions."""
 
 import json
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -729,3 +730,13 @@ def test_size_of_partner_view_includes_names_of_targets() -> None:
     saved("Lumen", 35)
     with pytest.raises(RecordTooLarge):
         saved("Ж" * 255, 35)
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "is_valid"), [(59, False), (60, True), (30 * 24 * 3600, True), (2_592_001, False)]
+)
+def test_reminder_follows_from_a_minute_on_in_emulated_stage(delay_s: int, is_valid: bool) -> None:
+    definition = survey(reminderDelay=delay_s)
+    with nullcontext() if is_valid else pytest.raises(InvalidInput):
+        saved = define_survey(definition, DIRECTORY, NOW, is_emulated=True)
+        assert saved.reminder_delay == delay_s
