@@ -5,10 +5,10 @@ and ``seeds``, by default all of them in this order. Set ``PYTHONHASHSEED``, as 
 program exits with status 1 if nothing notices the removal of a condition.
 
 A write condition consists of terms that AND joins. A term is known by its table and attributes, and
-by the function that builds the write, or by the use case that sends a write built elsewhere. The
-program first runs all checks, and notes for each one the terms that decided about a write: that
-were false while all other terms of the condition were true. Only these checks can notice that a
-term is missing. Then it runs them again without the term, until one of them fails.
+by the function of storage, or else the use case, that builds the condition or relies on what it
+reads. The program first runs all checks, and notes for each one the terms that decided about a
+write: that were false while all other terms of the condition were true. Only these checks can
+notice that a term is missing. Then it runs them again without the term, until one of them fails.
 """
 
 import io
@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from pynamodb.transactions import TransactWrite
 
 import tests.conftest  # noqa: F401 - sets the environment before the project is imported
 from chalicelib.storage.dynamodb.table import SharedConnection
+from chalicelib.storage.dynamodb.unit_of_work import Rows, _Tracked
 from tests.aws.expressions import Item, Scope, conditions_of, evaluate, leaves, parse_condition
 from tests.aws.tables import Request, Tables
 from tests.campaign.__main__ import report_of
@@ -93,18 +93,42 @@ class Recorder:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Observe the conditions of the ``with`` block."""
-        create, dispatch = TransactWrite.__init__, SharedConnection.dispatch
-        check = Tables._check_condition
+        dispatch, check = SharedConnection.dispatch, Tables._check_condition
+        at, derive = Rows._at, _Tracked.write
+        places: dict[int, str] = {}
+        used = 0
 
-        def create_located(write: TransactWrite, **options: Any) -> None:
-            create(write, **options)
-            for name in ("_condition_check_items", "_delete_items", "_put_items", "_update_items"):
-                setattr(write, name, _Writes())
+        def at_place(rows: Rows, key: Any) -> Any:
+            nonlocal used
+            is_new, tracked = key not in rows._tracked, at(rows, key)
+            used = id(tracked)
+            if is_new:
+                places.pop(used, None)  # of a row that no longer exists
+            return tracked
+
+        def reading(read: Callable[..., Any]) -> Callable[..., Any]:
+            def read_at_place(rows: Rows, *arguments: Any, **options: Any) -> Any:
+                result = read(rows, *arguments, **options)
+                places[used] = _place()
+                return result
+
+            return read_at_place
+
+        def writing(write: Callable[..., Any]) -> Callable[..., Any]:
+            def write_at_place(rows: Rows, *arguments: Any, **options: Any) -> None:
+                write(rows, *arguments, **options)
+                _locate(rows._by_hand[-1].kwargs)
+
+            return write_at_place
+
+        def derive_at_place(tracked: _Tracked[Any]) -> Any:
+            if write := derive(tracked):
+                _locate(write.kwargs, places.get(id(tracked), ""))
+            return write
 
         def dispatch_located(shared: SharedConnection, operation: str, request: Any) -> Any:
-            _locate(request)
-            for kind_and_write in request.get("TransactItems", ()):
-                _locate(*kind_and_write.values())
+            if operation != "TransactWriteItems":
+                _locate(request)
             return dispatch(shared, operation, request)
 
         def check_without_term(tables: Tables, write: Request) -> tuple[Item | None, bool]:
@@ -113,7 +137,12 @@ class Recorder:
             return stored, self._holds(place, write, stored) if place else is_allowed
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(TransactWrite, "__init__", create_located)
+            patch.setattr(Rows, "_at", at_place)
+            for name in ("get", "value", "exists", "require", "create", "put_new"):
+                patch.setattr(Rows, name, reading(getattr(Rows, name)))
+            for name in ("update", "save", "delete", "condition_check"):
+                patch.setattr(Rows, name, writing(getattr(Rows, name)))
+            patch.setattr(_Tracked, "write", derive_at_place)
             patch.setattr(SharedConnection, "dispatch", dispatch_located)
             patch.setattr(Tables, "_check_condition", check_without_term)
             yield
@@ -140,19 +169,11 @@ class _Located(str):
     place: str
 
 
-class _Writes(list[dict[str, Any]]):
-    """Writes of a transaction. Their conditions get a place when they are added."""
-
-    def append(self, write: dict[str, Any]) -> None:
-        _locate(write)
-        super().append(write)
-
-
-def _locate(write: dict[str, Any]) -> None:
+def _locate(write: dict[str, Any], place: str = "") -> None:
     condition = write.get("ConditionExpression")
     if condition is not None and not isinstance(condition, _Located):
         write["ConditionExpression"] = _Located(condition)
-        write["ConditionExpression"].place = _place()
+        write["ConditionExpression"].place = place or _place()
 
 
 def _place() -> str:

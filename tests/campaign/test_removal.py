@@ -5,7 +5,7 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import ExecutionPointer
 from chalicelib.storage import executions, trackers
-from chalicelib.storage.dynamodb.transactions import Contention, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
 from chalicelib.storage.executions import PART, ExecutionRow
 from tests.campaign.removal import Recorder, Term
 
