@@ -213,7 +213,8 @@ def _problems(rules: AnswerRules) -> Iterator[tuple[bool, str]]:
     )
     yield len(ratings) not in (0, len(options)), "Some options have no rating."
     yield any(not 0 <= rating <= 10 for rating in ratings), "Ratings are 0 to 10."
-    yield rules.value_error(rules.example) is not None, "The example is invalid."
+    # A test validates the examples with a format: the libraries of formats would load on import.
+    yield bool(options) and rules.example not in options, "The example is invalid."
 
 
 _YES_OR_NO: Final = {"true": None, "false": None}

@@ -19,14 +19,13 @@ EMBED: Final = "embed.js"
 """The script that other sites load. Its path must never change, so the path contains no hash."""
 
 _FOLDER: Final = Path(__file__).with_name("static")
-_COMMENT_LINE: Final = re.compile(r"^ *(?://|/\*\*| \*).*\n", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^ *(?://[^\n]*|/\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
 
 
 @cache
 def asset_text(name: str) -> str:
-    """Return the content of an asset. Scripts have no comments: they are 17 % smaller so."""
-    text = (_FOLDER / name).read_text(encoding="utf-8")
-    return _COMMENT_LINE.sub("", text) if name.endswith(".js") else text
+    """Return the content of an asset without comments: it is about 15 % smaller so."""
+    return _COMMENT.sub("", (_FOLDER / name).read_text(encoding="utf-8"))
 
 
 @cache

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from subprocess import check_output
 from types import ModuleType
 from typing import Any
 
@@ -89,6 +90,12 @@ def test_branch_on_field_type_is_detected(source: str) -> None:
 def test_complete_rules_have_no_problem() -> None:
     assert incomplete_rules(COMPLETE) is None
     assert [kind for kind in FieldType if incomplete_rules(kind.rules)] == []
+    assert [kind for kind in FieldType if kind.rules.value_error(kind.rules.example)] == []
+
+
+def test_import_of_field_types_loads_no_library_of_formats() -> None:
+    program = f"import sys, {field_types.__name__}; print('email_validator' in sys.modules)"
+    assert check_output([sys.executable, "-c", program], text=True).strip() == "False"
 
 
 @pytest.mark.parametrize(
