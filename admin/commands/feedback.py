@@ -366,7 +366,7 @@ def report(
     from admin.services.feedback.report.report import build_report
     from admin.services.feedback.report.send import send_report
 
-    if not (output or send):
+    if output is None and send is None:
         raise typer.BadParameter("Is required without --send.", param_hint="--output")
     if output and output.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter("Must end with .html.", param_hint="--output")
@@ -386,7 +386,7 @@ def report(
         with replaced_file(output) as file:
             file.write(built.html().encode())
         notices().print(f"Wrote a report on {responses} response(s) to {output}.")
-    if send:
+    if send is not None:
         send_report(account, built, send, output.name if output else "report.html")
         notices().print(f"Sent a report on {responses} response(s) to {send}.")
     show_record({"responses": responses, "output": output and str(output), "sentTo": send})

@@ -525,8 +525,14 @@ def test_report_is_sent_from_verified_address_of_account(
 @pytest.mark.parametrize("address", ["manager", "a b@shop.example", "x@y@", ""])
 def test_report_is_not_sent_to_invalid_address(seeded: SeededAccount, address: str) -> None:
     result = run("feedback", "report", seeded.account_id, "--send", address)
-    assert (result.exit_code, result.stdout) == (2 if not address else 1, "")
-    assert address == "" or len(result.stderr.splitlines()) == 1
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.endswith(f" to {address}: invalid address.\n")
+
+
+def test_report_needs_output_or_address(seeded: SeededAccount) -> None:
+    result = run("feedback", "report", seeded.account_id)
+    assert (result.exit_code, "Is required without --send." in result.stderr) == (2, True)
 
 
 def test_report_needs_sender(seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch) -> None:

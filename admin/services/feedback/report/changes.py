@@ -66,8 +66,20 @@ class Change:
         return 0 if now is None or before is None else now - before
 
 
-def change_of(group: Group, now: Numbers, before: Numbers) -> Change:
-    """Return the change of a group that is not in a list."""
+def compare(now: Mapping[Group, Numbers], before: Mapping[Group, Numbers]) -> list[Change]:
+    """Return the changes of all groups by verdict and size.
+
+    Holm's correction limits the probability that chance makes one or more of them clear.
+    """
+    groups = dict.fromkeys((*now, *before))
+    changes = [_change(g, now.get(g, Numbers()), before.get(g, Numbers())) for g in groups]
+    tested = sorted(each.p for each in changes if each.verdict is Verdict.CHANCE)
+    limit = next((p for n, p in enumerate(tested) if p * (len(tested) - n) > _LEVEL), 1)
+    return sorted((_decided(each) if each.p < limit else each for each in changes), key=_rank)
+
+
+def _change(group: Group, now: Numbers, before: Numbers) -> Change:
+    """Return a change that may be chance."""
     scores = nps_of(now), nps_of(before)
     counts = [[each.detractors, each.passives, each.promoters] for each in scores]
     values = scores[0].score, scores[1].score
@@ -77,39 +89,22 @@ def change_of(group: Group, now: Numbers, before: Numbers) -> Change:
         values = average_rating(now), average_rating(before)
     answers = sum(counts[0]), sum(counts[1])
     if min(answers) >= _MIN_RATINGS:
-        change = Change(group, is_score, values, answers, difference_test(*counts), Verdict.CHANCE)
-        return _decided(change, change.p <= _LEVEL)
-    responses = now[FEEDBACK], before[FEEDBACK]
-    verdict = Verdict.FEW
-    if max(responses) >= _MIN_RATINGS and not min(responses):
-        verdict = Verdict.NEW if responses[0] else Verdict.GONE
-    return Change(group, is_score, (None, None), responses, 1, verdict)
+        return Change(group, is_score, values, answers, difference_test(*counts), Verdict.CHANCE)
+    answers, verdict = (now[FEEDBACK], before[FEEDBACK]), Verdict.FEW
+    if max(answers) >= _MIN_RATINGS and not min(answers):
+        verdict = Verdict.NEW if answers[0] else Verdict.GONE
+    return Change(group, is_score, (None, None), answers, 1, verdict)
 
 
-def compare(now: Mapping[Group, Numbers], before: Mapping[Group, Numbers]) -> list[Change]:
-    """Return the changes of all groups by verdict and size.
-
-    Holm's correction limits the probability that chance makes one or more of them clear.
-    """
-    groups = dict.fromkeys((*now, *before))
-    changes = [change_of(g, now.get(g, Numbers()), before.get(g, Numbers())) for g in groups]
-    tested = sorted(each.p for each in changes if each.values != (None, None))
-    limit = next((p for n, p in enumerate(tested) if p * (len(tested) - n) > _LEVEL), 2)
-    decided = (_decided(each, each.p < limit) for each in changes)
-    return sorted(decided, key=lambda each: ([*Verdict].index(each.verdict), _rank(each)))
+def _decided(change: Change) -> Change:
+    return replace(change, verdict=Verdict.WORSE if change.difference < 0 else Verdict.BETTER)
 
 
-def _decided(change: Change, is_clear: bool) -> Change:
-    if change.values == (None, None):
-        return change
-    clear = Verdict.WORSE if change.difference < 0 else Verdict.BETTER
-    return replace(change, verdict=clear if is_clear else Verdict.CHANCE)
-
-
-def _rank(change: Change) -> float:
-    """Return the change as a share of the scale: the worst first, but the best of the better."""
+def _rank(change: Change) -> tuple[int, float, int]:
+    """Return the position in the list: by verdict, from worse to better, the clearly best first."""
     share = change.difference / (200 if change.is_score else 10)
-    return -share if change.verdict is Verdict.BETTER else share
+    sign = -1 if change.verdict is Verdict.BETTER else 1
+    return [*Verdict].index(change.verdict), sign * share, -sum(change.answers)
 
 
 def difference_test(first: Sequence[int], second: Sequence[int]) -> float:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from admin.services.feedback.report.changes import Change, Group, Verdict, change_of
+from admin.services.feedback.report.changes import Change, Group, Verdict, compare
 from admin.services.feedback.report.charts import Bar, column_chart
 from admin.services.feedback.report.figures import (
     BANDS,
@@ -136,16 +136,17 @@ class Report:
 
     def summary(self) -> tuple[str, str]:
         """Return the subject and the text of the e-mail with the report."""
-        words = self.words
+        words, rises = self.words, {row: rises for row, _, rises, _ in self.reasons()}
         subject = f"{self.scope.account_name} – {words.title} · {self.periods[0]}"
-        rows = [row for row in self.rows() if not row.verdict.is_open]
-        changes = [
-            " · ".join(filter(None, (f"{row.sign} {row.name}", row.change, *row.texts)))
-            for row in rows
-        ] or [words.nothing_clear]
+        parts = [
+            [f"{row.sign} {row.name} {row.change}", *row.texts]
+            + [f"{label} {answer}: {shares}" for label, answer, shares in rises.get(row, ())]
+            for row in self.rows()
+            if not row.verdict.is_open
+        ] or [[words.nothing_clear]]
         total = [f"{title}: {value}" for title, value, _ in self.tiles()]
-        parts = (subject, *changes, self.others()), (words.in_total, *total), (words.attached,)
-        return subject, "\n\n".join("\n".join(filter(None, part)) for part in parts) + "\n"
+        parts = [[subject], *parts, [self.others()], [words.in_total, *total], [words.attached]]
+        return subject, "\n\n".join("\n".join(part) for part in parts if part != [""]) + "\n"
 
     @property
     def periods(self) -> tuple[str, str]:
@@ -191,7 +192,8 @@ class Report:
 
     @property
     def _total(self) -> Change:
-        return change_of((None, None), self.now.total, self.before.total)
+        everything: Group = (None, None)
+        return compare({everything: self.now.total}, {everything: self.before.total})[0]
 
     def reasons(self) -> Iterator[tuple[Row, str, list[tuple[str, ...]], list[Comment]]]:
         """Yield each clear change, its numbers of responses, its risen answers and its comments.

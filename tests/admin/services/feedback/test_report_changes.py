@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admin.services.feedback.report.changes import Verdict, change_of, compare, difference_test
+from admin.services.feedback.report.changes import Verdict, compare, difference_test
 from admin.services.feedback.report.figures import Figures, Period
 from admin.services.feedback.report.page import Report
 from chalicelib.domain.feedback.daily import DailyGroup, Numbers, nps, rating
@@ -103,7 +103,7 @@ def test_scores_need_ten_answers_and_means_five_ratings(
     def numbers(value: int) -> Numbers:
         return Numbers({"feedback": scores + others, nps(value): scores, rating(value): others})
 
-    change = change_of((BRAND, LYON), numbers(10), numbers(1))
+    (change,) = compare({(BRAND, LYON): numbers(10)}, {(BRAND, LYON): numbers(1)})
     assert (change.is_score, change.verdict) == (is_score, verdict)
 
 
@@ -135,6 +135,9 @@ def test_store_that_got_worse_is_named_with_its_reasons() -> None:
     assert "Comments: +7" in text
     assert "Nice" not in text
     assert " Paris " not in text
+    _, mail = report_of(*now, before=before).summary()
+    assert "▼ Lyon <Bellecour> −175\nClearly worse · NPS −75 · Answers: 16\n" in mail
+    assert "Best? Food: 88% · Previous period: 0%\n\nMay be chance: 2\n\nIn total\n" in mail
 
 
 def test_comments_on_better_store_start_with_high_ratings() -> None:
