@@ -25,18 +25,7 @@ def show_list(directory: Directory, found: Sequence[StoredFeedback]) -> None:
 
     form_name = cache(name_of_form)
     show_table(
-        [
-            "Id",
-            "Created",
-            "Rating",
-            "Store",
-            "Form",
-            "Language",
-            "Labels",
-            "Test",
-            "Partial",
-            "Comment",
-        ],
+        "Id Created Rating Store Form Language Labels Test Partial Comment".split(),
         [
             [
                 stored.feedback.id,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from chalice.app import Request
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.labels import PREFIX
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.input_errors import InputError
 
@@ -27,14 +26,6 @@ def texts(request: Request, prefix: str) -> dict[str, list[str]]:
     given = request.query_params
     names = [name for name in given or () if name.startswith(prefix)]
     return {name.removeprefix(prefix): given.getlist(name) for name in names} if given else {}
-
-
-def labels(request: Request) -> dict[str, str]:
-    """Return the labels of the link, by name, whether or not the form declares them.
-
-    If a label is repeated, the last value applies.
-    """
-    return {name: values[-1] for name, values in texts(request, PREFIX).items()}
 
 
 def identifier(request: Request, name: str) -> str:

@@ -851,13 +851,14 @@ def test_popup_reports_events_without_answers(pages: Pages, new_context: NewCont
             addEventListener('feedback:' + name, (event) => seen.push([name, event.detail]));
         }}</script>
         <script src="{script}" data-survey="{pages.surveys[""]}" data-popup="Feedback"
-            data-chrome="none" data-answers="score=4"></script>"""
+            data-chrome="none" data-answers="score=4" data-labels="table=12"></script>"""
     with serve(shop) as address:
         page.goto(address)
         assert page.locator("iframe").get_attribute("src") is None
         page.get_by_role("button", name="Feedback").click()
         frame = page.frame_locator("iframe")
         expect(frame.locator('input[value="4"]')).to_be_checked()
+        assert "&l.table=12" in (page.locator("iframe").get_attribute("src") or "")
         frame.locator("form .send").click()
         expect(frame.locator("[data-done]")).to_be_visible()
         page.get_by_role("button", name="Close").click()

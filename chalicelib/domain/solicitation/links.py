@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from chalicelib.domain.forms.labels import PREFIX
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 
 DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&tracker={tracker}"
@@ -37,22 +36,14 @@ def survey_link(template: str, *, base_url: str, survey_id: str, tracker_id: str
     )
 
 
-def with_answers(link: str, answers: Mapping[str, Sequence[str]]) -> str:
-    """Return the link to the page of a survey that preselects answers, by field key."""
-    parameters = {f"a.{key}": values for key, values in answers.items()}
-    return _with_parameters(link, parameters) if answers else link
-
-
-def with_labels(link: str, labels: Mapping[str, str]) -> str:
-    """Return the link to the page of a form with these labels."""
-    parameters = {PREFIX + name: value for name, value in labels.items()}
-    return _with_parameters(link, parameters) if labels else link
-
-
-def _with_parameters(link: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
+def with_parameters(link: str, prefix: str, values: Mapping[str, str | Sequence[str]]) -> str:
+    """Return the link to the page of a form with answers (``a.``) or labels (``l.``) by name."""
+    if not values:
+        return link
     page, hash_sign, fragment = link.partition("#")
     separator = "&" if "?" in page else "?"
-    return f"{page}{separator}{urlencode(parameters, doseq=True)}{hash_sign}{fragment}"
+    query = urlencode({prefix + name: value for name, value in values.items()}, doseq=True)
+    return f"{page}{separator}{query}{hash_sign}{fragment}"
 
 
 def short_link(base_url: str, tracker_id: str) -> str:

@@ -46,7 +46,7 @@ from chalicelib.web.pages.words import PageWords, page_words
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
-from chalicelib.web.query import labels, text, texts
+from chalicelib.web.query import text, texts
 
 _MAX_CACHED_PAGES: Final = 128
 _HISTORY_COPY: Final = {"Cache-Control": "private, max-age=0"}
@@ -337,9 +337,10 @@ def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
     """Return the query parameters that every step before the form keeps."""
     names = ("survey", "tracker", "store", "brand", "language")
     kept = [(name, value) for name in names if (value := text(request.http, name))]
-    answers = texts(request.http, PREFIX).items()
-    kept += [(LABEL_PREFIX + name, value) for name, value in labels(request.http).items()]
-    return kept + [(PREFIX + key, value) for key, values in answers for value in values]
+    for prefix in (LABEL_PREFIX, PREFIX):
+        for name, values in texts(request.http, prefix).items():
+            kept += [(prefix + name, value) for value in values]
+    return kept
 
 
 def _action(wanted: FormRequest, view: View) -> str:
@@ -348,6 +349,7 @@ def _action(wanted: FormRequest, view: View) -> str:
         "language": view.language if view.auto_translate else None,
         "store": wanted.ids.store_id if wanted.has_fixed_store else None,
         STEP: FORM if wanted.is_offered else None,
+        **{LABEL_PREFIX + name: value for name, value in wanted.labels},
     }
     given = {name: value for name, value in query.items() if value}
     return "submit?" + urlencode(given) if given else "submit"

@@ -1,12 +1,11 @@
 """The form that a page displays: its kind and ids, from the query or from a submission."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.labels import allowed_labels
+from chalicelib.domain.forms.labels import PREFIX, allowed_labels
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
@@ -48,14 +47,14 @@ class FormRequest:
         if is_survey and not query.text(request.http, "survey"):
             tracker_id = query.optional_identifier(request.http, "tracker")
         ids = FormIds(None, tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
-        return cls(is_survey, ids, *_of_link(request, query.labels(request.http)))
+        return cls(is_survey, ids, *_of_link(request))
 
     @classmethod
     def of_submission(cls, request: PublicRequest, posted: PostedForm) -> "FormRequest":
         """Read the request from a submission. Ignore ids that are not UUIDs."""
         tracker, store, brand = map(posted.identifier, ("tracker", "store", "brand"))
         ids = FormIds(posted.form_id, tracker, store, brand)
-        return cls(posted.is_survey, ids, *_of_link(request, posted.labels))
+        return cls(posted.is_survey, ids, *_of_link(request))
 
     def without_other_labels(self, form: SavedForm) -> "FormRequest":
         """Return the request with only the labels that the form declares and allows."""
@@ -71,10 +70,9 @@ class FormRequest:
             return display_contact_form(self.ids, respondent)
 
 
-def _of_link(
-    request: PublicRequest, labels: Mapping[str, str]
-) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
-    """Return the attributes of a request that follow its ids."""
+def _of_link(request: PublicRequest) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
+    """Return the attributes of a request that follow its ids: those in the query."""
+    labels = {name: values[-1] for name, values in query.texts(request.http, PREFIX).items()}
     has_fixed_store = query.text(request.http, "store") is not None
     is_offered = query.text(request.http, STEP) == FORM
     return has_fixed_store, tuple(sorted(labels.items())), is_offered

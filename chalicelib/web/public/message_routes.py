@@ -47,7 +47,7 @@ _TOKEN: Final = {
 )
 def open_short_link(code: str) -> Response:
     """Open a short link."""
-    from chalicelib.domain.solicitation.links import page_of_short_link, with_answers, with_labels
+    from chalicelib.domain.solicitation.links import page_of_short_link, with_parameters
     from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
 
@@ -57,8 +57,8 @@ def open_short_link(code: str) -> Response:
         if request.accepts_html:
             return error_page(request.respondent, error, is_framed=False)
         return problem(error, request_id_of(request.http))
-    given = routes.current_request
-    page = with_answers(with_labels(page, query.labels(given)), query.texts(given, "a."))
+    for prefix in ("l.", "a."):
+        page = with_parameters(page, prefix, query.texts(routes.current_request, prefix))
     # The target is relative, so that it also works below the path of a stage or a custom domain.
     headers: dict[str, str | list[str]] = {
         "Location": f"../public/{page}",

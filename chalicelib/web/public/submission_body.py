@@ -8,7 +8,6 @@ object per item; or one part per value, named ``fields[0][id]``, ``fields[0][val
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Self
@@ -111,15 +110,6 @@ class PostedForm:
     def answers(self) -> list[tuple[str, list[str]]]:
         """The field id and the trimmed values of each answer, valid or not, in their order."""
         return [_posted_answer(item) for item in self.items]
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The labels, allowed or not; none if they cannot be parsed."""
-        with suppress(ValueError, RecursionError):
-            labels = json.loads(self.texts.get("labels", ""))
-            if isinstance(labels, dict):
-                return {name: value for name, value in labels.items() if isinstance(value, str)}
-        return {}
 
     def identifier(self, name: str) -> str | None:
         """Return the id in this part, or None if it is missing or invalid."""

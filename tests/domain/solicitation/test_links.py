@@ -15,7 +15,7 @@ from chalicelib.domain.solicitation.links import (
     short_tracker,
     survey_link,
     unsubscribe_link,
-    with_answers,
+    with_parameters,
 )
 from chalicelib.domain.solicitation.tokens import MAX_TOKEN, UnsubscribeToken
 from tests.domain.solicitation.factories import ACCOUNT, BASE_URL, TRACKER
@@ -50,12 +50,12 @@ def test_survey_link_fills_template_and_adds_answer(
     template: str, answer: tuple[str, str] | None, expected: str
 ) -> None:
     link = survey_link(template, base_url=BASE_URL, survey_id=SURVEY, tracker_id=TRACKER)
-    assert with_answers(link, dict([answer]) if answer else {}) == expected
+    assert with_parameters(link, "a.", dict([answer]) if answer else {}) == expected
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_preselected_answer_is_encoded_in_query_string(key: str, value: str) -> None:
-    link = with_answers(f"{BASE_URL}/public/survey/page?survey={SURVEY}", {key: [value]})
+    link = with_parameters(f"{BASE_URL}/public/survey/page?survey={SURVEY}", "a.", {key: [value]})
     assert (f"a.{key}", value) in parse_qsl(urlsplit(link).query, keep_blank_values=True)
 
 

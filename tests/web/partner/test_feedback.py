@@ -6,8 +6,10 @@ import pytest
 
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.domain.ids import new_id
 from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
 from tests.domain.forms.factories import select
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.web.partner.answered import Answered
@@ -59,6 +61,19 @@ def test_feedback_contains_answers_in_display_order_and_names(answered: Answered
         "rating": 9,
     }
     assert answers[1]["rating"] is None
+
+
+def test_feedback_and_feed_contain_labels_until_it_is_anonymized(answered: Answered) -> None:
+    answered.contact_form(labels={"table": {"maxDigits": 2}})
+    submission = ContactFormSubmission(
+        id=answered.contact_form_id, fields=answered.answers(nps="9"), labels={"table": "12"}
+    )
+    submitted = submit_contact_form(submission, SubmissionMetadata())
+    process_feedback([submitted.id])
+    assert read(answered, submitted.id)["labels"] == {"table": "12"}
+    (item,) = answered.partner.post("/partners/feedback/list", {}).json["items"]
+    assert item["labels"] == {"table": "12"}
+    assert submitted.without_person().labels == {}
 
 
 def test_feedback_keeps_wording_that_respondent_saw(answered: Answered) -> None:
