@@ -329,7 +329,7 @@ FUNCTIONS: Final = (
             "customers": ("BatchGetItem", "ConditionCheckItem", "UpdateItem"),
             "contacts": ("BatchGetItem", "UpdateItem"),
             "solicitations": ("BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"),
-            "trackers": ("GetItem", "PutItem", "ConditionCheckItem"),
+            "trackers": ("BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"),
             "messages": ("PutItem",),
             "rate-limits": ("BatchGetItem", "UpdateItem"),
             "customers/by_phone": ("Query",),

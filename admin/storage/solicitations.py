@@ -11,9 +11,8 @@ from chalicelib.domain.solicitation.solicitation import (
 )
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.dynamodb.table import read_together
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.solicitations import WORK, SolicitationRow, build_solicitation
 
 _FILTERED_PAGE_SIZE: Final = 1_000
@@ -29,18 +28,18 @@ def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer |
         Unavailable: the database throttles, or contention persists.
     """
 
-    def attempt() -> SolicitationPointer | None:
-        (row,) = read_together((SolicitationRow, solicitation_id))
+    def use_case(rows: Rows) -> SolicitationPointer | None:
+        key = Key(SolicitationRow, solicitation_id)
+        rows.prefetch(key)
+        row = rows.peek(key, because="the update checks the outcome and the claim")
         if row is None or row.state != SolicitationState.UNKNOWN:
             return None
         unchanged = SolicitationRow.has(state=row.state, claim_token=row.claim_token)
-        with transaction() as write:
-            write.update(row, WORK.reopening(row, now), unchanged)
-            counters.count(write, row.account_id, Counted.UNKNOWN, row.solicitation_id, -1)
-        pointer: SolicitationPointer = row.pointer(now)
-        return pointer
+        rows.update(row, WORK.reopening(row, now), unchanged)
+        counters.count(rows, row.account_id, Counted.UNKNOWN, row.solicitation_id, -1)
+        return row.pointer(now)
 
-    return retry_on_contention(attempt)
+    return commit(use_case)
 
 
 def list_for_account(

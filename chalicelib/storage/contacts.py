@@ -35,7 +35,6 @@ from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Key, fields_of, read_together
 from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
-from chalicelib.storage.rate_limits import RateLimitRow
 from chalicelib.storage.stage_values import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
@@ -144,13 +143,6 @@ def find_many(keys: Collection[str]) -> dict[str, Contact]:
     """Load contacts by key. A contact without a row has revision 0. One consistent request."""
     rows = read_together(*((ContactRow, key) for key in keys))
     return {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
-
-
-def find_with_text_count(keys: Collection[str], text_key: str) -> tuple[dict[str, Contact], int]:
-    """Load contacts by key, and the number of text messages of a day. One consistent request."""
-    *rows, texts = read_together(*((ContactRow, key) for key in keys), (RateLimitRow, text_key))
-    found = {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
-    return found, texts.request_count if texts else 0
 
 
 def confirm_erasures(found: Collection[Contact]) -> None:
@@ -382,25 +374,21 @@ def record_removal(write: Rows, account_id: str, customer_id: str, at: datetime)
 
 
 def record_solicitation(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     contacts: Iterable[Contact],
     scopes: Iterable[str],
     solicited: Solicited,
 ) -> None:
-    """Record a survey for all contacts of a customer and in all scopes, in this transaction.
-
-    The transaction fails if a contact has changed since it was loaded.
-    """
+    """Record a survey for all contacts of a customer and in all scopes, in this unit of work."""
     new = dict.fromkeys(scopes, solicited)
     for contact in contacts:
-        values: dict[str, Any] = {
-            "account_id": account_id,
-            "solicited": _encode({**contact.solicited, **new}, solicited.at),
-        }
+        key = Key(ContactRow, contact.key)
+        rows.get(key)
+        rows.set(key, ContactRow.account_id, account_id)
+        rows.set(key, ContactRow.solicited, _encode({**contact.solicited, **new}, solicited.at))
         if not contact.suppressed and (contact.removed or not contact.changed_at):
-            values["expires_at"] = _expires_at(solicited.at)
-        _change(write, contact.key, ContactRow.has(revision=contact.revision or None), **values)
+            rows.set(key, ContactRow.expires_at, _expires_at(solicited.at))
 
 
 def _change(write: Rows, key: str, condition: Condition | None = None, **values: Any) -> None:

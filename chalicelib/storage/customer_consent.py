@@ -3,63 +3,36 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from pynamodb.expressions.condition import Condition
-
 from chalicelib.domain import clock
-from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
-from chalicelib.storage.customers import CustomerRow, has_same_addresses
-from chalicelib.storage.dynamodb.table import Key, account_key
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.storage.customers import OPTIN_OF, CustomerRow, customer_key
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
-def confirm_recipient(
-    write: Rows,
-    account_id: str,
-    customer: Customer,
-    channel: Channel,
-    revoked_optins: Collection[Channel],
-) -> None:
-    """Check in this transaction that a customer still accepts messages at the same addresses.
-
-    The transaction fails if the customer no longer exists, if an address has changed since the
-    customer was loaded, or if the customer no longer accepts messages through this channel.
-
-    Args:
-        revoked_optins: the channels whose opt-in the transaction turns off.
-    """
-    accepts = has_same_addresses(customer) & CustomerRow.has(**{OPTINS[channel]: True})
+def rely_on_recipient(rows: Rows, account_id: str, customer_id: str, channel: Channel) -> None:
+    """Rely on the addresses of a customer, and that the customer accepts messages."""
+    key = rely_on_addresses(rows, account_id, customer_id)
+    rows.value(key, OPTIN_OF[channel])
     if channel is Channel.EMAIL:
-        accepts &= CustomerRow.has(email_bounced=None) | CustomerRow.has(email_bounced=False)
-    if revoked_optins:
-        turn_optins_off(write, account_id, customer, revoked_optins, accepts)
-    else:
-        write.condition_check(Key(CustomerRow, account_key(account_id, customer.id)), accepts)
+        rows.value(key, CustomerRow.email_bounced)
 
 
-def confirm_addresses(write: Rows, account_id: str, customer: Customer) -> None:
-    """Check in this transaction that a customer exists and that no address has changed."""
-    key = account_key(account_id, customer.id)
-    write.condition_check(Key(CustomerRow, key), has_same_addresses(customer))
+def rely_on_addresses(rows: Rows, account_id: str, customer_id: str) -> Key[CustomerRow]:
+    """Rely on the existence and the addresses of a customer. Return its key."""
+    key = customer_key(account_id, customer_id)
+    rows.get(key, CustomerRow.email, CustomerRow.phone_number)
+    return key
 
 
 def turn_optins_off(
-    write: Rows,
-    account_id: str,
-    customer: Customer,
-    channels: Collection[Channel],
-    condition: Condition | None = None,
+    rows: Rows, account_id: str, customer_id: str, channels: Collection[Channel]
 ) -> None:
-    """Turn opt-ins of a customer off in this transaction.
-
-    The transaction fails if the condition is false. By default, the condition is that the customer
-    exists and that no address has changed since the customer was loaded.
-    """
-    write.update(
-        CustomerRow(account_key(account_id, customer.id)),
-        actions=CustomerRow.changes(updated_at=clock.now(), **optins_off(channels)),
-        condition=has_same_addresses(customer) if condition is None else condition,
-    )
+    """Turn opt-ins of a customer off, and rely on the addresses of the customer."""
+    key = rely_on_addresses(rows, account_id, customer_id)
+    for channel in channels:
+        rows.set(key, OPTIN_OF[channel], False)
+    rows.set(key, CustomerRow.updated_at, clock.now())
 
 
 def find_keys_with_contact(channel: Channel, contact_hash: str, at_most: int) -> list[str]:

@@ -36,11 +36,7 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Key, account_key, fields_of, read_together
-from chalicelib.storage.dynamodb.transactions import (
-    retry_on_contention,
-    try_write,
-    update_or_read,
-)
+from chalicelib.storage.dynamodb.transactions import retry_on_contention, try_write, update_or_read
 from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
 from chalicelib.storage.dynamodb.work_records import (
     ClaimRow,

@@ -10,20 +10,21 @@ index lists it as a solicitation, and an erasure needs to change only the solici
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.forms.survey import SendMode
+from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import SkipReason
 from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
@@ -35,7 +36,7 @@ from chalicelib.domain.solicitation.solicitation import (
 from chalicelib.domain.work import PENDING, due_after_deferral, first_due
 from chalicelib.storage import counters, messages, statistics
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.customers import CustomerRow, build_customer
+from chalicelib.storage.customers import build_customer, customer_key
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import (
@@ -45,12 +46,11 @@ from chalicelib.storage.dynamodb.table import (
     read_indexed,
     read_together,
 )
-from chalicelib.storage.dynamodb.transactions import settle, try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, transaction
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
+from chalicelib.storage.dynamodb.unit_of_work import Rows
+from chalicelib.storage.dynamodb.work_records import ClaimRow, WorkRecords, settle
 from chalicelib.storage.lists import read_index_page
 from chalicelib.storage.messages import SentMessage
-from chalicelib.storage.purchases import PurchaseRow, build_purchase_from
+from chalicelib.storage.purchases import PurchaseRow, build_purchase_from, purchase_key
 
 LEASE: Final = timedelta(seconds=120)
 """The duration of a claim's lease.
@@ -62,7 +62,7 @@ PART: Final = "solicitation"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
 
 
-class SolicitationRow(WorkRow):
+class SolicitationRow(ClaimRow):
     """The table row of a solicitation. The id is the id of the purchase."""
 
     class Meta:
@@ -77,8 +77,6 @@ class SolicitationRow(WorkRow):
     customer_id = optional(UnicodeAttribute)
     is_requested = optional(BooleanAttribute)
     revision = optional(IntegerAttribute)
-    claim_token = optional(UnicodeAttribute)
-    leased_until = optional(IntegerAttribute)
     processed_at = optional(TimestampAttribute)
     held_until = optional(TimestampAttribute)
     survey_id = optional(UnicodeAttribute)
@@ -145,13 +143,10 @@ def record(
         return _add(rows, account_id, purchase, now, is_requested=is_requested)
     if stored.state not in (SolicitationState.PENDING, SolicitationState.PARKED):
         return stored
-    row = rows.get(
-        key, SolicitationRow.state, SolicitationRow.leased_until, SolicitationRow.revision
-    )
+    row = rows.get(key)
     if row and row.state == PENDING and row.leased_until is None:
         row.due_at, row.ready_at = first_due(now), int(now.timestamp())
         row.customer_id, row.held_until = purchase.customer_id, None
-        rows.add(key, SolicitationRow.revision, 1)
     return stored
 
 
@@ -159,7 +154,7 @@ def _add(
     rows: Rows, account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool
 ) -> SolicitationRow:
     row = rows.create(Key(SolicitationRow, purchase.id))
-    row.solicitation_id, row.account_id, row.created_at = purchase.id, account_id, now
+    row.account_id, row.created_at = account_id, now
     row.source, row.external_id = purchase.source, purchase.external_id
     row.customer_id, row.is_requested = purchase.customer_id, is_requested
     if is_requested:
@@ -177,290 +172,212 @@ def find(solicitation_id: str) -> Solicitation | None:
     return build_solicitation(row) if row else None
 
 
-def find_with_purchase(
-    pointer: SolicitationPointer,
+def fetch_with_purchase(
+    rows: Rows, pointer: SolicitationPointer
 ) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
-    """Load a solicitation with its purchase and customer.
+    """Fetch a solicitation with its purchase and customer, without relying on them.
 
     One consistent request; one more for a reminder, or if the customer of the purchase differs from
-    the customer of the pointer.
+    the customer of the pointer. There is no customer of a reminder if the person was erased, or if
+    the purchase moved to another customer.
     """
     account_id, purchase_id = pointer.account_id, purchase_id_of(pointer.solicitation_id)
-    if purchase_id != pointer.solicitation_id:
-        return _find_reminder(account_id, purchase_id)
-    keys: list[Any] = [
-        (SolicitationRow, pointer.solicitation_id),
-        (PurchaseRow, account_key(account_id, pointer.solicitation_id)),
-    ]
-    if pointer.customer_id:
-        keys.append((CustomerRow, account_key(account_id, pointer.customer_id)))
-    row, purchase_row, customer_row = (*read_together(*keys), None)[:3]
-    if row is None or row.account_id != account_id:
-        return None, None, None
-    if purchase_row is None:
-        return build_solicitation(row), None, None
-    purchase = build_purchase_from(purchase_row)
-    if purchase.customer_id != pointer.customer_id:
-        found = purchase.customer_id and read_together(
-            (CustomerRow, account_key(account_id, purchase.customer_id))
-        )
-        customer_row = found[0] if found else None
-    customer = build_customer(customer_row) if customer_row else None
-    return build_solicitation(row), purchase, customer
-
-
-def _find_reminder(
-    account_id: str, purchase_id: str
-) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
-    """Load a reminder with the purchase and the customer of its survey. Two consistent requests.
-
-    There is no customer if the person was erased, or if the purchase moved to another customer.
-    """
-    row, sent, purchase_row = read_together(
-        (SolicitationRow, reminder_id(purchase_id)),
-        (SolicitationRow, purchase_id),
-        (PurchaseRow, account_key(account_id, purchase_id)),
+    key, survey_key = (
+        Key(SolicitationRow, each) for each in (pointer.solicitation_id, purchase_id)
     )
+    row_of_purchase = purchase_key(account_id, purchase_id)
+    customers = [customer_key(account_id, each) for each in [pointer.customer_id] if each]
+    rows.prefetch(key, survey_key, row_of_purchase, *customers)
+    row, sent = rows.peek(key, because=_DECISION), rows.peek(survey_key, because=_DECISION)
     if row is None or sent is None or sent.account_id != account_id:
         return None, None, None
-    for name in _OF_SURVEY:
-        setattr(row, name, getattr(sent, name))
-    reminder = build_solicitation(row)
-    if purchase_row is None:
-        return reminder, None, None
-    purchase, customer_row = build_purchase_from(purchase_row), None
-    if reminder.customer_id and reminder.customer_id == purchase.customer_id:
-        (customer_row,) = read_together(
-            (CustomerRow, account_key(account_id, reminder.customer_id))
-        )
-    return reminder, purchase, build_customer(customer_row) if customer_row else None
+    solicitation = build_solicitation(row)
+    if solicitation.is_reminder:
+        solicitation = _with_survey(solicitation, build_solicitation(sent))
+    found = rows.peek(row_of_purchase, because=_DECISION)
+    if found is None:
+        return solicitation, None, None
+    purchase = build_purchase_from(found)
+    is_same = not solicitation.is_reminder or solicitation.customer_id == purchase.customer_id
+    if not purchase.customer_id or not is_same:
+        return solicitation, purchase, None
+    key_of_customer = customer_key(account_id, purchase.customer_id)
+    rows.prefetch(key_of_customer)
+    customer = rows.peek(key_of_customer, because=_DECISION)
+    return solicitation, purchase, build_customer(customer) if customer else None
 
 
-_OF_SURVEY: Final = (
-    "source external_id customer_id created_at survey_id channel tracker_id cancelled_at"
-).split()
-"""The attributes of a survey's solicitation that its reminder has too."""
+_DECISION: Final = "what follows from the decision relies on what it needs"
 
 
-def confirm_survey(write: Rows, reminder: Solicitation) -> None:
-    """Check in this transaction that the survey of a reminder is not cancelled or erased.
+def _with_survey(reminder: Solicitation, sent: Solicitation) -> Solicitation:
+    """Return a reminder with the data that it shares with its survey."""
+    return replace(
+        reminder,
+        source=sent.source,
+        external_id=sent.external_id,
+        customer_id=sent.customer_id,
+        created_at=sent.created_at,
+        survey_id=sent.survey_id,
+        channel=sent.channel,
+        tracker_id=sent.tracker_id,
+        cancelled_at=sent.cancelled_at,
+    )
+
+
+def rely_on_survey(rows: Rows, reminder: Solicitation) -> None:
+    """Rely on the survey of a reminder: it is sent, and not cancelled or erased.
 
     The purchase must still belong to the customer who received the survey.
     """
-    purchase_key = account_key(reminder.account_id, reminder.purchase_id)
-    is_same = PurchaseRow.customer_id == reminder.customer_id
-    write.condition_check(Key(PurchaseRow, purchase_key), is_same)
-    is_sent = SolicitationRow.has(
-        state=SolicitationState.SENT,
-        customer_id=reminder.customer_id,
-        tracker_id=reminder.tracker_id,
-        cancelled_at=None,
+    rows.value(purchase_key(reminder.account_id, reminder.purchase_id), PurchaseRow.customer_id)
+    rows.get(
+        Key(SolicitationRow, reminder.purchase_id),
+        SolicitationRow.state,
+        SolicitationRow.customer_id,
+        SolicitationRow.tracker_id,
+        SolicitationRow.cancelled_at,
     )
-    write.condition_check(Key(SolicitationRow, reminder.purchase_id), is_sent)
 
 
-def skip(write: Rows, solicitation: Solicitation, reason: str, now: datetime) -> None:
-    """End a solicitation without a message, in this transaction.
-
-    The transaction fails if the solicitation is no longer open or has changed since it was loaded.
-    """
-    actions = _ending(SolicitationState.SKIPPED, now, reason=reason, held_until=None)
-    write.update(SolicitationRow(solicitation.id), actions, _is_unchanged(solicitation))
-    _count(write, solicitation, SolicitationState.SKIPPED)
-
-
-def link(write: Rows, loaded: Solicitation, linked: Solicitation, now: datetime) -> None:
-    """Give the survey to the partner as a link, and count it as sent, in this transaction.
-
-    The transaction fails if the solicitation has changed since it was loaded.
-
-    Args:
-        linked: the solicitation with its new outcome, the survey, the tracker and the customer.
-    """
-    unchanged = SolicitationRow.has(
-        state=loaded.state,
-        reason=loaded.reason or None,
-        revision=loaded.revision or None,
-        customer_id=loaded.customer_id,
-        leased_until=None,
-        cancelled_at=None,
-    )
-    actions = _ending(
-        linked.state, now, **_chosen(linked), sent_at=now, held_until=None, reason=None
-    )
-    write.update(SolicitationRow(loaded.id), actions, unchanged)
-    if loaded.outcome_is_final:
-        counters.count(write, loaded.account_id, OUTCOMES[loaded.state], loaded.id, -1)
-    _count(write, loaded, linked.state)
-    account_id, counted_before = loaded.account_id, loaded.counted_as
-    statistics.count_sent(write, account_id, loaded.id, counted_before, linked.counted_as)
+def end(
+    rows: Rows, row: SolicitationRow, state: SolicitationState, reason: str | None, now: datetime
+) -> None:
+    """End a solicitation with an outcome, and count the outcome, but not that of a reminder."""
+    row.finish(state, now)
+    row.reason, row.held_until, row.leased_until = reason, None, None
+    if purchase_id_of(row.solicitation_id) == row.solicitation_id:
+        counters.count(rows, row.account_id, OUTCOMES[state], row.solicitation_id)
 
 
-def cancel(solicitation: Solicitation, now: datetime) -> None:
-    """Cancel a solicitation. One request.
+def _count_as(rows: Rows, row: SolicitationRow, group: str | None) -> None:
+    """Count a survey as sent in this group of the statistics; None if it does not count."""
+    statistics.count_sent(rows, row.account_id, row.solicitation_id, row.counted_as, group)
+    row.counted_as = group
+
+
+def choose(rows: Rows, row: SolicitationRow, tracker: Tracker) -> None:
+    """Store the survey and its recipient, and count the survey as sent."""
+    row.survey_id, row.channel, row.tracker_id = tracker.survey_id, tracker.send_mode, tracker.id
+    row.customer_id = tracker.customer_id
+    _count_as(rows, row, tracker.counted_as)
+
+
+def link(rows: Rows, row: SolicitationRow, tracker: Tracker, now: datetime) -> None:
+    """Give the survey to the partner as a link, and count it as sent."""
+    earlier = SolicitationState(row.state)
+    if earlier in OUTCOMES:
+        counters.count(rows, row.account_id, OUTCOMES[earlier], row.solicitation_id, -1)
+    choose(rows, row, tracker)
+    end(rows, row, SolicitationState.SENT, None, now)
+    row.sent_at = now
+
+
+def cancel(rows: Rows, row: SolicitationRow, now: datetime) -> None:
+    """Cancel a solicitation.
 
     A solicitation that no worker is sending ends. Otherwise, it is only marked: if its message is
     not sent, the next decision ends it.
-
-    Raises:
-        Contention: the solicitation has been claimed, released or ended since it was loaded.
     """
-    is_leased = solicitation.leased_until is not None
-    claim = {"claim_token": solicitation.claim_token} if is_leased else {"leased_until": None}
-    unchanged = SolicitationRow.has(state=solicitation.state, **claim)
-    actions = SolicitationRow.changes(cancelled_at=now)
-    with transaction() as write:
-        if not solicitation.outcome_is_final and not is_leased:
-            skipped, reason = SolicitationState.SKIPPED, SkipReason.CANCELLED
-            actions += _ending(skipped, now, reason=reason, held_until=None)
-            _count(write, solicitation, skipped)
-        write.update(SolicitationRow(solicitation.id), actions, unchanged)
+    row.cancelled_at = now
+    if SolicitationState(row.state) not in OUTCOMES and row.leased_until is None:
+        end(rows, row, SolicitationState.SKIPPED, SkipReason.CANCELLED, now)
 
 
-def hold(solicitation: Solicitation, until: datetime, reason: str, now: datetime) -> None:
-    """Make the next decision due at this time. One request.
+def hold(row: SolicitationRow, until: datetime, reason: str, now: datetime) -> None:
+    """Make the next decision due at this time."""
+    row.plan_at(ceil(until.timestamp()))
+    row.held_until, row.reason, row.processed_at = until, reason, row.processed_at or now
 
-    Raises:
-        Contention: the solicitation is no longer open or has changed since it was loaded.
+
+def defer(row: SolicitationRow, reason: str, now: datetime) -> None:
+    """Defer a solicitation, before or after it is claimed, with exponential backoff."""
+    row.deferrals = (row.deferrals or 0) + 1
+    row.due_at, row.started_at = due_after_deferral(now, row.deferrals), None
+    row.waits_since, row.held_until, row.reason = None, None, reason
+    row.processed_at = row.processed_at or now
+
+
+def claim(row: SolicitationRow, text_day: str | None, now: datetime) -> None:
+    """Claim a solicitation. The claim has a new fencing token.
+
+    An update of the purchase changes the customer of the purchase, but not the customer of a
+    claimed solicitation.
     """
-    planned = SolicitationRow.plan(ceil(until.timestamp()), held_until=until)
-    _decide_later(solicitation, reason, now, planned)
+    row.claim_token, row.leased_until = new_id(), ceil((now + LEASE).timestamp())
+    row.due_at, row.processed_at, row.text_day = row.leased_until, row.processed_at or now, text_day
+    row.started_at = row.waits_since = row.requeues = None
+    row.held_until = row.reason = None
 
 
-def defer(solicitation: Solicitation, reason: str, now: datetime) -> None:
-    """Defer a solicitation before it is claimed. One request.
-
-    Raises:
-        Contention: the solicitation is no longer open or has changed since it was loaded.
-    """
-    _decide_later(solicitation, reason, now, _deferral(solicitation, now, held_until=None))
-
-
-def _deferral(solicitation: Solicitation, now: datetime, **values: Any) -> list[Action]:
-    deferrals = solicitation.deferrals + 1
-    due_at = due_after_deferral(now, deferrals)
-    return SolicitationRow.leave_attempt(due_at=due_at, deferrals=deferrals, **values)
-
-
-def _decide_later(
-    solicitation: Solicitation, reason: str, now: datetime, actions: list[Action]
-) -> None:
-    row, unchanged = SolicitationRow(solicitation.id), _is_unchanged(solicitation)
-    processed_at = solicitation.processed_at or now
-    actions += SolicitationRow.changes(processed_at=processed_at, reason=reason)
-    if not try_write(lambda: row.update(actions, condition=unchanged)):
-        raise Contention(condition_failed=True)
-
-
-def claim(write: Rows, claimed: Solicitation, counted_before: str | None, now: datetime) -> None:
-    """Claim a solicitation in this transaction, and count its survey as sent.
-
-    The transaction fails if the solicitation is no longer open or has changed since it was loaded.
-
-    Args:
-        claimed: the solicitation as loaded, with the new fencing token, survey, channel and
-            tracker, and with the customer who receives the survey. An update of the purchase
-            changes the customer of the purchase, but not the customer of a claimed solicitation.
-        counted_before: the group in which an earlier claim counted the survey as sent, if any.
-    """
-    lease_end = ceil((now + LEASE).timestamp())
-    chosen = {} if claimed.is_reminder else _chosen(claimed)
-    actions = SolicitationRow.leave_attempt(
-        claim_token=claimed.claim_token,
-        leased_until=lease_end,
-        due_at=lease_end,
-        requeues=None,
-        processed_at=claimed.processed_at or now,
-        held_until=None,
-        reason=None,
-        text_day=claimed.text_day,
-        **chosen,
-    )
-    write.update(SolicitationRow(claimed.id), actions, _is_unchanged(claimed))
-    statistics.count_sent(write, claimed.account_id, claimed.id, counted_before, claimed.counted_as)
-
-
-def _chosen(decided: Solicitation) -> dict[str, Any]:
-    chosen = "survey_id channel tracker_id counted_as customer_id"
-    return {name: getattr(decided, name) for name in chosen.split()}
-
-
-def release(claimed: Solicitation, reason: str, now: datetime) -> bool:
+def release(claimed: SolicitationRow, reason: str, now: datetime) -> bool:
     """Defer a claimed solicitation whose message was not sent. The tracker stays the same.
 
     Return False if the claim has expired. One request.
     """
-    since = claimed.deferred_since or now
-    actions = _deferral(claimed, now, leased_until=None, reason=reason, deferred_since=since)
-    return _settle(claimed, actions, SolicitationState.PENDING)
+
+    def released(rows: Rows, row: SolicitationRow) -> None:
+        defer(row, reason, now)
+        row.deferred_since = row.deferred_since or now
+        _count_as(rows, row, None)
+
+    return settle(claimed, released)
 
 
-def save_sent(
-    claimed: Solicitation,
-    message_id: str,
-    contact_key: str,
-    now: datetime,
-    remind_at: datetime | None = None,
-) -> bool:
+def save_sent(claimed: SolicitationRow, sent: SentMessage, remind_at: datetime | None) -> bool:
     """Store the outcome SENT, and a row that maps the message id to the solicitation.
 
     Return False if the claim has expired, or if the person was erased. One request.
 
     Args:
-        message_id: the provider's id of the message.
-        contact_key: the contact of the recipient's address.
         remind_at: the time of the reminder; None without a reminder.
     """
-    assert claimed.customer_id  # noqa: S101 - every claim has a customer and a channel
-    assert claimed.channel  # noqa: S101
-    sent = SentMessage(
-        message_id=message_id,
-        account_id=claimed.account_id,
-        solicitation_id=claimed.purchase_id,
-        customer_id=claimed.customer_id,
-        channel=Channel(claimed.channel),
-        contact_key=contact_key,
-        sent_at=now,
-    )
-    of_survey = {} if claimed.is_reminder else {"message_id": message_id, "sent_at": now}
-    actions = _ending(SolicitationState.SENT, now, **of_survey)
 
-    def also(write: Rows) -> None:
-        messages.add(write, sent)
-        if claimed.is_reminder:
-            _save_reminded(write, claimed, message_id, now)
-        elif remind_at:
-            _add_reminder(write, claimed, remind_at)
+    def ended(rows: Rows, row: SolicitationRow) -> None:
+        end(rows, row, SolicitationState.SENT, None, sent.sent_at)
+        messages.add(rows, sent)
+        if row.solicitation_id != sent.solicitation_id:
+            _save_reminded(rows, sent)
+            return
+        row.message_id, row.sent_at = sent.message_id, sent.sent_at
+        if remind_at:
+            _add_reminder(rows, row, remind_at)
 
-    return _settle(claimed, actions, SolicitationState.SENT, also)
+    return settle(claimed, ended)
 
 
-def _save_reminded(write: Rows, reminder: Solicitation, message_id: str, now: datetime) -> None:
-    """Store in this transaction when the customer was reminded.
-
-    The transaction fails if the person was erased.
-    """
-    write.update(
-        SolicitationRow(reminder.purchase_id),
-        SolicitationRow.changes(reminded_at=now, reminder_message_id=message_id),
-        SolicitationRow.customer_id == reminder.customer_id,
+def _save_reminded(rows: Rows, sent: SentMessage) -> None:
+    """Store when the customer was reminded. The transaction fails if the person was erased."""
+    values = {"reminded_at": sent.sent_at, "reminder_message_id": sent.message_id}
+    rows.update(
+        SolicitationRow(sent.solicitation_id),
+        [*SolicitationRow.changes(**values), SolicitationRow.revision.add(1)],
+        SolicitationRow.customer_id == sent.customer_id,
     )
 
 
-def _add_reminder(write: Rows, sent: Solicitation, remind_at: datetime) -> None:
-    """Add the reminder of a survey in this transaction, which fails if there is one."""
-    record_id, due_at = reminder_id(sent.id), ceil(remind_at.timestamp())
-    pending = pending_attributes(sent.account_id, record_id, PART, remind_at)
-    values = {"solicitation_id": record_id, "account_id": sent.account_id, **pending}
-    write.put_new(SolicitationRow, {**values, "due_at": due_at, "ready_at": due_at})
+def _add_reminder(rows: Rows, sent: SolicitationRow, remind_at: datetime) -> None:
+    row = rows.create(Key(SolicitationRow, reminder_id(sent.solicitation_id)))
+    row.account_id = sent.account_id
+    row.make_pending(remind_at)
+    row.plan_at(ceil(remind_at.timestamp()))
 
 
-def save_end(claimed: Solicitation, state: SolicitationState, reason: str, now: datetime) -> bool:
+def save_end(
+    claimed: SolicitationRow, state: SolicitationState, reason: str, now: datetime
+) -> bool:
     """Store the outcome of a message that was skipped or rejected, or that may have been sent.
 
-    Return False if the claim has expired. One request.
+    A survey whose message was not sent is no longer counted as sent. Return False if the claim has
+    expired. One request.
     """
-    return _settle(claimed, _ending(state, now, reason=reason), state)
+
+    def ended(rows: Rows, row: SolicitationRow) -> None:
+        end(rows, row, state, reason, now)
+        if state is not SolicitationState.UNKNOWN:
+            _count_as(rows, row, None)
+
+    return settle(claimed, ended)
 
 
 def list_page(
@@ -527,8 +444,10 @@ def erase_customer(
         reminder_message_id=None,
         answered_on=answered_on,
     )
+    actions.append(SolicitationRow.revision.add(1))
     if outcome := _outcome_of_erasure(solicitation):
-        actions += _ending(outcome, now, reason=SkipReason.ERASED, held_until=None)
+        ended = {"reason": SkipReason.ERASED, "held_until": None, "leased_until": None}
+        actions += SolicitationRow.end(outcome, now, **ended)
     elif solicitation.can_be_linked:
         actions += SolicitationRow.changes(reason=SkipReason.ERASED)
     unchanged = SolicitationRow.has(
@@ -570,56 +489,3 @@ def build_solicitation(row: SolicitationRow) -> Solicitation:
         "channel": SendMode(row.channel) if row.channel else None,
     }
     return Solicitation(**values)
-
-
-def _is_unchanged(solicitation: Solicitation) -> Condition:
-    revision = solicitation.revision or None
-    return SolicitationRow.has(state=PENDING, leased_until=None, revision=revision)
-
-
-def _ending(state: SolicitationState, now: datetime, **values: Any) -> list[Action]:
-    return SolicitationRow.end(state, now, leased_until=None, **values)
-
-
-def _count(write: Rows, solicitation: Solicitation, outcome: SolicitationState) -> None:
-    """Count the outcome of a solicitation, but not of a reminder, in this transaction."""
-    if solicitation.is_reminder:
-        return
-    counters.count(write, solicitation.account_id, OUTCOMES[outcome], solicitation.id)
-
-
-def _settle(
-    claimed: Solicitation,
-    actions: list[Action],
-    state: SolicitationState,
-    also: Callable[[Rows], None] = lambda _: None,
-) -> bool:
-    """End a claim and return True, or False if the claim has expired.
-
-    A survey whose message was not sent is no longer counted as sent. A message without a stored
-    outcome becomes UNKNOWN.
-    """
-
-    is_sent = state in (SolicitationState.SENT, SolicitationState.UNKNOWN)
-    if not is_sent:
-        actions += SolicitationRow.changes(counted_as=None)
-    row = SolicitationRow
-    is_claimed = row.leased_until.exists() & row.has(state=PENDING, claim_token=claimed.claim_token)
-
-    def store(write: Rows) -> None:
-        write.update(SolicitationRow(claimed.id), actions, is_claimed)
-        if state in OUTCOMES:
-            _count(write, claimed, state)
-        if not is_sent:
-            account_id, counted_as = claimed.account_id, claimed.counted_as
-            statistics.count_sent(write, account_id, claimed.id, counted_as, None)
-        also(write)
-
-    def is_settled() -> bool:
-        stored = find(claimed.id)
-        return stored is not None and (
-            (stored.claim_token, stored.state, stored.leased_until)
-            == (claimed.claim_token, state, None)
-        )
-
-    return settle(store, is_settled)

@@ -35,14 +35,22 @@ class TrackerRow(Table):
     by_customer = index("customer_id")
 
 
-def put(write: Rows, tracker: Tracker) -> None:
-    """Add a tracker in this transaction, or replace a tracker whose message was not sent.
+def put(rows: Rows, tracker: Tracker, *, is_new: bool) -> None:
+    """Add a tracker in this unit of work, or replace a tracker whose message was not sent.
 
-    The transaction fails if the tracker is already used, or its respondent has tapped.
+    The transaction fails if the tracker is used meanwhile, or its respondent taps.
+
+    Args:
+        is_new: whether the id is new. If not, the unit has fetched the row.
     """
-    values = vars(tracker) | {"saves": None}
-    row = TrackerRow(tracker_id=values.pop("id"), **values)
-    write.save(row, TrackerRow.has(used_at=None, tapped_at=None))
+    key = Key(TrackerRow, tracker.id)
+    stored = None if is_new else rows.get(key, TrackerRow.used_at, TrackerRow.tapped_at)
+    row = stored or rows.create(key)
+    row.account_id, row.survey_id = tracker.account_id, tracker.survey_id
+    row.purchase_id, row.customer_id = tracker.purchase_id, tracker.customer_id
+    row.store_id, row.send_mode = tracker.store_id, tracker.send_mode
+    row.created_at, row.counted_as = tracker.created_at, tracker.counted_as
+    row.labels, row.saves = tracker.labels, None
 
 
 def find(tracker_id: str) -> Tracker | None:
@@ -55,12 +63,6 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
     """Load trackers by id. Omit missing trackers. One consistent request per 100 trackers."""
     rows = read_together(*((TrackerRow, tracker_id) for tracker_id in tracker_ids))
     return {row.tracker_id: build_tracker(row) for row in rows if row}
-
-
-def confirm_unused(write: Rows, tracker_id: str) -> None:
-    """Check in this transaction that a tracker exists, is unused, and nobody has tapped."""
-    unused = TrackerRow.has(tracker_id=tracker_id, used_at=None, tapped_at=None)
-    write.condition_check(Key(TrackerRow, tracker_id), unused)
 
 
 def consume(write: Rows, tracker_id: str, feedback_id: str, at: datetime) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -35,7 +34,9 @@ from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import solicitations, trackers
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.solicitations import SolicitationRow
 from infrastructure.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from infrastructure.demo.customers import SHOWN_CUSTOMER
 from infrastructure.demo.description import DemoDescription, OtherAccount
@@ -138,17 +139,13 @@ def _record_sent(surveys: Sequence[SentSurvey]) -> None:
             created_at=survey.sent_at,
             counted_as=group.key,
         )
-        sent = replace(
-            solicitation,
-            state=SolicitationState.SENT,
-            channel=survey.channel,
-            survey_id=survey.survey_id,
-            tracker_id=tracker.id,
-            counted_as=group.key,
-        )
-        with transaction() as write:
-            trackers.put(write, tracker)
-            solicitations.link(write, solicitation, sent, survey.sent_at)
+        key = Key(SolicitationRow, solicitation.id)
+        with transaction() as rows:
+            rows.prefetch(key)
+            row = rows.get(key)
+            assert row  # noqa: S101 - the purchase was recorded
+            trackers.put(rows, tracker, is_new=True)
+            solicitations.link(rows, row, tracker, survey.sent_at)
 
 
 def _submission(feedback: DemoFeedback) -> EarlierSubmission:
@@ -269,8 +266,8 @@ def _unused_trackers(definitions: Iterable[RawDefinition], version: str) -> list
                 send_mode=SendMode.EMAIL.value,
                 created_at=clock.now(),
             )
-            with transaction() as write:
-                trackers.put(write, tracker)
+            with transaction() as rows:
+                trackers.put(rows, tracker, is_new=True)
         if tracker.used_at is None:
             unused.append(tracker_id)
     return unused

@@ -28,9 +28,11 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.send_invitation import build_invitation, message_text
 from chalicelib.storage import purchases, trackers
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, transaction
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.solicitations import of_customer
+from chalicelib.storage.trackers import TrackerRow
 
 _ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"
 """A tracker id for computing the size. The short links of all trackers have the same size."""
@@ -75,7 +77,7 @@ def load_cases(account_id: str, customer_id: str) -> list[Case]:
         SolicitationPointer(account_id, purchase.id, customer_id)
         for purchase in list_purchases(account_id, customer_id)
     )
-    return [case for pointer in pointers if (case := load_case(pointer))]
+    return [case for pointer in pointers if (case := load_case(Rows(), pointer))]
 
 
 def load_explanation(account_id: str, source: DataSource, external_id: str) -> Case:
@@ -88,7 +90,7 @@ def load_explanation(account_id: str, source: DataSource, external_id: str) -> C
     purchase = purchases.find(account_id, record_id)
     if purchase is None:
         raise NotFound("purchase")
-    case = load_case(SolicitationPointer(account_id, record_id, purchase.customer_id))
+    case = load_case(Rows(), SolicitationPointer(account_id, record_id, purchase.customer_id))
     if case is None:
         raise NotFound("solicitation")
     return case
@@ -98,7 +100,7 @@ def load_reminder(case: Case) -> Case | None:
     """Return the reminder of a survey and the current facts of its decision, or None."""
     solicitation = case.solicitation
     reminder = reminder_id(solicitation.id)
-    return load_case(SolicitationPointer(solicitation.account_id, reminder, None))
+    return load_case(Rows(), SolicitationPointer(solicitation.account_id, reminder, None))
 
 
 def text_cost(case: Case, decision: Decision) -> tuple[TextSize, float | None] | None:
@@ -172,6 +174,7 @@ def create_tracker(
         send_mode=send_mode,
         created_at=clock.now(),
     )
-    with transaction() as write:
-        trackers.put(write, tracker)
+    with transaction() as rows:
+        rows.prefetch(Key(TrackerRow, tracker.id))
+        trackers.put(rows, tracker, is_new=False)
     return tracker

@@ -28,5 +28,5 @@ def preview_purchase(account_id: str, report: PurchaseReport) -> SurveyPreview:
     if not customer and customer_id and (stored := customers.find(account_id, customer_id)):
         optins = dict.fromkeys((OPTINS[channel] for channel in recorded.optins), True)
         customer = stored.model_copy(update=optins)
-    facts = facts_of(recorded.solicitation, recorded.purchase, customer)
+    facts = facts_of(rows, recorded.solicitation, recorded.purchase, customer)
     return preview(recorded.solicitation, facts)

@@ -24,9 +24,13 @@ from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.saved import read_saved, readable
 from chalicelib.services.solicitation.contact_keys import current_keys, valid_number
-from chalicelib.storage import contacts, solicitations, trackers
+from chalicelib.storage import contacts, solicitations
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.forms import surveys
-from chalicelib.storage.rate_limits import day_of, text_key
+from chalicelib.storage.rate_limits import RateLimitRow, day_of, text_key
+from chalicelib.storage.trackers import TrackerRow
 
 _MAX_BYTES: Final = 24 * 1024 * 1024
 """The maximum size of the documents of cached surveys.
@@ -40,10 +44,11 @@ _BYTES_PER_ACCOUNT: Final = 1024
 
 @dataclass(frozen=True)
 class Case:
-    """A solicitation and the facts of its decision."""
+    """A solicitation and the facts of its decision, and whether its survey was answered."""
 
     solicitation: Solicitation
     facts: Facts
+    is_answered: bool = False
 
 
 class MissingPurchase(Blocked):
@@ -54,31 +59,38 @@ class MissingPurchase(Blocked):
         self.solicitation = solicitation
 
 
-def load_case(pointer: SolicitationPointer) -> Case | None:
-    """Load a solicitation and its facts. Return None if the solicitation does not exist.
+def load_case(rows: Rows, pointer: SolicitationPointer) -> Case | None:
+    """Fetch a solicitation and its facts. Return None if the solicitation does not exist.
 
     Two AWS requests if surveys, places and settings are cached; one without a customer, three if
-    the pointer does not name the customer; two more for a reminder.
+    the pointer does not name the customer; one more for a reminder.
 
     Raises:
         MissingPurchase: the solicitation is pending and has no purchase.
     """
-    solicitation, purchase, customer = solicitations.find_with_purchase(pointer)
+    solicitation, purchase, customer = solicitations.fetch_with_purchase(rows, pointer)
     if solicitation is None:
         return None
     if purchase is None:
         if solicitation.state is SolicitationState.PENDING:
             raise MissingPurchase(solicitation)
         return None
-    return Case(solicitation, facts_of(solicitation, purchase, customer))
+    facts = facts_of(rows, solicitation, purchase, customer)
+    return Case(solicitation, facts, is_answered=_is_answered(rows, solicitation))
 
 
-def facts_of(solicitation: Solicitation, purchase: Purchase, customer: Customer | None) -> Facts:
-    """Return the facts of a decision. One AWS request; none without a customer; see `load_case`."""
+def facts_of(
+    rows: Rows, solicitation: Solicitation, purchase: Purchase, customer: Customer | None
+) -> Facts:
+    """Return the facts of a decision. One AWS request; see `load_case`.
+
+    None without a customer and a tracker.
+    """
     account_id = solicitation.account_id
     store = account_directory(account_id).store(purchase.store_id)
     settings, now = account_settings(account_id), clock.now()
-    recipient, text_count = _recipient(account_id, customer, now) if customer else (None, 0)
+    tracker = _tracker_key(solicitation)
+    recipient, text_count = _recipient(rows, account_id, customer, now, *tracker)
     return Facts(
         now=now,
         purchase=purchase,
@@ -94,24 +106,45 @@ def facts_of(solicitation: Solicitation, purchase: Purchase, customer: Customer 
         text_count=text_count,
         has_reserved_text=solicitation.text_day == day_of(now),
         is_cancelled=solicitation.cancelled_at is not None,
-        reminds_of=_sent_survey(solicitation) if solicitation.is_reminder else None,
+        reminds_of=_sent_survey(rows, solicitation) if solicitation.is_reminder else None,
     )
 
 
-def _sent_survey(reminder: Solicitation) -> SentSurvey:
-    """Return the survey of a reminder. One AWS request; none if the survey was erased."""
-    tracker = trackers.find(reminder.tracker_id) if reminder.tracker_id else None
-    is_answered = tracker is not None and bool(tracker.used_at or tracker.tapped_at)
-    return SentSurvey(reminder.survey_id or "", Channel(reminder.channel or ""), is_answered)
+def _tracker_key(solicitation: Solicitation) -> list[Key[TrackerRow]]:
+    return [Key(TrackerRow, solicitation.tracker_id)] if solicitation.tracker_id else []
 
 
-def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Recipient, int]:
-    """Return the recipient, and the number of text messages of the account on this day."""
+def _is_answered(rows: Rows, solicitation: Solicitation) -> bool:
+    found = (rows.peek(key, because=_DECISION) for key in _tracker_key(solicitation))
+    return any(tracker.used_at or tracker.tapped_at for tracker in found if tracker)
+
+
+def _sent_survey(rows: Rows, reminder: Solicitation) -> SentSurvey:
+    survey_id, channel = reminder.survey_id or "", Channel(reminder.channel or "")
+    return SentSurvey(survey_id, channel, _is_answered(rows, reminder))
+
+
+def _recipient(
+    rows: Rows, account_id: str, customer: Customer | None, now: datetime, *also: Key[TrackerRow]
+) -> tuple[Recipient | None, int]:
+    """Return the recipient, and the number of text messages of the account on this day.
+
+    Args:
+        also: further rows to fetch.
+    """
+    if customer is None:
+        rows.prefetch(*also)
+        return None, 0
     record = contacts.contact_key(customer_hash(account_id, customer.id))
     keys = current_keys(account_id, customer.email, customer.phone_number)
-    found, text_count = contacts.find_with_text_count(
-        [record, *keys.values()], text_key(account_id, now)
-    )
+    of_contacts = {key: Key(ContactRow, key) for key in (record, *keys.values())}
+    texts = Key(RateLimitRow, text_key(account_id, now))
+    rows.prefetch(*of_contacts.values(), texts, *also)
+    found = {
+        key: contacts.build_contact(key, rows.peek(each, because=_DECISION))
+        for key, each in of_contacts.items()
+    }
+    counted = rows.peek(texts, because=_DECISION)
     recipient = Recipient(
         customer,
         record=found[record],
@@ -120,7 +153,10 @@ def _recipient(account_id: str, customer: Customer, now: datetime) -> tuple[Reci
         phone_number=valid_number(account_id, customer.phone_number),
         text_countries=account_settings(account_id).text_countries,
     )
-    return recipient, text_count
+    return recipient, counted.request_count if counted else 0
+
+
+_DECISION: Final = "what follows from the decision relies on what it needs"
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
 from chalicelib.services.solicitation.survey_trackers import load_view, view_of
 from chalicelib.storage import customer_consent, solicitations
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
-from chalicelib.storage.trackers import TrackerRow
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, commit
+from chalicelib.storage.solicitations import SolicitationRow
 
 
 class NoLink(Conflict):
@@ -50,19 +50,19 @@ def link_survey(account_id: str, purchase_id: str, labels: Mapping[str, str] = {
     """
     pointer = SolicitationPointer(account_id, purchase_id, None)
 
-    def attempt() -> SurveyTracker:
-        case = load_case(pointer)
+    def use_case(rows: Rows) -> SurveyTracker:
+        case = load_case(rows, pointer)
         if case is None:
             raise NotFound("purchase")
         solicitation, purchase = case.solicitation, case.facts.purchase
         if solicitation.channel is SendMode.LINK:
             return load_view(solicitation, purchase)
-        return view_of(*_link(case, labels), purchase)
+        return view_of(*_link(rows, case, labels), purchase)
 
-    return retry_on_contention(attempt)
+    return commit(use_case)
 
 
-def _link(case: Case, labels: Mapping[str, str]) -> tuple[Solicitation, Tracker]:
+def _link(rows: Rows, case: Case, labels: Mapping[str, str]) -> tuple[Solicitation, Tracker]:
     """Store the link. Return the solicitation with its new outcome, and the tracker of the link.
 
     Raises:
@@ -70,42 +70,27 @@ def _link(case: Case, labels: Mapping[str, str]) -> tuple[Solicitation, Tracker]
         NoLink: a message was sent, or a rule prevents the survey at this time.
         Contention: a fact has changed since it was read.
     """
-    solicitation, facts = case.solicitation, case.facts
+    facts, account_id = case.facts, case.solicitation.account_id
     survey = _survey_to_link(case)
     if not isinstance(survey, SavedSurvey):
         # The facts were read in several requests. In between, a concurrent request may have stored
         # the same link.
-        if solicitations.find(solicitation.id) != solicitation:
+        if solicitations.find(case.solicitation.id) != case.solicitation:
             raise Contention(condition_failed=True)
         raise NoLink(survey)
     if errors := label_errors(survey.labels, labels):
         raise InvalidInput(errors)
+    if case.is_answered:
+        # The customer answered a message whose outcome was unknown.
+        raise NoLink(SkipReason.ALREADY_SOLICITED)
     tracker = replace(tracker_of(case, survey, SendMode.LINK), labels=labels or None)
-    linked = replace(
-        solicitation,
-        state=SolicitationState.SENT,
-        channel=SendMode.LINK,
-        customer_id=tracker.customer_id,
-        survey_id=survey.id,
-        tracker_id=tracker.id,
-        reason="",
-        counted_as=tracker.counted_as,
-        sent_at=facts.now,
-    )
-    try:
-        with transaction() as write:
-            solicitations.link(write, solicitation, linked, facts.now)
-            record_survey(write, case, tracker)
-            if facts.recipient:
-                customer_consent.confirm_addresses(
-                    write, solicitation.account_id, facts.recipient.customer
-                )
-    except Contention as contention:
-        if contention.condition_failed and contention.is_only_on(TrackerRow):
-            # The customer answered a message whose outcome was unknown.
-            raise NoLink(SkipReason.ALREADY_SOLICITED) from None
-        raise
-    return linked, tracker
+    row = rows.get(Key(SolicitationRow, case.solicitation.id))
+    assert row  # noqa: S101 - it was read
+    solicitations.link(rows, row, tracker, facts.now)
+    record_survey(rows, case, tracker)
+    if facts.recipient:
+        customer_consent.rely_on_addresses(rows, account_id, facts.recipient.customer.id)
+    return solicitations.build_solicitation(row), tracker
 
 
 def _survey_to_link(case: Case) -> SavedSurvey | str:

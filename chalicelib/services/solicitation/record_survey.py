@@ -13,8 +13,11 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Solicited, scopes_of
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
-from chalicelib.storage import contacts, purchases, solicitations, trackers
+from chalicelib.storage import contacts, solicitations, trackers
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows
+from chalicelib.storage.purchases import purchase_key
+from chalicelib.storage.trackers import TrackerRow
 
 
 def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
@@ -44,35 +47,34 @@ def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
     )
 
 
-def record_survey(write: Rows, case: Case, tracker: Tracker) -> None:
-    """Store a tracker, and the survey for all contacts of the customer, in this transaction.
+def record_survey(rows: Rows, case: Case, tracker: Tracker) -> None:
+    """Store a tracker, and the survey for all contacts of the customer, in this unit of work.
 
-    The transaction fails if the tracker is used, or if the purchase or a contact has changed since
-    it was loaded.
+    The unit relies on the purchase, and on the contacts.
     """
-    trackers.put(write, tracker)
-    purchases.confirm_unchanged(write, tracker.account_id, case.facts.purchase)
+    trackers.put(rows, tracker, is_new=case.solicitation.tracker_id is None)
+    rows.get(purchase_key(tracker.account_id, tracker.purchase_id))
     store = case.facts.store
     brand_id = store.brand_id if store else None
-    _record(write, case, scopes_of(tracker.store_id, brand_id, tracker.survey_id).values())
+    _record(rows, case, scopes_of(tracker.store_id, brand_id, tracker.survey_id).values())
 
 
-def record_reminder(write: Rows, case: Case, tracker_id: str) -> None:
-    """Store a reminder for all contacts of the customer, in this transaction.
+def record_reminder(rows: Rows, case: Case, tracker_id: str) -> None:
+    """Store a reminder for all contacts of the customer, in this unit of work.
 
-    The transaction fails if the survey was answered, cancelled or erased, or if a contact has
-    changed since it was loaded.
+    The unit relies on the survey, which must not be answered, cancelled or erased, and on the
+    contacts.
     """
-    solicitations.confirm_survey(write, case.solicitation)
-    trackers.confirm_unused(write, tracker_id)
-    _record(write, case, [REMINDER_SCOPE])
+    solicitations.rely_on_survey(rows, case.solicitation)
+    rows.get(Key(TrackerRow, tracker_id), TrackerRow.used_at, TrackerRow.tapped_at)
+    _record(rows, case, [REMINDER_SCOPE])
 
 
-def _record(write: Rows, case: Case, scopes: Iterable[str]) -> None:
+def _record(rows: Rows, case: Case, scopes: Iterable[str]) -> None:
     facts = case.facts
     if facts.recipient:
         contacts.record_solicitation(
-            write,
+            rows,
             case.solicitation.account_id,
             facts.recipient.contacts,
             scopes,

@@ -18,7 +18,9 @@ from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.solicitation.case import surveys_of
 from chalicelib.services.solicitation.links import shortest_link
 from chalicelib.storage import solicitations, trackers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.solicitations import SolicitationRow
 
 
 def read_survey_tracker(
@@ -100,12 +102,16 @@ def cancel_survey(account_id: str, purchase_id: str) -> SurveyTracker:
         Unavailable: the database throttles, or contention persists.
     """
 
-    def attempt() -> None:
-        solicitation, _ = _load(account_id, purchase_id)
-        if solicitation.cancelled_at is None:
-            solicitations.cancel(solicitation, clock.now())
+    def use_case(rows: Rows) -> None:
+        key = Key(SolicitationRow, purchase_id)
+        rows.prefetch(key)
+        row = rows.get(key)
+        if row is None or row.account_id != account_id:
+            raise NotFound("purchase")
+        if row.cancelled_at is None:
+            solicitations.cancel(rows, row, clock.now())
 
-    retry_on_contention(attempt)
+    commit(use_case)
     return read_survey_tracker(account_id, purchase_id)
 
 

@@ -195,6 +195,13 @@ class Table(Model):
         row.attribute_values = {}
         return row
 
+    def was_written(self) -> Self:
+        """Store that the row is stored with its attributes, and return it."""
+        attributes = self.get_attributes()
+        values = {name: value for name, value in self.attribute_values.items() if value is not None}
+        self.item = {name: serialized(attributes[name], value) for name, value in values.items()}
+        return self
+
     def own_key(self) -> "Key[Self]":
         """Return the key of this row."""
         return Key(type(self), *(self.attribute_values[name] for name in self.key_names()))

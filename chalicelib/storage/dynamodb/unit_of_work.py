@@ -159,7 +159,7 @@ class _Tracked(Generic[Row]):
         """Return the write of the row; None if there is none."""
         model, changes = self.key.model, self._changes()
         if self.is_new:
-            put = put_of_new(model, {**self.key.values, **changes})
+            put = put_of_new(model, changes)
             return _Write(self.key, "Put", put | {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
         additions = {name: by for name, by in self.additions.items() if by}
         names: dict[str, str] = {}
@@ -317,10 +317,11 @@ class Rows:
         return key in self._given_up
 
     def create(self, key: Key[Row]) -> Row:
-        """Return an empty row to fill. The transaction fails if the row exists."""
-        tracked = self._at(key)
-        tracked.row, tracked.is_new = key.model.empty(), True
-        return tracked.row
+        """Return a row to fill, with its key only. The transaction fails if the row exists."""
+        tracked, row = self._at(key), key.model.empty()
+        row.attribute_values = {**key.values}
+        tracked.row, tracked.is_new, tracked.before = row, True, {}
+        return row
 
     def put_new(self, model: type[Table], values: Mapping[str, Any]) -> None:
         """Add a row. The transaction fails if it exists. Values that are None are omitted."""

@@ -34,7 +34,7 @@ from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAt
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Table, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, commit, transaction
+from chalicelib.storage.dynamodb.unit_of_work import VERSION, Contention, Rows, commit, transaction
 
 _INTERRUPTED: Final = "interrupted"
 
@@ -437,7 +437,7 @@ def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Itera
         try:
             with transaction() as write:
                 for row, actions, condition in updates:
-                    write.update(row, actions, condition)
+                    write.update(row, _versioned(row, actions), condition)
         except (Contention, VerboseClientError):
             # A record changed after it was read, or all records together are too large.
             pass
@@ -448,4 +448,10 @@ def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Itera
 
 
 def _update(row: WorkRow, actions: list[Action], condition: Condition) -> bool:
-    return try_write(lambda: row.update(actions, condition=condition))
+    return try_write(lambda: row.update(_versioned(row, actions), condition=condition))
+
+
+def _versioned(row: WorkRow, actions: list[Action]) -> list[Action]:
+    """Add the increment of the version, if the row has one."""
+    version = row.get_attributes().get(VERSION)
+    return [*actions, version.add(1)] if version else actions

@@ -176,14 +176,14 @@ def test_solicitation_that_kills_its_process_is_parked_and_others_are_sent(
     poison, *others = [
         shop.record(customer={"email": f"c{n}@example.test", "emailOptin": True}) for n in range(4)
     ]
-    real = solicitations.find_with_purchase
+    real = solicitations.fetch_with_purchase
 
-    def kill(pointer: Any) -> Any:
+    def kill(rows: Any, pointer: Any) -> Any:
         if pointer.solicitation_id == poison.id:
             raise Killed
-        return real(pointer)
+        return real(rows, pointer)
 
-    monkeypatch.setattr(solicitations, "find_with_purchase", kill)
+    monkeypatch.setattr(solicitations, "fetch_with_purchase", kill)
     monkeypatch.setattr(
         "chalicelib.services.solicitation.send_survey.send_invitation", lambda _: new_id()
     )

@@ -19,6 +19,8 @@ from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.purchases import read
 from chalicelib.services.solicitation import send_survey
 from chalicelib.storage import solicitations
+from chalicelib.storage.dynamodb.unit_of_work import Rows
+from chalicelib.storage.purchases import purchase_key
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.stage_values import stage_secret
 from tests.aws.faults import before_request
@@ -167,15 +169,15 @@ def test_survey_is_not_skipped_if_update_becomes_visible_row_by_row(
 
 def read_old_purchase_during(monkeypatch: pytest.MonkeyPatch, update: Callable[[], object]) -> None:
     """Let the next read of a solicitation return the purchase as it was before this update."""
-    real = solicitations.find_with_purchase
+    real = solicitations.fetch_with_purchase
 
-    def read(pointer: SolicitationPointer) -> Any:
-        monkeypatch.setattr(solicitations, "find_with_purchase", real)
-        _, old, customer = real(pointer)
+    def read(rows: Rows, pointer: SolicitationPointer) -> Any:
+        monkeypatch.setattr(solicitations, "fetch_with_purchase", real)
+        rows.prefetch(purchase_key(pointer.account_id, pointer.solicitation_id))
         update()
-        return real(pointer)[0], old, customer
+        return real(rows, pointer)
 
-    monkeypatch.setattr(solicitations, "find_with_purchase", read)
+    monkeypatch.setattr(solicitations, "fetch_with_purchase", read)
 
 
 def test_update_is_decided_again_if_claim_ends_during_it(own: Reporter) -> None:
@@ -185,7 +187,8 @@ def test_update_is_decided_again_if_claim_ends_during_it(own: Reporter) -> None:
     own.shop.solicit()
     row, leased_until = SolicitationRow.get(purchase["id"]), SolicitationRow.leased_until
     row.update([leased_until.set(int(clock.now().timestamp()) + 60)])
-    with before_request("TransactWriteItems", lambda: row.update([leased_until.remove()])):
+    released = [leased_until.remove(), SolicitationRow.revision.add(1)]
+    with before_request("TransactWriteItems", lambda: row.update(released)):
         own.post("purchase", **definition, sendAt=days[1])
     own.shop.advance(timedelta(days=1, seconds=10))
     assert own.outcome(purchase) == ("SENT", None)
