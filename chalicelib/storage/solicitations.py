@@ -47,7 +47,7 @@ from chalicelib.storage.dynamodb.table import (
     read_together,
 )
 from chalicelib.storage.dynamodb.unit_of_work import Rows
-from chalicelib.storage.dynamodb.work_records import ClaimRow, WorkRecords, settle
+from chalicelib.storage.dynamodb.work_records import ClaimLost, ClaimRow, WorkRecords, settle
 from chalicelib.storage.lists import read_index_page
 from chalicelib.storage.messages import SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from, purchase_key
@@ -225,13 +225,13 @@ def _with_survey(reminder: Solicitation, sent: Solicitation) -> Solicitation:
     )
 
 
-def rely_on_survey(rows: Rows, reminder: Solicitation) -> None:
-    """Rely on the survey of a reminder: it is sent, and not cancelled or erased.
+def rely_on_survey(rows: Rows, reminder: Solicitation) -> SolicitationRow | None:
+    """Rely on the survey of a reminder: it is sent, and not cancelled or erased. Return its row.
 
     The purchase must still belong to the customer who received the survey.
     """
     rows.value(purchase_key(reminder.account_id, reminder.purchase_id), PurchaseRow.customer_id)
-    rows.get(
+    return rows.get(
         Key(SolicitationRow, reminder.purchase_id),
         SolicitationRow.state,
         SolicitationRow.customer_id,
@@ -324,36 +324,41 @@ def release(claimed: SolicitationRow, reason: str, now: datetime) -> bool:
     return settle(claimed, released)
 
 
-def save_sent(claimed: SolicitationRow, sent: SentMessage, remind_at: datetime | None) -> bool:
+def save_sent(
+    claimed: SolicitationRow,
+    sent: SentMessage,
+    remind_at: datetime | None,
+    survey: SolicitationRow | None,
+) -> bool:
     """Store the outcome SENT, and a row that maps the message id to the solicitation.
 
     Return False if the claim has expired, or if the person was erased. One request.
 
     Args:
         remind_at: the time of the reminder; None without a reminder.
+        survey: the solicitation of the survey of a reminder; None if the message is the survey.
     """
 
     def ended(rows: Rows, row: SolicitationRow) -> None:
         end(rows, row, SolicitationState.SENT, None, sent.sent_at)
         messages.add(rows, sent)
-        if row.solicitation_id != sent.solicitation_id:
-            _save_reminded(rows, sent)
+        if survey:
+            _save_reminded(rows, survey, sent)
             return
         row.message_id, row.sent_at = sent.message_id, sent.sent_at
         if remind_at:
             _add_reminder(rows, row, remind_at)
 
-    return settle(claimed, ended)
+    return settle(claimed, ended, *([survey] if survey else []))
 
 
-def _save_reminded(rows: Rows, sent: SentMessage) -> None:
-    """Store when the customer was reminded. The transaction fails if the person was erased."""
-    values = {"reminded_at": sent.sent_at, "reminder_message_id": sent.message_id}
-    rows.update(
-        SolicitationRow(sent.solicitation_id),
-        [*SolicitationRow.changes(**values), SolicitationRow.revision.add(1)],
-        SolicitationRow.customer_id == sent.customer_id,
-    )
+def _save_reminded(rows: Rows, survey: SolicitationRow, sent: SentMessage) -> None:
+    """Store when the customer was reminded, unless the person was erased."""
+    rows.prefetch(survey.own_key())
+    row = rows.get(survey.own_key(), SolicitationRow.customer_id)
+    if row is None or row.customer_id != sent.customer_id:
+        raise ClaimLost
+    row.reminded_at, row.reminder_message_id = sent.sent_at, sent.message_id
 
 
 def _add_reminder(rows: Rows, sent: SolicitationRow, remind_at: datetime) -> None:

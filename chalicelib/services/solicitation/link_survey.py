@@ -7,6 +7,7 @@ from chalicelib.domain.errors import Conflict, InvalidInput, NotFound
 from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.decide import SkipReason, decide_link
 from chalicelib.domain.solicitation.partner_view import SurveyTracker
 from chalicelib.domain.solicitation.solicitation import (
@@ -50,16 +51,18 @@ def link_survey(account_id: str, purchase_id: str, labels: Mapping[str, str] = {
     """
     pointer = SolicitationPointer(account_id, purchase_id, None)
 
-    def use_case(rows: Rows) -> SurveyTracker:
+    def use_case(rows: Rows) -> tuple[Solicitation, Tracker | None, Purchase]:
         case = load_case(rows, pointer)
         if case is None:
             raise NotFound("purchase")
-        solicitation, purchase = case.solicitation, case.facts.purchase
-        if solicitation.channel is SendMode.LINK:
-            return load_view(solicitation, purchase)
-        return view_of(*_link(rows, case, labels), purchase)
+        if case.solicitation.channel is SendMode.LINK:
+            return case.solicitation, None, case.facts.purchase
+        return *_link(rows, case, labels), case.facts.purchase
 
-    return commit(use_case)
+    solicitation, tracker, purchase = commit(use_case)
+    if tracker is None:
+        return load_view(solicitation, purchase)
+    return view_of(solicitation, tracker, purchase)
 
 
 def _link(rows: Rows, case: Case, labels: Mapping[str, str]) -> tuple[Solicitation, Tracker]:

@@ -17,6 +17,7 @@ from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.purchases import purchase_key
+from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.trackers import TrackerRow
 
 
@@ -59,15 +60,16 @@ def record_survey(rows: Rows, case: Case, tracker: Tracker) -> None:
     _record(rows, case, scopes_of(tracker.store_id, brand_id, tracker.survey_id).values())
 
 
-def record_reminder(rows: Rows, case: Case, tracker_id: str) -> None:
-    """Store a reminder for all contacts of the customer, in this unit of work.
+def record_reminder(rows: Rows, case: Case, tracker_id: str) -> SolicitationRow | None:
+    """Store a reminder for all contacts of the customer. Return the row of its survey.
 
     The unit relies on the survey, which must not be answered, cancelled or erased, and on the
     contacts.
     """
-    solicitations.rely_on_survey(rows, case.solicitation)
+    survey = solicitations.rely_on_survey(rows, case.solicitation)
     rows.get(Key(TrackerRow, tracker_id), TrackerRow.used_at, TrackerRow.tapped_at)
     _record(rows, case, [REMINDER_SCOPE])
+    return survey
 
 
 def _record(rows: Rows, case: Case, scopes: Iterable[str]) -> None:

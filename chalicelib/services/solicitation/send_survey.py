@@ -112,10 +112,15 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A claimed solicitation, and the invitation to send."""
+    """A claimed solicitation, and the invitation to send.
+
+    Attributes:
+        survey: the solicitation of the survey of a reminder; None for a survey.
+    """
 
     row: SolicitationRow
     invitation: SurveyInvitation
+    survey: SolicitationRow | None = None
 
 
 def _decide(pointer: SolicitationPointer, rows: Rows) -> _Claim | SendingOutcome:
@@ -195,8 +200,9 @@ def _claim(rows: Rows, row: SolicitationRow, case: Case, decision: Send) -> _Cla
     reserves_text = bool(text_limit) and not facts.has_reserved_text
     text_day = rate_limits.day_of(facts.now) if reserves_text else row.text_day
     solicitations.claim(row, text_day, facts.now)
+    survey = None
     if case.solicitation.is_reminder:
-        record_reminder(rows, case, tracker.id)
+        survey = record_reminder(rows, case, tracker.id)
     else:
         solicitations.choose(rows, row, tracker)
         record_survey(rows, case, tracker)
@@ -207,7 +213,8 @@ def _claim(rows: Rows, row: SolicitationRow, case: Case, decision: Send) -> _Cla
         customer_consent.turn_optins_off(
             rows, account_id, recipient.customer.id, recipient.revoked_optins
         )
-    return _Claim(row, build_invitation(case, decision.survey, decision.channel, tracker.id))
+    invitation = build_invitation(case, decision.survey, decision.channel, tracker.id)
+    return _Claim(row, invitation, survey)
 
 
 def _send(claim: _Claim) -> SendingOutcome:
@@ -268,7 +275,9 @@ def _store_sent(claim: _Claim, message_id: str) -> SendingOutcome:
         sent_at=now,
     )
     delay = timedelta(seconds=invitation.survey.reminder_delay)
-    is_stored = solicitations.save_sent(claim.row, sent, now + delay if delay else None)
+    is_stored = solicitations.save_sent(
+        claim.row, sent, now + delay if delay else None, claim.survey
+    )
     return SendingOutcome.SENT if is_stored else SendingOutcome.CLAIM_LOST
 
 

@@ -13,8 +13,6 @@ from chalicelib.storage.dynamodb.table import Table, connection, put_of_new
 from chalicelib.storage.dynamodb.unit_of_work import (
     CONDITION_FAILED_ERROR,
     Contention,
-    Rows,
-    transaction,
 )
 
 Result = TypeVar("Result")
@@ -36,30 +34,6 @@ def create(model: type[Table], values: Mapping[str, Any]) -> bool:
             return False
         raise
     return True
-
-
-def settle(store: Callable[[Rows], object], is_settled: Callable[[], bool]) -> bool:
-    """Store the outcome of a claim in a transaction. Return False if the claim has expired.
-
-    A request without a response is repeated as long as the function has time.
-
-    Args:
-        store: adds the writes to the transaction. One of them requires the claim.
-        is_settled: returns whether the outcome is stored. Then an earlier request has succeeded,
-            although its response was lost.
-    """
-
-    def attempt() -> bool:
-        try:
-            with transaction() as write:
-                store(write)
-        except Contention as contention:
-            if not contention.condition_failed:
-                raise
-            return is_settled()
-        return True
-
-    return retry_on_contention(attempt, Unavailable)
 
 
 def try_write(write: Callable[[], object]) -> bool:

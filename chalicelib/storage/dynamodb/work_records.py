@@ -171,35 +171,42 @@ class ClaimRow(WorkRow):
 Claimed = TypeVar("Claimed", bound=ClaimRow)
 
 
-def settle(claimed: Claimed, end: Callable[[Rows, Claimed], object]) -> bool:
-    """Store the outcome of a claim, and end the claim. Return False if another worker has it.
+class ClaimLost(Exception):
+    """The outcome of a claim can no longer be stored."""
+
+
+def settle(claimed: Claimed, end: Callable[[Rows, Claimed], object], *known: Table) -> bool:
+    """Store the outcome of a claim, and end the claim. Return False if the claim is lost.
 
     One request. If DynamoDB throttles or does not respond, the request is repeated as long as the
     function has time.
 
     Args:
         claimed: the row as the claim returned it.
-        end: changes the row, and adds further writes.
+        end: changes the row, and adds further writes. It can raise `ClaimLost`.
+        known: further rows that the worker has read.
 
     Raises:
         Unavailable: the outcome could not be stored.
     """
-    key, claim_token = claimed.own_key(), claimed.claim_token
-    model = key.model
+    key, model = claimed.own_key(), type(claimed)
 
-    def use_case(rows: Rows) -> bool:
+    def use_case(rows: Rows) -> None:
         rows.prefetch(key)
         # Not the version: the record can change while it is claimed.
         row = rows.get(key, model.state, model.claim_token, model.leased_until)
-        if row is None or row.state != PENDING or row.leased_until is None:
-            return False
-        if row.claim_token != claim_token:
-            return False
+        if row is None or row.state != PENDING or row.claim_token != claimed.claim_token:
+            raise ClaimLost
+        if row.leased_until is None:
+            raise ClaimLost
         end(rows, row)
         row.leased_until = None
-        return True
 
-    return commit(use_case, claimed)
+    try:
+        commit(use_case, claimed, *known)
+    except ClaimLost:
+        return False
+    return True
 
 
 def pending_attributes(
