@@ -69,8 +69,9 @@ def has_optin(channel: Channel, contact_hashes: Iterable[str], at_most: int) -> 
 
     One request for each address. The index is eventually consistent.
     """
+    optin = OPTIN_OF[channel].attr_name
     return any(
-        getattr(row, OPTINS[channel]) and not (channel is Channel.EMAIL and row.email_bounced)
+        row.attribute_values.get(optin) and not (channel is Channel.EMAIL and row.email_bounced)
         for contact_hash in contact_hashes
         for row in find_values_with_contact(channel, contact_hash, None, at_most)
     )
