@@ -208,6 +208,20 @@ def test_button_stays_at_the_bottom_of_the_screen(
     assert found == []
 
 
+@pytest.mark.parametrize("size", [(320, 568), (375, 667), (667, 375)])
+def test_text_of_status_moves_no_control(
+    open_steps: Callable[..., Page], size: tuple[int, int]
+) -> None:
+    page = open_steps(steps())
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    tap(page, "3")
+    boxes = """[...document.querySelectorAll('label, button')]
+        .map(each => JSON.stringify(each.getBoundingClientRect()))"""
+    before = page.evaluate(boxes)
+    page.locator(".status").evaluate("status => { status.textContent = 'Your 9 is saved.'; }")
+    assert page.evaluate(boxes) == before
+
+
 def test_framed_steps_add_nothing_to_history(new_context: NewContext) -> None:
     context = new_context()
     route_page(context, steps())

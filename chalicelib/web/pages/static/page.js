@@ -122,12 +122,12 @@ class Form {
     for (const button of form.querySelectorAll(".clear")) {
       button.addEventListener("click", () => this.clear(button));
     }
-    // The style sheet depends on the same query. A browser without it shows all questions.
     if (form.matches("[data-saves]")) {
       const parts = {};
       for (const name of ["id", "tracker", "version", "labels", "idempotencyKey"]) parts[name] = this.part(name);
       this.taps = new Taps(form.action, parts, () => this.tapped(), (given) => this.onSaved(given), form.dataset.saves);
     }
+    // The style sheet depends on the same query. A browser without it shows all questions.
     if (form.matches(".stepping") && matchMedia("(scripting: enabled)").matches) this.steps = new Steps(this);
   }
 
