@@ -140,11 +140,11 @@ class Report:
         subject = f"{self.scope.account_name} – {words.title} · {self.periods[0]}"
         parts = [
             [f"{row.sign} {row.name} {row.change}", *row.texts]
-            + [f"{label} {answer}: {shares}" for label, answer, shares in rises.get(row, ())]
+            + [f"{label} {answer} {shares}" for label, answer, shares in rises.get(row, ())]
             for row in self.rows()
             if not row.verdict.is_open
         ] or [[words.nothing_clear]]
-        total = [f"{title}: {value}" for title, value, _ in self.tiles()]
+        total = [f"{title} {value}" for title, value, _ in self.tiles()]
         parts = [[subject], *parts, [self.others()], [words.in_total, *total], [words.attached]]
         return subject, "\n\n".join("\n".join(part) for part in parts if part != [""]) + "\n"
 
@@ -182,13 +182,17 @@ class Report:
     def others(self) -> str:
         """Return the numbers of changes that may be chance, and of groups with too few answers."""
         numbers = Counter(change.verdict for change in self.changes if change.verdict.is_open)
-        return " · ".join(f"{self.words.verdicts[each]}: {n}" for each, n in numbers.items())
+        return " · ".join(f"{self.words.verdicts[each]} ({n})" for each, n in numbers.items())
 
     def is_mixed(self) -> bool:
-        """Whether all clear changes are opposite to the change of the total (Simpson's paradox)."""
-        clear = {change.verdict for change, *_ in self.chapters}
-        total = self._total.difference
-        return bool(total) and clear == {Verdict.BETTER if total < 0 else Verdict.WORSE}
+        """Whether the total is clearly opposite to all clear changes, by the shares of the groups.
+
+        This is Simpson's paradox: with the present shares, the groups move the other way.
+        """
+        clear, total = {change.verdict for change, *_ in self.chapters}, self._total
+        moved = sum(each.answers[0] * each.difference for each in self.changes)
+        is_clear = {total.verdict, *clear} == {Verdict.WORSE, Verdict.BETTER}
+        return is_clear and len(clear) == 1 and moved * total.difference < 0
 
     @property
     def _total(self) -> Change:
