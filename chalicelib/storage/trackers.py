@@ -98,9 +98,10 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
 def delete(write: Rows, tracker: Tracker) -> None:
     """Delete a tracker in this transaction.
 
-    The transaction fails if the tracker does not exist, or was used after it was loaded.
+    The transaction fails if the tracker does not exist, or was used or tapped after it was loaded.
     """
-    unchanged = TrackerRow.tracker_id.exists() & TrackerRow.has(used_at=tracker.used_at)
+    loaded = {"used_at": tracker.used_at, "tapped_at": tracker.tapped_at}
+    unchanged = TrackerRow.tracker_id.exists() & TrackerRow.has(**loaded)
     write.delete(TrackerRow(tracker.id), condition=unchanged)
 
 

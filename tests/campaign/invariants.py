@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from admin.services.recount.recount import recount
+from chalicelib.domain.feedback.feedback import feedback_id_of
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import MAX_CLAIMS
 from chalicelib.services.customers.accept_batch import read_import
@@ -100,6 +101,16 @@ def _lost(simulation: Simulation, world: World) -> Iterator[str]:
             yield f"purchase {purchase_id} is lost"
         if (purchase_id,) not in solicitations:
             yield f"purchase {purchase_id} has no solicitation"
+    for tracker_id in world.record.tapped:
+        feedback_id = feedback_id_of(tracker_id)
+        if feedback_id not in world.record.deleted and (feedback_id,) not in feedback:
+            yield f"the tap of the tracker {tracker_id} is lost"
+    for (feedback_id,), row in feedback.items():
+        document = json.loads(text_of(row["document"]))
+        if document.get("isPartial") and feedback_id in world.record.submitted:
+            yield f"feedback {feedback_id} was sent, and is only what was tapped"
+        if document.get("isPartial") and {a["key"] for a in document["answers"]} != {"nps"}:
+            yield f"feedback {feedback_id} contains more than what was tapped"
     documents = [json.loads(text_of(row["document"])) for row in feedback.values()]
     trackers = Counter(document.get("trackerId") for document in documents)
     for tracker_id, number in trackers.items():

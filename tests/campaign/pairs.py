@@ -63,6 +63,14 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     # The first pass does not see the answer, so a later pass anonymizes it.
     ("erase wholly", "answer"): _LATER_PASS,
     ("erase wholly", "answer otherwise"): _LATER_PASS,
+    # The first pass does not see the tap, or has ended its time before it deletes the tracker.
+    ("erase wholly", "tap"): _LATER_PASS,
+    ("erase wholly", "tap again"): "exception",
+    ("erase wholly", "answer tapped"): "exception",
+    # The body of the webhook exists already, and names the tracker that the erasure deletes.
+    ("end taps", "erase wholly"): "executions.body",
+    # Readers of the feed skip the id of feedback that is not processed.
+    ("end taps", "republish"): "feedback-changes.ids",
     # The old address and the new one are suppressed. In order, it is one of them.
     ("erase wholly", "change address"): "contacts exception",
     # The erasure skips the reminder for another reason than the function.

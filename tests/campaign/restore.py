@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from admin.services.erasure.replay import replay_erasures
+from chalicelib.domain.feedback.feedback import feedback_id_of
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.storage.feedback_changes import EPOCH
 from infrastructure.restore import NOT_PURGED, NOT_RESTORED
@@ -75,8 +76,10 @@ def _forget(world: PartnerWorld, backup: Backup) -> None:
     }
     record.purchases = [each for each in record.purchases if each[1] in kept]
     feedback = tables.rows("feedback")
-    record.submitted = [each for each in record.submitted if (each,) in feedback]
+    sent = {feedback_id for (feedback_id,), row in feedback.items() if "saves" not in row}
+    record.submitted = [each for each in record.submitted if each in sent]
     record.deleted = {each for each in record.deleted if (each,) not in feedback}
+    record.tapped = {each for each in record.tapped if (feedback_id_of(each),) in feedback}
     words = frozenset(world.words_in("customers", "purchases"))
     record.erasures = [replace(each, stored=each.stored | words) for each in record.erasures]
     for reader in world.readers:

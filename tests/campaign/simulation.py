@@ -518,17 +518,16 @@ class Simulation:
     ) -> Mail:
         message_id = str(UUID(int=self.random.getrandbits(128), version=4))
         if operation == "Publish":
-            token = arguments["Message"].rpartition("/s/")[2][:22]
-            tracker = str(UUID(bytes=urlsafe_b64decode(token + "==")))
+            text = arguments["Message"]
             to, channel, link, headers = arguments["PhoneNumber"], "SMS", "", ()
         else:
             parsed = message_from_bytes(arguments["RawMessage"]["Data"])
             part: Any = next(part for part in parsed.walk() if not part.is_multipart())
             text = part.get_payload(decode=True).decode()
-            tracker = text.partition("tracker=")[2][:36]
             to, channel = arguments["Destinations"][0], "EMAIL"
             link = str(parsed["List-Unsubscribe"] or "").strip("<>")
             headers = tuple((name, str(value)) for name, value in parsed.items())
+        tracker = str(UUID(bytes=urlsafe_b64decode(text.partition("/s/")[2][:22] + "==")))
         mail = Mail(invocation, self.now, to, channel, tracker, message_id, is_known, link, headers)
         self.mails.append(mail)
         self.on_send(mail)

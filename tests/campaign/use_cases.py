@@ -32,7 +32,7 @@ from chalicelib.domain.customers.listing import ListingPointer
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.erasure.erasure import ErasurePointer
-from chalicelib.domain.feedback.feedback import FormKind
+from chalicelib.domain.feedback.feedback import FeedbackPointer, FormKind, feedback_id_of
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import purchase_id
@@ -51,6 +51,7 @@ from chalicelib.services.customers.change import change_customer
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.retention import anonymize_old_feedback
+from chalicelib.services.feedback.save_taps import save_taps
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
     submit_contact_form,
@@ -128,7 +129,8 @@ class Shop(World):
     """An account in which every use case has work.
 
     Attributes:
-        ann: has bought three times: the first survey is answered, the second sent, the third due.
+        ann: has bought four times: the first survey is answered, the second sent, one is tapped,
+            and the third is due.
         ben: is not a customer yet.
         cat: has a survey whose outcome is unknown.
         dan: is being erased.
@@ -152,6 +154,8 @@ class Shop(World):
         self._buy_and_answer()
         stage.now += _TIME_OF_SHOP_S
         self._buy_again()
+        stage.now += _TIME_OF_SHOP_S
+        self._send(tapped=self.ann)
         stage.now += _TIME_OF_SHOP_S
         self._leave_work()
         store_id = self.account.store_id
@@ -196,6 +200,7 @@ class Shop(World):
         self.stage.send("erasures", encode(erasure.pointer))
         # Until then, the counter is reserved.
         self.stage.now += 2 * ROUNDED_S - self.stage.now % ROUNDED_S + 1
+        self.tap("tapped", "8")
 
     def _send(self, **purchases: Person) -> None:
         """Record purchases and send their surveys."""
@@ -249,6 +254,21 @@ class Shop(World):
             "fields": self._answers(self.account, {"note": key, "nps": "9"}),
         }
         return submit_survey(parse(body, SurveySubmission), _metadata(key or purchase)).id
+
+    def tap(self, purchase: str, value: str) -> None:
+        """Tap a rating on the page of the survey about a purchase."""
+        body = {
+            "id": self.account.survey_id,
+            "tracker": self.trackers[purchase],
+            "step": "save",
+            "fields": self._answers(self.account, {"nps": value}),
+        }
+        save_taps(parse(body, SurveySubmission), _metadata(value))
+
+    def end_taps(self) -> None:
+        """Run the function that processes feedback for the saved tap, as the sweeper requests."""
+        pointer = FeedbackPointer(self.account_id, feedback_id_of(self.trackers["tapped"]))
+        self.stage.run("feedback", [self.stage.message(encode(pointer))])
 
     def remind(self) -> None:
         """Run the function that sends surveys for the reminder of the second one."""
@@ -361,6 +381,10 @@ USE_CASES: Final[dict[str, UseCase]] = {
     "remind": lambda shop: shop.remind(),
     "answer": lambda shop: shop.answer("second"),
     "answer otherwise": lambda shop: shop.answer("second", "otherwise"),
+    "tap": lambda shop: shop.tap("second", "8"),
+    "tap again": lambda shop: shop.tap("tapped", "3"),
+    "end taps": lambda shop: shop.end_taps(),
+    "answer tapped": lambda shop: shop.answer("tapped"),
     "submit": lambda shop: shop.submit("another", shop.ann),
     "process": lambda shop: shop.work("feedback"),
     "mark": lambda shop: mark_test(shop.feedback["first"], is_test=True),

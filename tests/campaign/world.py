@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -35,6 +36,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
+from chalicelib.services.feedback.save_taps import save_taps
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
     submit_contact_form,
@@ -169,6 +171,7 @@ class Record:
             after which the service knows it, by id of the purchase.
         ended: the number of the AWS request after which the survey about a purchase is cancelled,
             or replaced by a link, by id of the purchase.
+        tapped: the trackers whose taps the service saved, or had no reason to save.
         bounced: the e-mails that bounced, each with whether the notification contains headers.
         violations: the rules that the service broke so far.
     """
@@ -185,6 +188,7 @@ class Record:
     purchases: list[tuple[str, str]] = field(default_factory=list)
     submitted: list[str] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
+    tapped: set[str] = field(default_factory=set)
     posts: list[tuple[str, int | None]] = field(default_factory=list)
     bounced: list[tuple[Mail, bool]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -290,6 +294,7 @@ class World:
             (self.accept_batch, 6),
             (self.submit_form, 10),
             (self.answer_survey, 5),
+            (self.tap, 5),
             (self.cancel_survey, 2),
             (self.link_survey, 2),
             (self.unsubscribe, 2),
@@ -496,15 +501,17 @@ class World:
 
     def answer_survey(self, account: Account) -> None:
         """Answer a survey that a customer of the account has received, or whose link exists."""
+        if tracker_id := self._tracker(account):
+            # Sometimes two browsers submit different answers at the same time.
+            for _ in range(self.random.choice([1, 1, 2])):
+                self._answer(account, tracker_id)
+
+    def _tracker(self, account: Account) -> str | None:
+        """Return a tracker that a customer has received, or that is in a link."""
         mails = self.simulation.mails
         trackers = [m.tracker_id for m in mails if self.recipient(m).account is account]
         trackers += [tracker_id for owner, tracker_id in self.links if owner is account]
-        if not trackers:
-            return
-        tracker_id = self.random.choice(trackers[-_RECENT:])
-        # Sometimes two browsers submit different answers at the same time.
-        for _ in range(self.random.choice([1, 1, 2])):
-            self._answer(account, tracker_id)
+        return self.random.choice(trackers[-_RECENT:]) if trackers else None
 
     def _answer(self, account: Account, tracker_id: str) -> None:
         tables = self.simulation.tables
@@ -528,6 +535,28 @@ class World:
             self.record.submitted.append(stored.id)
 
         self._start("answer survey", submit, word, attempts=3)
+
+    def tap(self, account: Account) -> None:
+        """Tap a rating in a survey that a customer has received, or whose link exists."""
+        if tracker_id := self._tracker(account):
+            self._tap(account, tracker_id)
+
+    def _tap(self, account: Account, tracker_id: str) -> None:
+        """Tap ratings, sometimes in two browsers, and sometimes send the survey, too."""
+        for _ in range(self.random.choice([1, 1, 2])):
+            body = {
+                "id": account.survey_id,
+                "tracker": tracker_id,
+                "step": "save",
+                "fields": self._answers(account, {"nps": self.random.choice("89")}),
+            }
+            self._start("tap", partial(self._save, parse(body, SurveySubmission)), attempts=3)
+        if self.random.random() < 0.3:
+            self._answer(account, tracker_id)
+
+    def _save(self, taps: SurveySubmission, _: Invocation) -> None:
+        save_taps(taps, self._metadata())
+        self.record.tapped.add(taps.tracker or "")
 
     def cancel_survey(self, account: Account) -> None:
         """Cancel the survey about a purchase that the service knows or receives later."""
@@ -903,6 +932,8 @@ class World:
         self.record.violations += self._violations_of(mail)
         if mail.channel == "EMAIL" and self.random.random() < 0.2:
             self._bounce(mail)
+        elif self.random.random() < 0.5:
+            self._tap(self.recipient(mail).account, mail.tracker_id)
 
     def _violations_of(self, mail: Mail) -> Iterator[str]:
         """Compare a message with what its sender knew after its last request."""
@@ -930,7 +961,7 @@ class World:
         if tracker is None:
             yield f"{where}: no tracker"
             return
-        if "used_at" in tracker:
+        if "used_at" in tracker or "tapped_at" in tracker:
             yield f"{where}: the survey was answered"
         record_id, survey = tracker["purchase_id"]["S"], first.get(mail.tracker_id)
         solicitation = seen["solicitations"][(record_id,)]

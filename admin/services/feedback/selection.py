@@ -38,8 +38,9 @@ def require_selection(
 
 def list_feedback(account_id: str, customer_id: str) -> list[Feedback]:
     """Return the linked feedback, newest first. One AWS request, and one per 100."""
-    found = (stored.feedback for stored in feedback.of_person(account_id, customer_id, None))
-    return sorted(found, key=lambda record: record.created_at, reverse=True)
+    found = feedback.of_person(account_id, customer_id, None)
+    ended = (stored.feedback for stored in found if not stored.is_open)
+    return sorted(ended, key=lambda record: record.created_at, reverse=True)
 
 
 def find_answered(

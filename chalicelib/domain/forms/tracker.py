@@ -53,6 +53,6 @@ class Tracker:
 
     @property
     def answered_on(self) -> datetime | None:
-        """The day (UTC) of the submission as its midnight; None before the submission."""
-        at = self.used_at
+        """The day (UTC) of the submission or the saved tap as its midnight; None without them."""
+        at = self.used_at or (self.tapped_at if self.saves else None)
         return at and at.replace(hour=0, minute=0, second=0, microsecond=0)

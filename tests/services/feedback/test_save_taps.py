@@ -10,6 +10,7 @@ from admin.domain.feedback_filter import FeedbackFilter
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.find import find_feedback
 from admin.services.feedback.republish import republish_feedback
+from admin.services.feedback.selection import list_feedback
 from admin.services.recount.recount import recount
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import Conflict, InvalidInput, NotFound
@@ -126,6 +127,7 @@ def test_saved_taps_are_not_feedback_before_they_end(seeded: SeededAccount) -> N
     with pytest.raises(NotFound):
         mark_test(feedback_id, is_test=True)
     assert not delete_feedback(feedback_id, "anna")
+    assert list_feedback(seeded.account_id, seeded.customer_id) == []
     assert answers(tracker) == {"nps": ["9"]}
 
 
@@ -258,8 +260,9 @@ def test_save_of_unknown_tracker_or_disabled_survey_is_rejected(seeded: SeededAc
             tap(seeded, other, nps="9")
     tracker = seeded.tracker()
     seeded.survey(seeded.private_survey_id, enabled=False)
-    with pytest.raises(Conflict):
-        tap(seeded, tracker, nps="9")
+    for taps in ({"nps": "9"}, {"note": "Cold"}):
+        with pytest.raises(Conflict):
+            tap(seeded, tracker, **taps)
     assert saved(tracker) is None
 
 

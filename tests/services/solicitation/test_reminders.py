@@ -12,6 +12,8 @@ from admin.services.accounts.manage import read_stats
 from admin.services.accounts.settings import change_account_settings
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.feedback.submission import SurveySubmission
+from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
@@ -26,8 +28,10 @@ from chalicelib.domain.solicitation.solicitation import (
     reminder_id,
 )
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.feedback.save_taps import save_taps
+from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.solicitation import send_survey
-from chalicelib.services.solicitation.case import load_case
+from chalicelib.services.solicitation.case import load_case, surveys_of
 from chalicelib.services.solicitation.survey_trackers import cancel_survey, read_survey_tracker
 from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb.table import connection
@@ -73,6 +77,17 @@ def answer(purchase: Purchase, *_: Any) -> None:
     assert tracker_id
     with transaction() as write:
         trackers.consume(write, tracker_id, "feedback", clock.now())
+
+
+def tap(purchase: Purchase, shop: Shop, step: str = "save") -> None:
+    (survey,) = surveys_of(shop.account_id)
+    body = {
+        "id": shop.survey_id,
+        "tracker": stored(purchase).tracker_id,
+        "step": step,
+        "fields": [{"id": survey.fields[0].id, "values": ["9"]}] if step == "save" else [],
+    }
+    save_taps(parse(body, SurveySubmission), SubmissionMetadata())
 
 
 def cancel(purchase: Purchase, shop: Shop) -> None:
@@ -134,12 +149,15 @@ def test_reminder_takes_six_requests(shop: Shop) -> None:
 
 CANCELLATIONS: dict[str, Callable[[Purchase, Shop], object]] = {
     "ANSWERED": answer,
+    "tapped": tap,
+    "followed": partial(tap, step="follow"),
     "CANCELLED": cancel,
     "SUPPRESSED": partial(suppress, SuppressionReason.UNSUBSCRIBED),
     "BOUNCED": partial(suppress, SuppressionReason.BOUNCED),
     "NO_CUSTOMER": erase_customer,
     "moved": move,
 }
+REASONS = {"moved": "NO_CUSTOMER", "tapped": "ANSWERED", "followed": "ANSWERED"}
 
 
 @pytest.mark.parametrize("reason", CANCELLATIONS)
@@ -147,7 +165,7 @@ def test_reminder_is_cancelled(shop: Shop, reason: str) -> None:
     purchase = sent(shop)
     CANCELLATIONS[reason](purchase, shop)
     shop.advance(AFTER)
-    expected = "NO_CUSTOMER" if reason == "moved" else reason
+    expected = REASONS.get(reason, reason)
     assert outcome(purchase, shop) == ("SKIPPED", expected)
     assert len(shop.provider.sent) == 1
     assert read_stats(shop.account_id)["surveys_skipped"] == 0
