@@ -179,6 +179,7 @@ class Shop(World):
 
     def _leave_work(self) -> None:
         """Leave work of each kind in the queues."""
+        self.tap("tapped", "8")
         self.feedback["parked"] = self.submit("parked", self.cat)
         for _ in range(MAX_CLAIMS):
             feedback.WORK.record_failure(self.feedback["parked"], feedback.PART, "x", clock.now())
@@ -200,7 +201,6 @@ class Shop(World):
         self.stage.send("erasures", encode(erasure.pointer))
         # Until then, the counter is reserved.
         self.stage.now += 2 * ROUNDED_S - self.stage.now % ROUNDED_S + 1
-        self.tap("tapped", "8")
 
     def _send(self, **purchases: Person) -> None:
         """Record purchases and send their surveys."""
