@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from chalicelib.domain.feedback.answers import SubmittedAnswer
-from chalicelib.domain.forms.labels import MAX_LABELS
+from chalicelib.domain.forms.labels import MAX_LABELS, LabelValues
 from chalicelib.domain.forms.wording import FormVersion
 from chalicelib.domain.parsing import DuplicateProperty, json_object
 from chalicelib.domain.schema import Identifier, Input, Resource
@@ -68,7 +68,7 @@ def _parse_labels(part: Any) -> Any:
     return labels
 
 
-_Labels = Annotated[dict[str, str], Field(max_length=MAX_LABELS), BeforeValidator(_parse_labels)]
+_Labels = Annotated[LabelValues, BeforeValidator(_parse_labels)]
 _LABELS: Final[Any] = Field(
     default=None,
     description="The labels of the link that the respondent opened, by name, as JSON. The form"

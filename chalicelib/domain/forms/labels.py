@@ -6,7 +6,7 @@ the address of a person into a link.
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -19,6 +19,10 @@ LABEL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 MAX_LABELS: Final = 10
 MAX_LABEL: Final = 100
 """The maximum number of characters of a value."""
+LabelValues = Annotated[
+    dict[str, Annotated[str, Field(max_length=MAX_LABEL)]], Field(max_length=MAX_LABELS)
+]
+"""Labels in a request, by name."""
 MAX_DIGITS: Final = 6
 """The maximum number of digits of a label. Phone numbers and dates of birth have more."""
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from chalicelib.domain.forms.labels import MAX_LABELS
+from chalicelib.domain.forms.labels import LabelValues
 from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.list_cursor import CursorMeta, CursorRequest
@@ -119,9 +119,8 @@ class SurveyLinkRequest(Input):
     """The request for a link to the survey about a purchase."""
 
     purchase_id: Identifier = Field(description="Identifier of the purchase.")
-    labels: dict[str, str] = Field(
+    labels: LabelValues = Field(
         default={},
-        max_length=MAX_LABELS,
         description="Labels that the feedback of this link contains, by name. The survey declares"
         " them with their allowed values. If you repeat the request, the first labels count.",
     )

@@ -37,6 +37,8 @@ def labelled(fresh: SeededAccount) -> SeededAccount:
         ({"table": 12}, [("/labels/table", "wrong_type")]),
         ({f"l{n}": "1" for n in range(10)}, [(f"/labels/l{n}", "unknown_key") for n in range(10)]),
         ({f"l{n}": "1" for n in range(11)}, [("/labels", "too_many")]),
+        ({"table": "1" * 100}, [("/labels/table", "not_allowed")]),
+        ({"table": "1" * 101}, [("/labels/table", "too_long")]),
         (["table"], [("/labels", "wrong_type")]),
     ],
 )  # fmt: skip
