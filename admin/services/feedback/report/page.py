@@ -264,7 +264,8 @@ class Report:
         """Yield the sections with charts and tables."""
         if average_rating(self.now.total) is not None:
             yield self._ratings()
-        yield self._weeks()
+        if self.now.total[FEEDBACK]:
+            yield self._weeks()
         for title, now, before in (
             (self.words.stores, self.now.stores, self.before.stores),
             (self.words.forms, self.now.forms, self.before.forms),

@@ -313,8 +313,9 @@ def test_report_says_from_how_many_responses_details_are() -> None:
 
 def test_report_is_written_for_period_without_responses() -> None:
     text = page_text(html_of())
-    assert "Responses 0 Previous period: 0" in text
+    assert "Nothing changed clearly. In total Responses 0 Previous period: 0" in text
     assert "Comments" not in text
+    assert "Weeks" not in text
 
 
 # --- charts
