@@ -178,18 +178,16 @@ def _locate(write: dict[str, Any], place: str = "") -> None:
 
 def _place() -> str:
     """Return the public function of storage that called, or else the function of a service."""
-    frame, service = sys._getframe(1).f_back, ""
+    frame = sys._getframe(1).f_back
     while frame:
         path = frame.f_code.co_filename.removeprefix(f"{_ROOT}/")
         name = frame.f_code.co_qualname.partition(".<locals>")[0]
         is_private = name.rpartition(".")[2].startswith("_")
         builds = path == _WORK_RECORDS or not path.startswith(_SENDING)
-        if path.startswith(_STORAGE) and builds and not is_private:
+        if path.startswith(_SERVICES) or (path.startswith(_STORAGE) and builds and not is_private):
             return f"{path}:{name}"
-        if path.startswith(_SERVICES):
-            service = service or f"{path}:{name}"
         frame = frame.f_back
-    return service
+    return ""
 
 
 _recorder: Final = Recorder()
