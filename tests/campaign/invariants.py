@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from math import inf
+from typing import Final
 
 from admin.services.recount.recount import recount
 from chalicelib.domain.feedback.feedback import feedback_id_of
@@ -16,6 +17,11 @@ from tests.aws.tables import Item, Tables
 from tests.campaign.partners import PartnerWorld, wrong_copies
 from tests.campaign.simulation import Simulation
 from tests.campaign.world import NOT_PERSONAL, World, text_of
+
+_REMOVAL: Final = frozenset(
+    "account_id changed_at customer_id expires_at key part removed revision".split()
+)
+"""The attributes of a contact that tells partners that a customer was removed."""
 
 
 def due_times(tables: Tables) -> Iterator[float]:
@@ -176,11 +182,16 @@ def _unsuppressed(simulation: Simulation, world: World) -> Iterator[str]:
                 yield f"{address} is not suppressed"
 
 
+def _lists_removal(row: Item) -> bool:
+    """Return whether a row tells partners only that a customer was removed."""
+    return "removed" in row and row.keys() <= _REMOVAL
+
+
 def _not_erased(simulation: Simulation, world: World) -> Iterator[str]:
     texts = [
         (name, " ".join(map(text_of, row.values())))
         for name, row in simulation.tables.all_rows()
-        if name not in NOT_PERSONAL
+        if name not in NOT_PERSONAL and not _lists_removal(row)
     ]
     erasures = simulation.tables.rows("erasures")
     words = world.personal_words()

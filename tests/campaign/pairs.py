@@ -82,9 +82,10 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     ("remind", "erase wholly"): """erasures.messages solicitations.due_at solicitations.ended_at
         solicitations.leased_until solicitations.reminded_at solicitations.state
         solicitations.work_shard""",
-    # Earlier feedback creates the customer again, and the erasure deletes it again.
-    ("process", "erase wholly"): """counters.erasures counters.reserved_until erasures.customers
-        erasures.ended_at erasures.last_found_at erasures.ready_at""",
+    # Earlier feedback creates the customer again, and the erasure deletes it again. The contact of
+    # the deleted customer stays.
+    ("process", "erase wholly"): """contacts counters.erasures counters.reserved_until
+        erasures.customers erasures.ended_at erasures.last_found_at erasures.ready_at""",
     # New tags are saved before the customer, which is then missing.
     ("tag", "erase wholly"): "exception",
     # Readers of the feed skip the id of a record that was deleted before the entry.
