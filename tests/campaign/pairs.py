@@ -69,8 +69,9 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     ("erase wholly", "answer tapped"): "exception",
     # The body of the webhook exists already, and names the tracker that the erasure deletes.
     ("end taps", "erase wholly"): "executions.body",
-    # Readers of the feed skip the id of feedback that is not processed.
+    # Readers of the feed skip the id of feedback that is not processed, wherever it stands.
     ("end taps", "republish"): "feedback-changes.ids",
+    ("republish", "answer tapped"): "feedback-changes.ids",
     # The old address and the new one are suppressed. In order, it is one of them.
     ("erase wholly", "change address"): "contacts exception",
     # The erasure skips the reminder for another reason than the function.
