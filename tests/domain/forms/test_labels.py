@@ -27,6 +27,8 @@ COMBINATION = [("/labels/x", "invalid_combination")]
             ("/labels/x/values/0", "out_of_range"), ("/labels/x/values/1", "out_of_range"),
         ]),
         ({"values": ["a", " a"]}, [("/labels/x/values/1", "duplicate")]),
+        ({"values": [str(number) for number in range(1000)]}, []),
+        ({"values": [str(number) for number in range(1001)]}, [("/labels/x/values", "too_many")]),
     ],
 )  # fmt: skip
 def test_label_has_values_or_digits(rule: dict[str, Any], errors: list[tuple[str, str]]) -> None:

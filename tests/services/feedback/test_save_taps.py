@@ -458,3 +458,19 @@ def test_record_of_saved_taps_is_planned(seeded: SeededAccount) -> None:
     row = FeedbackRow.get(stored.feedback.id)
     end_at = int((stored.feedback.created_at + SAVED_FOR).timestamp())
     assert (row.due_at, row.ready_at, row.state) == (end_at, end_at, "PENDING")
+
+
+def test_saved_taps_have_the_labels_of_their_link(seeded: SeededAccount, time: Time) -> None:
+    seeded.survey(seeded.private_survey_id, labels={"table": {"maxDigits": 2}})
+    tracker = seeded.tracker()
+    answer = {"id": seeded.fields["nps"], "values": ["9"]}
+    body = {"id": seeded.private_survey_id, "tracker": tracker, "fields": [answer], "step": "save"}
+    body["sequence"] = "1"
+    for labels, code in (({"table": "123"}, "not_allowed"), ({"name": "Zoé"}, "unknown_key")):
+        with pytest.raises(InvalidInput) as caught:
+            save_taps(parse(body | {"labels": labels}, SurveySubmission), SubmissionMetadata())
+        assert [error.code for error in caught.value.errors] == [code]
+    save_taps(parse(body | {"labels": {"table": "12"}}, SurveySubmission), SubmissionMetadata())
+    end(seeded, time)
+    (record,) = listed(seeded)
+    assert (record.is_partial, record.labels) == (True, {"table": "12"})
