@@ -5,14 +5,8 @@ from collections.abc import Callable
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.storage import customer_changes
 from chalicelib.storage.customer_creation import Created, create
-from chalicelib.storage.customers import (
-    CustomerRow,
-    build_customer,
-    in_order,
-)
-from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.customers import build_customer, customer_key, in_order
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 
 def replace(
@@ -27,11 +21,13 @@ def replace(
             called with None.
     """
 
-    def attempt() -> Created:
-        earlier_row = read_together((CustomerRow, account_key(account_id, customer_id)))[0]
-        if earlier_row is None:
+    def use_case(rows: Rows) -> Created:
+        key = customer_key(account_id, customer_id)
+        rows.prefetch(key)
+        row = rows.get(key)
+        if row is None:
             return create(account_id, merge(None))
-        earlier = build_customer(earlier_row)
+        earlier = build_customer(row)
         replacing = merge(earlier)
         merged = replacing.model_copy(
             update={
@@ -43,9 +39,7 @@ def replace(
                 "data_sources": in_order({*earlier.data_sources, *replacing.data_sources}),
             }
         )
-        change = customer_changes.plan(account_id, earlier, merged)
-        with transaction() as write:
-            customer_changes.save(write, change)
-        return Created(merged, earlier_row.input_hash, bool(earlier_row.position))
+        customer_changes.change(rows, account_id, earlier, merged)
+        return Created(merged, row.input_hash, bool(row.position))
 
-    return retry_on_contention(attempt)
+    return commit(use_case)

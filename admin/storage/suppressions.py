@@ -6,9 +6,9 @@ from typing import Any
 
 from admin.domain.lifting import LIFTABLE_REASONS
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.storage import account_changes, contacts
-from chalicelib.storage.contacts import SUPPRESSED, ContactRow, remove_suppression
+from chalicelib.storage.contacts import SUPPRESSED, ContactRow
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.suppressions import change_first
 
@@ -51,6 +51,15 @@ def _lift(
     """
     is_liftable = SUPPRESSED[channel].is_in(*LIFTABLE_REASONS)
     is_liftable &= ContactRow.has(complained_at=None, erased_at=None)
-    # A worker that still applies a bounce must stop.
-    values = {"lifted_at": at, "lifted_by": operator, "email_bounced": None, **further}
-    remove_suppression(write, key, channel, at, is_liftable, **values)
+    values: dict[str, Any] = {
+        **dict.fromkeys((SUPPRESSED[channel].attr_name, "suppressed_at")),
+        "expires_at": contacts.expires_at(at),
+        "lifted_at": at,
+        "lifted_by": operator,
+        # From now on, customers can opt in again. A worker that still applies a bounce must stop.
+        OPTINS[channel]: None,
+        "email_bounced": None,
+        **further,
+    }
+    actions = [*ContactRow.changes(**values), ContactRow.revision.add(1)]
+    write.update(ContactRow(key), actions, is_liftable)

@@ -36,4 +36,5 @@ def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datet
     """
     row = CustomerRow(account_key(account_id, seen.id))
     actions = CustomerRow.changes(tag_ids=list(tag_ids) or None, updated_at=now)
+    actions.append(CustomerRow.revision.add(1))
     return try_write(lambda: row.update(actions, CustomerRow.updated_at == seen.updated_at))

@@ -120,6 +120,8 @@ WORK: Final[WorkRecords[ContactPointer]] = WorkRecords("suppression", ContactRow
 _CUSTOMER_VALUES: Final = (*OPTINS.values(), "email_bounced")
 
 
+_OPTIN_OF: Final = {Channel.EMAIL: ContactRow.email_optin, Channel.SMS: ContactRow.sms_optin}
+
 LISTED: Final = {Channel.EMAIL: "email_contact", Channel.SMS: "sms_contact"}
 """The attribute with the key of the contact about which something was learned, by channel."""
 
@@ -188,14 +190,20 @@ def suppress(
     _change(write, key, account_id=account_id, expires_at=None, **suppression, **further)
 
 
-def opt_out(write: Rows, account_id: str, key: str, channel: Channel, at: datetime) -> None:
-    """Suppress a channel of a contact at the request of a partner, in this transaction.
+def opt_out(rows: Rows, account_id: str, key: str, channel: Channel, at: datetime) -> bool:
+    """Suppress a channel of a contact at the request of a partner, in this unit of work.
 
-    The transaction fails if the channel is suppressed already; see `failed_conditions`.
+    Return False if an earlier attempt has found that the channel is suppressed already.
     """
-    name = SUPPRESSED[channel].attr_name
-    opted_out = {name: SuppressionReason.OPTED_OUT, "suppressed_at": at, "expires_at": None}
-    _change(write, key, ContactRow.has(**{name: None}), account_id=account_id, **opted_out)
+    contact, suppressed = Key(ContactRow, key), SUPPRESSED[channel]
+    if (row := rows.known(contact)) and row.attribute_values.get(suppressed.attr_name):
+        return False
+    rows.expect(contact, suppressed, None)
+    rows.set(contact, suppressed, SuppressionReason.OPTED_OUT)
+    rows.set(contact, ContactRow.suppressed_at, at)
+    rows.set(contact, ContactRow.expires_at, None)
+    rows.set(contact, ContactRow.account_id, account_id)
+    return True
 
 
 def failed_conditions(contention: Contention) -> set[str]:
@@ -207,32 +215,15 @@ def failed_conditions(contention: Contention) -> set[str]:
     }
 
 
-def lift_opt_out(write: Rows, key: str, channel: Channel, at: datetime) -> None:
-    """Remove a partner's opt-out of a contact in this transaction.
-
-    The transaction fails if the contact is not suppressed, or is suppressed for another reason.
-    """
-    is_opted_out = SUPPRESSED[channel] == SuppressionReason.OPTED_OUT
-    remove_suppression(write, key, channel, at, is_opted_out)
-
-
-def remove_suppression(
-    write: Rows,
-    key: str,
-    channel: Channel,
-    at: datetime,
-    condition: Condition,
-    **values: Any,
-) -> None:
-    """Remove the suppression of a contact, and set these attributes, in this transaction."""
-    lifted = {
-        SUPPRESSED[channel].attr_name: None,
-        "suppressed_at": None,
-        "expires_at": _expires_at(at),
-    }
+def lift(rows: Rows, key: str, channel: Channel, at: datetime) -> None:
+    """Remove the suppression of a contact that this unit of work has fetched, and rely on it."""
+    contact = Key(ContactRow, key)
+    rows.value(contact, SUPPRESSED[channel])
+    rows.set(contact, SUPPRESSED[channel], None)
+    rows.set(contact, ContactRow.suppressed_at, None)
+    rows.set(contact, ContactRow.expires_at, expires_at(at))
     # From now on, customers can opt in again.
-    lifted[OPTINS[channel]] = None
-    _change(write, key, condition, **lifted, **values)
+    rows.set(contact, _OPTIN_OF[channel], None)
 
 
 def further_customers(
@@ -388,7 +379,7 @@ def record_solicitation(
         rows.set(key, ContactRow.account_id, account_id)
         rows.set(key, ContactRow.solicited, _encode({**contact.solicited, **new}, solicited.at))
         if not contact.suppressed and (contact.removed or not contact.changed_at):
-            rows.set(key, ContactRow.expires_at, _expires_at(solicited.at))
+            rows.set(key, ContactRow.expires_at, expires_at(solicited.at))
 
 
 def _change(write: Rows, key: str, condition: Condition | None = None, **values: Any) -> None:
@@ -397,7 +388,8 @@ def _change(write: Rows, key: str, condition: Condition | None = None, **values:
     write.update(ContactRow(key), actions, condition)
 
 
-def _expires_at(at: datetime) -> int:
+def expires_at(at: datetime) -> int:
+    """Return the time at which a contact expires that nothing but surveys is known about."""
     return int((at + _RETENTION).timestamp())
 
 

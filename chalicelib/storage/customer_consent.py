@@ -90,4 +90,4 @@ def change_with_address(
         write.condition_check(Key(CustomerRow, key), has_address)
         return
     actions = CustomerRow.changes(updated_at=clock.now(), **values)
-    write.update(CustomerRow(key), actions, has_address)
+    write.update(CustomerRow(key), [*actions, CustomerRow.revision.add(1)], has_address)

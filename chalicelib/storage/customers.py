@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
-from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
@@ -85,6 +84,7 @@ class CustomerRow(Table):
     purchase_count = optional(IntegerAttribute)
     rating_sum = optional(IntegerAttribute)
     rating_count = optional(IntegerAttribute)
+    revision = optional(IntegerAttribute)
     data_sources = optional(UnicodeSetAttribute)
     tag_ids = optional(JsonAttribute)
     attributes = optional(JsonAttribute)
@@ -126,11 +126,11 @@ class PairHolder(NamedTuple):
     row_key: str | None
 
 
-def confirm_holder(rows: Rows, holder: PairHolder) -> None:
-    """Check in this transaction that the row of a pair still names the same customer."""
+def rely_on_holder(rows: Rows, holder: PairHolder) -> None:
+    """Rely on the customer in the row of a pair that another unit of work has read."""
     if holder.row_key:
-        is_same = CustomerPairRow.customer_id == holder.customer_id
-        rows.condition_check(Key(CustomerPairRow, holder.row_key), is_same)
+        key = Key(CustomerPairRow, holder.row_key)
+        rows.expect(key, CustomerPairRow.customer_id, holder.customer_id)
 
 
 def customer_key(account_id: str, customer_id: str) -> Key[CustomerRow]:
@@ -204,20 +204,24 @@ def find_by_phone_numbers(
     return _load_indexed(CustomerRow.by_phone, hashes, at_most)
 
 
-def find_other_with_pair(account_id: str, customer_id: str, pair: CustomerPair) -> Customer | None:
-    """Load the account's oldest other customer with this pair.
+def fetch_other_with_pair(
+    rows: Rows, account_id: str, customer_id: str, pair: CustomerPair
+) -> Customer | None:
+    """Fetch the account's oldest other customer with this pair, and rely on its addresses.
 
     Two requests. The index is eventually consistent.
     """
-    pair_key = account_key(account_id, pair.digest)
-    keys = [
-        row.key
-        for row in CustomerRow.by_pair.query(pair_key, limit=_PAIR_CANDIDATES)
-        if row.key != account_key(account_id, customer_id)
-    ]
-    rows = read_together(*((CustomerRow, key) for key in keys))
-    found = [build_customer(row) for row in rows if row and row.pair_key == pair_key]
-    return min(found, key=lambda customer: (customer.created_at, customer.id), default=None)
+    key_of_pair = account_key(account_id, pair.digest)
+    entries = CustomerRow.by_pair.query(key_of_pair, limit=_PAIR_CANDIDATES)
+    own_key = account_key(account_id, customer_id)
+    keys = [Key(CustomerRow, entry.key) for entry in entries if entry.key != own_key]
+    rows.prefetch(*keys)
+    candidates = (rows.peek(key, because="only the oldest one counts") for key in keys)
+    found = [row for row in candidates if row and row.pair_key == key_of_pair]
+    oldest = min(found, key=lambda row: (row.created_at, row.id), default=None)
+    if oldest:
+        rows.get(oldest.own_key(), CustomerRow.email, CustomerRow.phone_number)
+    return build_customer(oldest) if oldest else None
 
 
 def _load_indexed(
@@ -233,20 +237,15 @@ def _load_indexed(
     return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 
 
-def change(write: Rows, account_id: str, earlier: Customer, changed: Customer) -> None:
-    """Change the fields of a customer that differ, in this transaction.
-
-    The transaction fails if the customer has changed since it was loaded, or no longer exists.
-    """
+def change(rows: Rows, account_id: str, earlier: Customer, changed: Customer) -> None:
+    """Change the fields of a customer that differ. The unit of work has fetched the customer."""
+    key, attributes = customer_key(account_id, changed.id), CustomerRow.get_attributes()
+    rows.get(key)
     before, after = attributes_of(account_id, earlier), attributes_of(account_id, changed)
-    differing = {
-        name: after.get(name) for name in before | after if before.get(name) != after.get(name)
-    }
-    write.update(
-        CustomerRow(account_key(account_id, changed.id)),
-        CustomerRow.changes(**differing | {"updated_at": changed.updated_at}),
-        has_same_addresses(earlier) & (CustomerRow.updated_at == earlier.updated_at),
-    )
+    for name in before | after:
+        if before.get(name) != after.get(name):
+            rows.set(key, attributes[name], after.get(name))
+    rows.set(key, CustomerRow.updated_at, changed.updated_at)
 
 
 def count_purchases(
@@ -293,14 +292,6 @@ def count_feedback(
     if by > 0:
         rows.add(key, CustomerRow.data_sources, {source.value for source in sources})
     rows.set(key, CustomerRow.updated_at, now)
-
-
-def has_same_addresses(customer: Any) -> Condition:
-    """Return the condition that the customer exists and has the addresses of this customer."""
-    same: Condition = CustomerRow.key.exists() & CustomerRow.has(
-        email=customer.email, phone_number=customer.phone_number
-    )
-    return same
 
 
 def fill(

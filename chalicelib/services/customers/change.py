@@ -1,19 +1,22 @@
 """Change a customer: ``PATCH /partners/customer``."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.patch import CustomerPatch, apply_patch
 from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
-from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.log import logger
 from chalicelib.services.customers.read import with_tags
 from chalicelib.services.solicitation.contact_keys import address_hash
-from chalicelib.storage import contacts, customer_changes, customers, suppressions
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage import contacts, customer_changes, suppressions
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.customers import build_customer, customer_key
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 
 def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> Customer:
@@ -34,10 +37,7 @@ def change_customer(account_id: str, customer_id: str, patch: CustomerPatch) -> 
         RecordTooLarge: the changed customer exceeds its size limit.
         Unavailable: the database throttles, or contention persists, before the change is saved.
     """
-    suppressed: set[str] = set()
-    customer, revoked = retry_on_contention(
-        lambda: _attempt(account_id, customer_id, patch, suppressed)
-    )
+    customer, revoked = commit(partial(_change, account_id, customer_id, patch))
     for channel, contact_hash in revoked:
         try:
             suppressions.turn_other_optins_off(
@@ -56,59 +56,46 @@ class _Consent:
 
     Attributes:
         revoked: the contact hashes to suppress, each with its channel.
-        lifted: the contacts whose opt-out by a partner is lifted, each with its channel.
+        lifted: the keys of the contacts whose opt-out by a partner is lifted, by channel.
         refused: the channels whose opt-in is off, because the address is suppressed.
     """
 
     revoked: list[tuple[Channel, str]]
-    lifted: list[tuple[Channel, Contact]]
+    lifted: dict[Channel, str]
     refused: set[Channel]
 
 
-def _attempt(
-    account_id: str, customer_id: str, patch: CustomerPatch, suppressed: set[str]
+def _change(
+    account_id: str, customer_id: str, patch: CustomerPatch, rows: Rows
 ) -> tuple[Customer, list[tuple[Channel, str]]]:
-    """Change a customer. Return it, and the contact hashes that are suppressed, by channel.
-
-    Args:
-        suppressed: the keys of contacts that an earlier attempt found suppressed. This attempt adds
-            to them.
-    """
-    earlier, now = customers.find(account_id, customer_id), clock.now()
-    if earlier is None:
+    """Change a customer. Return it, and the contact hashes that are suppressed, by channel."""
+    key, now = customer_key(account_id, customer_id), clock.now()
+    rows.prefetch(key)
+    row = rows.get(key)
+    if row is None:
         raise NotFound("customer")
-    patched = apply_patch(earlier, patch, now)
-    consent = _consent(account_id, earlier, patched, patch)
+    earlier = build_customer(row)
+    consent = _consent(rows, account_id, earlier, apply_patch(earlier, patch, now), patch)
     off = optins_off(consent.refused)
     allowed = patch.model_copy(update=off) if off else patch
     # Tags are part of the size of a customer.
     tagged = with_tags(account_id, [earlier])[0]
     changed = apply_patch(tagged, allowed, now).model_copy(update={"tags": earlier.tags})
-
-    keys = {contacts.contact_key(each): (channel, each) for channel, each in consent.revoked}
-    wishes = {key: channel for key, (channel, _) in keys.items() if key not in suppressed}
-    if changed != earlier or consent.lifted or wishes:
-        change = customer_changes.plan(account_id, earlier, changed)
-        try:
-            with transaction() as write:
-                customer_changes.save(write, change)
-                for key, channel in wishes.items():
-                    contacts.opt_out(write, account_id, key, channel, now)
-                for channel, contact in consent.lifted:
-                    contacts.lift_opt_out(write, contact.key, channel, now)
-        except Contention as contention:
-            suppressed |= contacts.failed_conditions(contention) & wishes.keys()
-            raise
     revoked = [
         (channel, contact_hash)
-        for key, (channel, contact_hash) in keys.items()
-        if key in wishes or getattr(earlier, OPTINS[channel])
+        for channel, contact_hash in consent.revoked
+        if contacts.opt_out(rows, account_id, contacts.contact_key(contact_hash), channel, now)
+        or getattr(earlier, OPTINS[channel])
     ]
+    for channel, contact_key in consent.lifted.items():
+        contacts.lift(rows, contact_key, channel, now)
+    if changed != earlier or consent.lifted or revoked:
+        customer_changes.change(rows, account_id, earlier, changed)
     return changed, revoked
 
 
 def _consent(
-    account_id: str, earlier: Customer, changed: Customer, patch: CustomerPatch
+    rows: Rows, account_id: str, earlier: Customer, changed: Customer, patch: CustomerPatch
 ) -> _Consent:
     revoked: dict[tuple[Channel, str], None] = {}
     wanted: dict[str, Channel] = {}
@@ -122,15 +109,16 @@ def _consent(
             for each in (_address(earlier, channel), address):
                 if contact_hash := address_hash(account_id, channel, each):
                     revoked[channel, contact_hash] = None
-    lifted, refused = [], set()
-    for key, contact in (contacts.find_many(wanted) if wanted else {}).items():
-        channel = wanted[key]
-        reason = contact.suppressed.get(channel)
+    rows.prefetch(*(Key(ContactRow, key) for key in wanted))
+    lifted: dict[Channel, str] = {}
+    refused: set[Channel] = set()
+    for key, channel in wanted.items():
+        row = rows.peek(Key(ContactRow, key), because="nothing is sent to a suppressed address")
+        reason = contacts.build_contact(key, row).suppressed.get(channel)
         if reason is SuppressionReason.OPTED_OUT and OPTINS[channel] in patch.model_fields_set:
-            lifted.append((channel, contact))
+            lifted[channel] = key
         elif reason:
             refused.add(channel)
-    lifted = [(channel, contact) for channel, contact in lifted if channel not in refused]
     return _Consent(list(revoked), lifted, refused)
 
 

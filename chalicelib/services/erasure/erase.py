@@ -46,7 +46,7 @@ from chalicelib.storage import (
     trackers,
 )
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit, transaction
 
 RECORDS_PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""
@@ -194,9 +194,11 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
         partial(_erase_purchases, created_again=created_again),
     ]
     if not created_again:
-        steps += [_erase_solicitations, _delete_trackers, _delete_customer]
+        steps += [_erase_solicitations, _delete_trackers]
     for step in steps:
         retry_on_contention(partial(step, erasure, customer_id))
+    if not created_again:
+        commit(partial(_delete_customer, erasure, customer_id))
 
 
 def _erase_import_rows(erasure: Erasure) -> None:
@@ -264,24 +266,21 @@ def _is_of(created_again: Customer | None, stored: StoredFeedback) -> bool:
     )
 
 
-def _delete_customer(erasure: Erasure, customer_id: str) -> None:
+def _delete_customer(erasure: Erasure, customer_id: str, rows: Rows) -> None:
     """Delete the customer. Suppress addresses that the customer got after the request."""
     account_id = erasure.account_id
-    deletion = customer_deletion.plan(account_id, customer_id, clock.now())
-    if deletion is None:
+    deleted = customer_deletion.delete(rows, account_id, customer_id, clock.now())
+    if deleted is None:
         return
-    customer = deletion.customer
+    customer, holder = deleted
     known = {*erasure.contacts.values(), erasure.pair_contact}
     keys = current_keys(account_id, customer.email, customer.phone_number).items()
     new = {channel: key for channel, key in keys if key not in known}
     pair = pair_key(account_id, pair_of(customer.email, customer.phone_number))
     new_pair = pair if pair not in known else None
-    with transaction() as write:
-        customer_deletion.delete(write, deletion)
-        contacts.record_erasure(write, account_id, new, new_pair, erasure.erased_at)
-        contacts.record_removal(write, account_id, customer_id, clock.now())
-        holder = deletion.release.holder_afterwards
-        erasures.count_customer(write, erasure, customer_id, holder, new)
+    contacts.record_erasure(rows, account_id, new, new_pair, erasure.erased_at)
+    contacts.record_removal(rows, account_id, customer_id, clock.now())
+    erasures.count_customer(rows, erasure, customer_id, holder, new)
 
 
 def _erase_purchases(erasure: Erasure, customer_id: str, *, created_again: Customer | None) -> None:

@@ -334,7 +334,7 @@ def _count(
         found = {holders[each.id] for each in identified if each.id in holders}
         for holder in found:
             if holder.customer_id in by_customer:
-                customers.confirm_holder(write, holder)
+                customers.rely_on_holder(write, holder)
         for stored in counted:
             customer = stored.feedback.customer_id
             known = customer if customer in by_customer else None

@@ -128,6 +128,7 @@ class _Tracked(Generic[Row]):
         row: the row as the use case changes it, and ``before`` its attributes as they were read.
         exists: whether the transaction requires that the row exists or does not exist.
         relied_on: the attributes whose values must be unchanged.
+        expected: the values that attributes must have, in the form of DynamoDB.
         values: the attributes to set, and ``additions`` those to add to.
     """
 
@@ -138,6 +139,7 @@ class _Tracked(Generic[Row]):
     before: Mapping[str, Any] = field(default_factory=dict)
     exists: bool | None = None
     relied_on: dict[str, None] = field(default_factory=dict)
+    expected: dict[str, Item | None] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     additions: dict[str, Any] = field(default_factory=dict)
     is_new: bool = False
@@ -154,6 +156,9 @@ class _Tracked(Generic[Row]):
 
     def rely_on_existence(self) -> None:
         self.exists = self.known is not None
+
+    def is_checked(self) -> bool:
+        return self.exists is not None or bool(self.relied_on or self.expected)
 
     def write(self) -> _Write | None:
         """Return the write of the row; None if there is none."""
@@ -193,14 +198,15 @@ class _Tracked(Generic[Row]):
 
     def _condition(self, names: dict[str, str], values: dict[str, Item]) -> str:
         conditions, implied = [], False
-        for name in self.relied_on:
+        required = {name: (self.known or {}).get(name) for name in self.relied_on} | self.expected
+        for name, value in required.items():
             names[f"#{name}"] = name
-            if self.known and name in self.known:
-                values[f":was_{name}"] = self.known[name]
+            if value is None:
+                conditions.append(f"attribute_not_exists(#{name})")
+            else:
+                values[f":was_{name}"] = value
                 conditions.append(f"#{name} = :was_{name}")
                 implied = True
-            else:
-                conditions.append(f"attribute_not_exists(#{name})")
         if self.exists is not None and not implied:
             name = self.key.hash_name
             names[f"#{name}"] = name
@@ -298,6 +304,15 @@ class Rows:
         tracked = self._read(key)
         tracked.rely_on_existence()
         return tracked.known is not None
+
+    def expect(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
+        """Rely on a value of an attribute of a row that was not fetched, such as an index entry."""
+        item = None if value is None else serialized(attribute, value)
+        self._at(key).expected[attribute.attr_name] = item
+
+    def known(self, key: Key[Row]) -> Row | None:
+        """Return a row that was fetched, or returned with a failure, without relying on it."""
+        return self._at(key).loaded()
 
     def require(self, key: Key[Any]) -> None:
         """Rely on the existence of a row without reading it."""
@@ -451,7 +466,7 @@ class Rows:
             rows._keep(self, lambda _: True)
             return rows, False
         if {each.reason for each in contention.failures} == {CONDITION_FAILED}:
-            rows._keep(self, lambda tracked: tracked.exists is not None or bool(tracked.relied_on))
+            rows._keep(self, _Tracked.is_checked)
             for each in contention.failures:
                 rows._at(each.key).learn(each.row)
         return rows, True

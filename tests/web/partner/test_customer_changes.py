@@ -98,7 +98,7 @@ def test_patch_without_effect_writes_nothing(known: Partner) -> None:
     with counted_calls() as calls:
         # The customer has no phone number, so this opt-in suppresses nothing.
         response = patch(known, customer["id"], firstName="Zoé", company=None, smsOptin=False)
-    assert dict(calls) == {"dynamodb.GetItem": 1}
+    assert dict(calls) == {"dynamodb.BatchGetItem": 1}
     assert response.json == customer
 
 
@@ -170,15 +170,15 @@ def test_concurrent_change_is_kept(known: Partner, monkeypatch: pytest.MonkeyPat
 
 def before_saving(monkeypatch: pytest.MonkeyPatch, interleaved: Callable[[], object]) -> None:
     """Run other work once, between the read and the transaction of the next change."""
-    save = customer_changes.save
+    change = customer_changes.change
     waiting = [interleaved]
 
     def save_later(*arguments: Any) -> None:
         if waiting:
             waiting.pop()()
-        save(*arguments)
+        change(*arguments)
 
-    monkeypatch.setattr(customer_changes, "save", save_later)
+    monkeypatch.setattr(customer_changes, "change", save_later)
 
 
 def test_change_of_email_clears_bounce_and_survives_case(partner: Partner) -> None:
@@ -267,7 +267,7 @@ def test_requests_of_changed_optins(partner: Partner) -> None:
     with counted_calls() as calls:
         assert patch(partner, both, emailOptin=False, smsOptin=False).status == 200
     assert dict(calls) == {
-        "dynamodb.GetItem": 1,
+        "dynamodb.BatchGetItem": 1,
         "dynamodb.TransactWriteItems": 1,
         "dynamodb.Query": 2,
     }
