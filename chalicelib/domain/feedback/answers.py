@@ -105,8 +105,12 @@ class Questionnaire:
     def of_taps(self) -> Self:
         """The questionnaire that validates tapped answers: options only, and none is required."""
         relaxed = {"required": False, "allow_min_replies": False, "allow_custom_value": False}
-        options = (field for field in self.fields.values() if field.has_options)
-        return replace(self, fields={f.id: f.model_copy(update=relaxed) for f in options})
+        without_text = relaxed | {"type": FieldType.SINGLE_SELECT, "values": []}
+        fields = {
+            field.id: field.model_copy(update=relaxed if field.has_options else without_text)
+            for field in self.fields.values()
+        }
+        return replace(self, fields=fields)
 
     def validate(
         self, submitted: Sequence[SubmittedAnswer], other_errors: Sequence[InputError] = ()

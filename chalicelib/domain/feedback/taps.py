@@ -4,15 +4,11 @@ A saved tap is a feedback record that its respondent can still change, or replac
 survey. It becomes partial feedback some hours after the first save.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.feedback.answers import SubmittedAnswer
-from chalicelib.domain.forms.fields import SavedField
 from chalicelib.domain.forms.tracker import Save
-from chalicelib.domain.input_errors import InputError
 
 SAVED_FOR: Final = timedelta(hours=4)
 """The time after the first save at which saved taps become feedback."""
@@ -37,19 +33,3 @@ def is_scanned(saves: Sequence[Save]) -> bool:
     """Return whether a scanner has sent the saves."""
     last = {save.view: save.rating for save in saves}
     return len({rating for rating in last.values() if rating is not None}) >= SCANNED_VIEWS
-
-
-def require_choices(submitted: Sequence[SubmittedAnswer], fields: Mapping[str, SavedField]) -> None:
-    """Check that all answers are ratings and choices, because nothing else may be saved.
-
-    Raises:
-        InvalidInput: a field of another type is answered.
-    """
-    detail = "Only answers to fields with options can be saved."
-    errors = [
-        InputError.at(("fields", position), "not_allowed", detail)
-        for position, answer in enumerate(submitted)
-        if answer.id in fields and not fields[answer.id].has_options and any(answer.values)
-    ]
-    if errors:
-        raise InvalidInput(errors)

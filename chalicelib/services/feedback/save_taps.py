@@ -14,9 +14,8 @@ from chalicelib.domain.feedback.taps import (
     SAVED_FOR,
     is_accepted,
     is_scanned,
-    require_choices,
 )
-from chalicelib.domain.forms.access import require_open, require_public
+from chalicelib.domain.forms.access import require_public
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.forms.tracker import Save, Tracker
@@ -78,8 +77,6 @@ def _save(
     earlier, tracker, read_at = feedback.find_with_tracker(feedback_id, tracker_id)
     if tracker is None or tracker.survey_id != survey.saved.id:
         raise NotFound("tracker")
-    require_open(survey.saved)
-    require_choices(submission.fields, survey.questionnaire.fields)
     context = SurveyContext.of_tracker(survey.directory, tracker)
     taps = survey.questionnaire.of_taps
     origin = Origin(feedback_id, None)

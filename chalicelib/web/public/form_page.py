@@ -68,14 +68,12 @@ class FormState:
         errors: the error code of each invalid answer, by field id.
         message: an error that belongs to no field; ``""`` if there is none.
         idempotency_key: the key of the submission. A form that is displayed again keeps the key.
-        is_saved: whether answers are saved that the respondent has tapped and not sent.
     """
 
     answers: Answers = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
     idempotency_key: str = ""
-    is_saved: bool = False
 
 
 class _BlankPage(NamedTuple):
@@ -119,28 +117,28 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     first = field_answered_by(config, questionnaire.fields.values()) if config else None
     if first and score:
         given.setdefault(first.key, [score])
-    answers, is_saved = _with_saved(form, prefilled(questionnaire, given))
+    answers = _with_saved(form, prefilled(questionnaire, given))
     if config and not wanted.is_offered:
         score = score or next(iter(answers.get(first.id, ())), None) if first else score
         before = _page_before_form(request, wanted, form, config, first, score)
         if before:
             return before
     if answers or wanted.ids.tracker_id:
-        return show_form(wanted, form, FormState(answers, is_saved=is_saved))
+        return show_form(wanted, form, FormState(answers))
     _, around_key, headers = _blank_page(wanted, form)
     return Response(new_id().join(around_key), dict(headers))
 
 
-def _with_saved(form: DisplayedForm[Any], linked: Answers) -> tuple[Answers, bool]:
-    """Return the answers of the link together with the saved ones, and whether any are saved.
+def _with_saved(form: DisplayedForm[Any], linked: Answers) -> Answers:
+    """Return the answers of the link together with the saved ones.
 
     An answer of the link takes precedence, unless it was saved before: then it is older.
     """
     tracker, questionnaire = form.context.tracker, form.cached.questionnaire
     saved = prefilled(questionnaire, find_saved_answers(tracker)) if tracker else {}
-    earlier = {save.rating for save in tracker.saves} if tracker else set()
-    is_older = bool(saved) and questionnaire.rating_of(linked) in earlier
-    return saved if is_older else {**saved, **linked}, bool(saved)
+    if saved and tracker and questionnaire.rating_of(linked) in {s.rating for s in tracker.saves}:
+        return saved
+    return {**saved, **linked}
 
 
 def show_form(
@@ -186,7 +184,6 @@ def show_form(
         untranslated=form.untranslated,
         steps=steps,
         saves_at=_first_tapped(noted, questionnaire) if saves_taps else None,
-        saved=_saved_text(fields, words) if state.is_saved else "",
         sections=sections,
         controls={shown.control for shown in fields},
         action=_action(wanted, view),
@@ -214,18 +211,6 @@ def _first_tapped(fields: Sequence[DisplayedField], questionnaire: Questionnaire
     visible = [shown.id for shown in fields if shown.is_visible]
     tapped = (each for each in visible if questionnaire.fields[each].has_options)
     return next(tapped, next(iter(visible), None))
-
-
-def _saved_text(fields: Sequence[DisplayedField], words: PageWords) -> str:
-    """Return the text that the first scale, or another answer, is saved."""
-    values = [
-        option.value
-        for shown in fields
-        if shown.control == Control.SCALE and shown.is_visible
-        for option in shown.options
-        if option.is_checked
-    ]
-    return words.saved_rating % {"rating": values[0]} if values else words.saved
 
 
 def show_thanks(

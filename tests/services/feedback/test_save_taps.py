@@ -218,8 +218,8 @@ def test_save_takes_two_requests(seeded: SeededAccount) -> None:
 @pytest.mark.parametrize(
     ("taps", "pointer", "code"),
     [
-        ({"note": "Cold"}, "/fields/0", "not_allowed"),
-        ({"mail": "zoe@example.test"}, "/fields/0", "not_allowed"),
+        ({"note": "Cold"}, "/fields/0/values/0", "not_allowed"),
+        ({"mail": "zoe@example.test"}, "/fields/0/values/0", "not_allowed"),
         ({"nps": "11"}, "/fields/0/values/0", "not_allowed"),
         ({"what": "Bar"}, "/fields/0/values/0", "not_allowed"),
     ],

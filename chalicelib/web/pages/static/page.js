@@ -125,7 +125,7 @@ class Form {
     if (form.matches("[data-saves]")) {
       const parts = {};
       for (const name of ["id", "tracker", "version", "labels", "idempotencyKey"]) parts[name] = this.part(name);
-      this.taps = new Taps(form.action, parts, () => this.tapped(), (given) => this.onSaved(given), form.dataset.saves);
+      this.taps = new Taps(form.action, parts, () => this.tapped(), (given) => this.onSaved(given));
     }
     // The style sheet depends on the same query. A browser without it shows all questions.
     if (form.matches(".stepping") && matchMedia("(scripting: enabled)").matches) this.steps = new Steps(this);
@@ -496,8 +496,8 @@ function postTap(action, parts, answers) {
 
 /** Saves what `answers` returns: after the first touch, and when it has changed. */
 class Taps {
-  constructor(action, parts, answers, onSaved, isSaved) {
-    Object.assign(this, { action, parts, answers, onSaved, saved: isSaved ? "" : "[]" });
+  constructor(action, parts, answers, onSaved) {
+    Object.assign(this, { action, parts, answers, onSaved, saved: "[]" });
     const onTouch = ({ isTrusted }) => {
       if (!isTrusted || this.isTouched) return;
       this.isTouched = true;
