@@ -225,6 +225,12 @@ def test_tables_that_repeat_a_chart_are_folded() -> None:
     assert html.count("<table>") == 3
 
 
+@pytest.mark.parametrize(("stores", "folded"), [(12, 2), (13, 3)])
+def test_long_tables_are_folded(stores: int, folded: int) -> None:
+    html = html_of(*(rated(9, store_id=f"{number}") for number in range(stores)))
+    assert len(re.findall("<details><summary>[^<]*</summary><div class=.scroll", html)) == folded
+
+
 def test_report_loads_nothing_and_runs_no_script() -> None:
     html = sample_report()
     page = Page(html)
