@@ -16,7 +16,7 @@ from admin.services.accounts.manage import issue_key
 from admin.services.accounts.settings import change_account_settings
 from admin.services.close_account import disable
 from admin.services.customers.save import change_tags, save_customer
-from admin.services.definitions.kinds import STORE, save
+from admin.services.definitions.kinds import CONTACT_FORM, STORE, WORKFLOW, save
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.forms.manage import set_form_enabled
@@ -25,6 +25,7 @@ from admin.services.solicitation.manage import load_unknown, resend
 from admin.services.solicitation.suppressions import lift_suppression
 from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.work import parked
+from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.contact_hash import email_hash
@@ -77,6 +78,9 @@ from tests.aws.tables import Tables
 from tests.campaign.campaign import queues
 from tests.campaign.simulation import NO_FAULTS, START, Message, Simulation, installed
 from tests.campaign.world import Person, World
+from tests.domain.forms.factories import contact_form
+from tests.domain.forms.factories import field as form_field
+from tests.domain.workflows.factories import workflow_definition
 from tests.services.purchases import record_purchase
 from tests.web.definitions import store_definition
 
@@ -163,6 +167,9 @@ class Shop(World):
         self.executions = [key for key, _ in stage.tables.rows("executions")]
         places = stage.tables.rows("places")
         self.brand_id = next(i for (a, i) in places if a == self.account_id and i != store_id)
+        workflows = stage.tables.rows("workflows")
+        (self.workflow_id,) = (i for (a, i) in workflows if a == self.account_id)
+        self.new_id = self._id()
 
     def _buy_and_answer(self) -> None:
         self._send(first=self.ann)
@@ -347,6 +354,12 @@ class Shop(World):
         self.posts.append(headers["X-Service-Webhook-Id"])
         return WebhookResponse(12, was_sent=True, status=200)
 
+    def load_form(self, form_id: str, **fields: Any) -> None:
+        """Load the definition of a contact form."""
+        field = form_field("note", "LONG_TEXT", id=self.account.field_ids["note"])
+        form = contact_form(id=form_id, brandId=self.brand_id, fields=[field], **fields)
+        save(CONTACT_FORM, self.account_id, form)
+
     def id_of(self, external_id: str) -> str:
         """Return the id of a purchase."""
         return purchase_id(self.account_id, _SITE, external_id)
@@ -426,6 +439,23 @@ USE_CASES: Final[dict[str, UseCase]] = {
     ),
     "disable form": lambda shop: set_form_enabled(
         FormKind.SURVEY, shop.account.survey_id, is_enabled=False
+    ),
+    "disable contact form": lambda shop: set_form_enabled(
+        FormKind.CONTACT_FORM, shop.account.form_id, is_enabled=False
+    ),
+    "load form": lambda shop: shop.load_form(shop.account.form_id, enabled=True),
+    "load new form": lambda shop: shop.load_form(shop.new_id),
+    "load new store": lambda shop: save(
+        STORE, shop.account_id, store_definition(shop.brand_id, id=shop.new_id)
+    ),
+    "disable workflow": lambda shop: set_workflow_enabled(
+        shop.account_id, shop.workflow_id, enabled=False
+    ),
+    "load workflow": lambda shop: save(
+        WORKFLOW, shop.account_id, workflow_definition(id=shop.workflow_id, name="New")
+    ),
+    "load new workflow": lambda shop: save(
+        WORKFLOW, shop.account_id, workflow_definition(id=shop.new_id)
     ),
     "close": lambda shop: disable(shop.account_id, _OPERATOR),
     "sweep surveys": lambda _: sweep(kind_of_work(SOLICITATIONS)),
