@@ -414,6 +414,7 @@ USE_CASES: Final[dict[str, UseCase]] = {
     "create": lambda shop: shop.create("another"),
     "create Ben": lambda shop: shop.create("ben", shop.ben),
     "patch": lambda shop: shop.patch(shop.ann, firstName="Ann"),
+    "name company": lambda shop: shop.patch(shop.ann, company="Other"),
     "opt in": lambda shop: shop.patch(shop.ann, smsOptin=True),
     "revoke": lambda shop: shop.patch(shop.ann, emailOptin=False),
     "change address": lambda shop: shop.patch(shop.ann, email="moved@example.test"),

@@ -9,7 +9,8 @@ import pytest
 from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.customers.import_batch import AcceptedBatch
+from chalicelib.domain.errors import IdempotencyKeyReused, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.queues import IMPORTS as IMPORTS_QUEUE
@@ -22,7 +23,7 @@ from chalicelib.storage.dynamodb import work_records
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Contention
 from chalicelib.storage.imports import ImportRow
-from tests.aws.faults import InjectedFault, Killed, failing, inject_fault
+from tests.aws.faults import InjectedFault, Killed, before_request, failing, inject_fault
 from tests.aws.requests import Request, responding
 from tests.aws.tables import cancelled, error
 from tests.services.customers.importing import (
@@ -402,3 +403,21 @@ def test_messages_of_long_outage_are_left_to_the_sweeper(
         assert outage.deliver(bodies, MAX_RECEIVES) == []
     finish(account, accepted.id, time)
     assert outcome_counts(read_import(account, accepted.id)) == {"created": 1}
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_batch_with_key_accepted_concurrently_is_not_replaced(account: str, is_same: bool) -> None:
+    documents = [{"batch": [{"email": f"{name}@example.test"}]} for name in ("ana", "zoe")]
+    first, second = (documents[0], documents[0] if is_same else documents[1])
+    accepted: list[AcceptedBatch] = []
+    with before_request(
+        "PutItem", lambda: accepted.append(accept_batch(account, first, idempotency_key="key"))
+    ):
+        if is_same:
+            accepted.append(accept_batch(account, second, idempotency_key="key"))
+        else:
+            with pytest.raises(IdempotencyKeyReused):
+                accept_batch(account, second, idempotency_key="key")
+    assert len({batch.id for batch in accepted}) == 1
+    assert outcome_counts(run_import(account, accepted[0].id)) == {"created": 1}
+    assert [customer.email for customer in all_customers(account)] == ["ana@example.test"]

@@ -9,6 +9,7 @@ import pytest
 
 from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
+from admin.services.feedback.exclude import mark_test
 from admin.storage import counts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -29,6 +30,7 @@ from chalicelib.storage import customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
 from tests.aws.faults import before_request
+from tests.aws.stage import tables
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.feedback.submitting import answer_contact_form, answer_survey, respondents
 from tests.services.moved_time import Time, wrong_clock
@@ -327,3 +329,16 @@ def test_feedback_of_fast_clock_before_erasure_does_not_recreate_person(
     finish(seeded.account_id, customer.id, time)
     assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
     assert stored(late).email is None
+
+
+def test_mark_of_feedback_does_not_create_erased_customer_again(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables(), "lag_s", 3600.0)  # The erasure does not find the feedback.
+    submitted = submit(seeded)
+    process(seeded)
+    customer_id = stored(submitted).customer_id
+    assert customer_id
+    with before_request("TransactWriteItems", lambda: erase(seeded.account_id, customer_id)):
+        mark_test(submitted.id, is_test=True)
+    assert customers.find(seeded.account_id, customer_id) is None

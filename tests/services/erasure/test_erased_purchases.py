@@ -26,6 +26,7 @@ from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow
 from tests.aws.faults import before_request
+from tests.aws.stage import tables
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.moved_time import Time
 from tests.services.queues import FEEDBACK_QUEUE, PURCHASE_QUEUE
@@ -330,3 +331,25 @@ def test_erasure_keeps_only_the_id_in_contact_of_customer_record(shop: Shop) -> 
     assert sum(row.erased_at is not None for row in rows) == 3  # two addresses and the pair
     (own,) = (row for row in rows if row.erased_at is None)
     assert (own.customer_id, own.removed, own.solicited) == (customer_id, True, None)
+
+
+def test_purchase_that_leaves_erased_customer_does_not_create_the_customer_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_customer(shop.account_id, {"id": new_id(), **OTHER_PERSON})
+    monkeypatch.setattr(tables(), "lag_s", 3600.0)  # The erasure does not find the purchase.
+    customer_id = customer_of(shop.record(customer=PERSON, externalId="moved"))
+    with before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_id)):
+        shop.record(customer=OTHER_PERSON, externalId="moved")
+    assert CustomerRow.find(account_key(shop.account_id, customer_id)) is None
+
+
+def test_purchase_that_returns_to_erased_customer_creates_the_customer_again(shop: Shop) -> None:
+    person = {"firstName": "Zoé"}
+    customer_id = customer_of(shop.record(customer=person, externalId="moved"))
+    shop.record(customer=OTHER_PERSON, externalId="moved")
+    with before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_id)):
+        shop.record(customer=person, externalId="moved")
+    row = CustomerRow.find(account_key(shop.account_id, customer_id))
+    assert row
+    assert (row.first_name, row.purchase_count) == ("Zoé", 1)
