@@ -357,7 +357,7 @@ FUNCTIONS: Final = (
         reads_stage_values=True,
         tables={
             "accounts": ("GetItem",),
-            "contacts": ("UpdateItem",),
+            "contacts": ("BatchGetItem", "UpdateItem"),
             "erasures": ("BatchGetItem", "UpdateItem"),
             "customers": (
                 "GetItem",

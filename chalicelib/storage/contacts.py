@@ -364,6 +364,13 @@ def record_removal(write: Rows, account_id: str, customer_id: str, at: datetime)
     _change(write, own_key, account_id=account_id, **changes)
 
 
+def is_listed(account_id: str, customer_id: str) -> bool:
+    """Return whether `record_change` has listed a customer last. One consistent request."""
+    own_key = contact_key(customer_hash(account_id, customer_id))
+    own = find_many([own_key])[own_key]
+    return own.changed_at is not None and not own.removed
+
+
 def record_solicitation(
     rows: Rows,
     account_id: str,

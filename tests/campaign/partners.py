@@ -19,11 +19,19 @@ from chalicelib.domain.feedback.feed import FeedRequest
 from chalicelib.domain.feedback.statistics import MAX_DAYS, StatisticsRequest
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.parsing import parse
+from chalicelib.domain.solicitation.channel import Channel
+from chalicelib.domain.solicitation.consent import (
+    ConsentListRequest,
+    ConsentReason,
+    CustomerConsent,
+)
 from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.domain.work import WorkState
 from chalicelib.services.customers.change import change_customer
 from chalicelib.services.feedback.feed import partner_views, read_feed
 from chalicelib.services.feedback.statistics import read_statistics
+from chalicelib.services.solicitation.consents import list_consents
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import feedback
 from chalicelib.storage.dynamodb.table import account_key
@@ -39,6 +47,15 @@ _COMMAND_S: Final = 3_600.0
 
 _Ban = tuple[str, str, str]
 """An account, an address and a channel."""
+
+_TOLD: Final[dict[Any, list[Any]]] = {
+    None: [None, "OPTED_OUT"],
+    "OPTED_OUT": [None, "OPTED_OUT"],
+    "ERASED": [None, *ConsentReason],
+}
+"""The reasons that a copy may contain instead of a stored one, which the partner told or which
+another customer with the address caused.
+"""
 
 _READERS: Final[tuple[dict[str, Any], ...]] = ({}, {"includeTests": True}, {"maxRating": 6})
 """The filters of the readers of each account."""
@@ -97,6 +114,60 @@ class Reader:
             if self.copy.get(feedback_id) != expected.get(feedback_id):
                 known = feedback_id in self.copy, feedback_id in expected
                 yield f"{feedback_id} differs for {self.body}: copied, stored = {known}"
+
+
+@dataclass
+class ConsentReader:
+    """A partner's program that copies the consents of an account."""
+
+    account: Account
+    cursor: str | None = None
+    copy: dict[str, CustomerConsent] = field(default_factory=dict)
+    may_restart: bool = False
+    is_reading: bool = False
+    pages: int = 0
+    removed: int = 0
+
+    def read(self, limit: int) -> bool:
+        """Read a page and apply it to the copy. Return whether there is more."""
+        body = {"limit": limit, "cursor": self.cursor}
+        page = list_consents(self.account.id, parse(body, ConsentListRequest))
+        for item in page.items:
+            known = self.copy.pop(item.customer_id, None)
+            if not item.removed:
+                self.copy[item.customer_id] = item
+            self.removed += item.removed and known is not None
+        self.cursor = page.meta.cursor
+        self.pages += 1
+        return page.meta.has_more
+
+    def differences(self, simulation: Simulation) -> Iterator[str]:
+        """Read the rest of the list, and compare the copy with the store."""
+        while self.read(100):
+            pass
+        account_id, tables = self.account.id, simulation.tables
+        customers, contacts = tables.rows("customers"), tables.rows("contacts")
+        rows = {row["customer_id"]["S"]: row for row in contacts.values() if "changed_at" in row}
+        for customer_id in self.copy:
+            if customer_id not in rows or "removed" in rows[customer_id]:
+                yield f"the copy of consents contains the customer {customer_id}"
+        for (key,), customer in customers.items():
+            owner, _, customer_id = key.partition("#")
+            if owner != account_id:
+                continue
+            row, copied = rows.get(customer_id, {}), self.copy.get(customer_id)
+            if customer.get("email_bounced", {}).get("BOOL") and copied is None:
+                yield f"the copy of consents lacks the bounce of {customer_id}"
+            email = customer.get("email", {}).get("S")
+            contact = current_keys(account_id, email, None).get(Channel.EMAIL, "")
+            if row.get("email_contact", {}).get("S") != contact:
+                continue
+            stored = contacts[(contact,)].get("suppressed_email", {}).get("S")
+            found = {each.channel: each.reason for each in copied.addresses} if copied else {}
+            if Channel.EMAIL not in found or found[Channel.EMAIL] not in _TOLD.get(
+                stored, [stored]
+            ):
+                yield f"consent of {customer_id}: copied {found}, stored {stored}"
 
 
 @dataclass(frozen=True)
@@ -168,7 +239,10 @@ class PartnerWorld(World):
 
     def __init__(self, simulation: Simulation, *, has_accidents: bool) -> None:
         super().__init__(simulation, has_accidents=has_accidents)
-        self.readers = [Reader(account, dict(b)) for account in self.accounts for b in _READERS]
+        self.readers: list[Reader | ConsentReader] = [
+            Reader(account, dict(b)) for account in self.accounts for b in _READERS
+        ]
+        self.readers += map(ConsentReader, self.accounts)
         self.moved: list[Moved] = []
         self.lifting: Counter[_Ban] = Counter()
         self.lifted: Counter[_Ban] = Counter()

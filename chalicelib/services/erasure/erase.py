@@ -271,6 +271,10 @@ def _delete_customer(erasure: Erasure, customer_id: str, rows: Rows) -> None:
     account_id = erasure.account_id
     deleted = customer_deletion.delete(rows, account_id, customer_id, clock.now())
     if deleted is None:
+        if contacts.is_listed(account_id, customer_id):
+            # A restore has removed the customer, but not the contact.
+            contacts.record_removal(rows, account_id, customer_id, clock.now())
+            erasures.count(rows, erasure, {})
         return
     customer, holder = deleted
     known = {*erasure.contacts.values(), erasure.pair_contact}

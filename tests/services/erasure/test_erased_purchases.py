@@ -16,6 +16,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.purchases.read import read_purchase
@@ -353,3 +354,13 @@ def test_purchase_that_returns_to_erased_customer_creates_the_customer_again(sho
     row = CustomerRow.find(account_key(shop.account_id, customer_id))
     assert row
     assert (row.first_name, row.purchase_count) == ("Zoé", 1)
+
+
+def test_erasure_ends_listing_of_customer_that_a_restore_removed(shop: Shop) -> None:
+    customer_id = customer_of(shop.record(customer=PERSON))
+    shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    start_erasure(shop.account_id, customer_id, OPERATOR)
+    CustomerRow(account_key(shop.account_id, customer_id)).delete()
+    assert contacts.is_listed(shop.account_id, customer_id)
+    finish(shop.account_id, customer_id, shop.time)
+    assert not contacts.is_listed(shop.account_id, customer_id)
