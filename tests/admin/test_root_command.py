@@ -27,7 +27,7 @@ def test_typer_validates_only_choices_ranges_and_paths() -> None:
     types = [parameter.type_descriptor for parameter in parameters(typer.main.get_command(app))]
     typed = [known for known in types if known.parameter_info.parser is None]
     other = [t for t in typed if not (t.choices or t.is_path or t.is_ranged)]
-    assert {str(t.annotation) for t in other} == set(map(str, (bool, str, list[Path])))
+    assert {str(t.annotation) for t in other} == set(map(str, (bool, str, list[str], list[Path])))
     assert all(
         None not in (t.parameter_info.min, t.parameter_info.max) for t in typed if t.is_ranged
     )
