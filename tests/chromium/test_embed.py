@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from chalicelib.web.pages.assets import EMBED, asset_text
+from tests.chromium.accessibility import violations
 from tests.chromium.browser import NewContext
 from tests.domain.forms.factories import field, saved_survey
 from tests.web.public.rendered import rendered_survey
@@ -28,9 +29,11 @@ def route(context: BrowserContext, embedded: str) -> None:
             route.fulfill(body=survey, content_type="text/html; charset=utf-8")
 
     shop = (
-        "<!doctype html><meta name=viewport content='width=device-width'><title>Shop</title><body>"
+        "<!doctype html><html lang=en><meta name=viewport content='width=device-width'>"
+        "<title>Shop</title><body><main><h1>Shop</h1>"
         f'<script src="{FORMS}/embed.js" data-survey="x" {embedded}></script>'
-        "<button id=buy onclick='window.bought = true' style='display:block'>Buy</button>"
+        "<button id=buy onclick='window.bought = true' style='display:block;height:3em'>"
+        "Buy</button>"
     )
     context.route(f"{FORMS}/**", respond)
     context.route(SHOP, lambda route: route.fulfill(body=shop, content_type="text/html"))
@@ -68,6 +71,14 @@ def test_escape_in_the_frame_closes_the_dialog(open_popup: Callable[..., Page]) 
     page.get_by_role("button", name="Close").focus()
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_dialog_has_no_accessibility_violations(open_popup: Callable[..., Page]) -> None:
+    page = open_popup(reduced_motion="reduce")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("focus_is_in_frame", [True, False])

@@ -771,6 +771,7 @@ def test_embedded_form_grows_and_stores_feedback(
         height_of = "document.querySelector('iframe').clientHeight"
         expect(page.locator("iframe")).to_have_attribute("title", "How was it?")
         expect(frame.locator("form")).to_be_visible()
+        expect(page.locator("iframe")).to_have_css("pointer-events", "auto")
         content = page.frames[1]
         fits = "document.documentElement.scrollHeight <= innerHeight"
         wait_until(lambda: bool(content.evaluate(fits)))

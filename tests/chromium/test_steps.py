@@ -112,6 +112,19 @@ def test_progress_never_jumps(open_steps: Callable[..., Page], score: str) -> No
     assert bars[-1] == 1
 
 
+def test_steps_start_after_hidden_questions(open_steps: Callable[..., Page]) -> None:
+    first = field("first", verticalIndex=0)
+    second, third = (field(f"q{n}", "NPS", verticalIndex=n) for n in (1, 2))
+    page = open_steps(
+        steps(fields=[first, second, third], fieldDependencies=[depends("first", "q2", "3")])
+    )
+    question(page, "Q1")
+    tap(page, "3")
+    page.evaluate("history.replaceState({step: 0}, '')")
+    page.go_back()
+    question(page, "Q1")
+
+
 def test_progress_names_number_of_questions_if_it_cannot_change(
     open_steps: Callable[..., Page],
 ) -> None:

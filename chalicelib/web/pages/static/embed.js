@@ -61,6 +61,7 @@
   button.className = "feedback-button";
   dialog = document.createElement("dialog");
   dialog.className = "feedback-dialog";
+  dialog.ariaLabel = popup;
   dialog.inert = true;
   frame.name = "popup"; // Leaves room for the cross.
   const cross = document.createElement("button");

@@ -429,6 +429,7 @@ class Steps {
 
   show() {
     while (this.at > 0 && this.current?.hidden !== false) this.at -= 1;
+    if (this.current.hidden) this.at = this.cards.indexOf(this.shown[0] ?? this.current);
     for (const card of this.cards) card.classList.toggle("now", card === this.current);
     const { shown, element } = this;
     const number = shown.indexOf(this.current) + 1;
