@@ -429,6 +429,24 @@ def test_concurrent_saves_are_both_counted(
     assert [save.rating for save in read_tracker(tracker).saves] == [3, 9]
 
 
+def test_following_offer_while_tap_is_saved_keeps_both(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker = seeded.tracker()
+    race(monkeypatch, service, lambda: tap(seeded, tracker, nps="3"))
+    follow(seeded, tracker)
+    assert [save.rating for save in read_tracker(tracker).saves] == [3]
+
+
+def test_following_offer_while_survey_is_sent_changes_nothing(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker = seeded.tracker()
+    race(monkeypatch, service, lambda: answer_survey(seeded, tracker, nps="3"))
+    follow(seeded, tracker)
+    assert read_tracker(tracker).tapped_at is None
+
+
 def test_save_while_survey_is_sent_changes_nothing(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
