@@ -32,19 +32,19 @@ def list_ids(
     return (row.feedback_id for row in rows)
 
 
-def find_groups(feedback_ids: Collection[str]) -> dict[str, DailyGroup]:
-    """Return the groups in which the statistics count up to 100 records, without test responses.
+def find_groups(feedback_ids: Collection[str]) -> list[tuple[str, DailyGroup]]:
+    """Return the ids of up to 100 records with the groups in which the statistics count them.
 
-    One request. It returns a small part of each record.
+    Test responses are omitted. One request, which returns a small part of each record.
     """
-    rows = FeedbackRow.batch_get(
-        feedback_ids, attributes_to_get=["feedback_id", "counted_as", "is_test"]
-    )
-    return {
+    attributes = ["feedback_id", "counted_as", "is_test"]
+    found = FeedbackRow.batch_get(feedback_ids, attributes_to_get=attributes)
+    groups = {
         row.feedback_id: DailyGroup.parse(row.counted_as)
-        for row in rows
+        for row in found
         if row.counted_as and not row.is_test
     }
+    return [(each, groups[each]) for each in feedback_ids if each in groups]
 
 
 def scan_contacts() -> Iterator[tuple[str, str, datetime]]:

@@ -13,6 +13,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.feedback.daily import DailyGroup
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.wording import FormWording
@@ -44,6 +45,7 @@ def find_feedback(
     newest_first: bool = False,
     at_most: int | None = None,
     on_read: Callable[[int], None] = lambda _: None,
+    is_needed: Callable[[DailyGroup], bool] | None = None,
 ) -> Iterator[StoredFeedback]:
     """Yield the account's feedback records that the filter selects, by creation time.
 
@@ -53,20 +55,29 @@ def find_feedback(
     Args:
         at_most: the maximum number of records to yield.
         on_read: called after each group of records that was read, with the number of its records.
+        is_needed: whether to read the records that the statistics count in a group. Test responses
+            are omitted. One more request per 100 records of the period.
     """
     ids = feedback_ids.list_ids(account_id, wanted.since, wanted.until, newest_first=newest_first)
     if at_most is not None and wanted.selects_all:
         ids = islice(ids, at_most)
-    return islice(_read(ids, wanted, on_read), at_most)
+    return islice(_read(ids, wanted, on_read, is_needed), at_most)
 
 
 def _read(
-    ids: Iterator[str], wanted: FeedbackFilter, on_read: Callable[[int], None]
+    ids: Iterator[str],
+    wanted: FeedbackFilter,
+    on_read: Callable[[int], None],
+    is_needed: Callable[[DailyGroup], bool] | None,
 ) -> Iterator[StoredFeedback]:
     # The first group often contains enough records, so no second group is read concurrently.
     groups_at_once = 1
     while read := list(islice(ids, groups_at_once * _READ_AT_ONCE)):
         groups = list(in_groups(read, _READ_AT_ONCE))
+        if is_needed:
+            counted = map_concurrently(feedback_ids.find_groups, groups, MAX_CONCURRENCY)
+            chosen = (each for found in counted for each, group in found if is_needed(group))
+            groups = list(in_groups(chosen, _READ_AT_ONCE))
         for group, records in zip(
             groups, map_concurrently(feedback.find_many, groups, MAX_CONCURRENCY), strict=True
         ):

@@ -1,37 +1,28 @@
 """Build a report on an account's feedback of a period."""
 
-from collections import ChainMap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from admin.domain.feedback_filter import FeedbackFilter
 from admin.services.accounts.settings import current_settings
-from admin.services.feedback.find import MAX_CONCURRENCY
+from admin.services.feedback.find import find_feedback
 from admin.services.feedback.report.changes import Group, Verdict, compare
 from admin.services.feedback.report.figures import Details, Figures, Period, questions_of
 from admin.services.feedback.report.page import Report, Scope
 from admin.services.feedback.report.words import ReportWords
 from admin.services.feedback.selection import require_selection
 from admin.services.forms.manage import list_forms
-from admin.storage import feedback_ids
-from chalicelib.concurrency import map_concurrently
-from chalicelib.domain.feedback.daily import FEEDBACK, Numbers
+from chalicelib.domain.feedback.daily import FEEDBACK, DailyGroup, Numbers
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.language import Language
-from chalicelib.domain.paging import in_groups
 from chalicelib.services.feedback.statistics import daily_numbers
-from chalicelib.storage import feedback
 
 MAX_READ: Final = 5_000
 """The number of newest responses of a period that are read, and of those of the changed groups."""
 
-Found = TypeVar("Found")
-
 _MAX_REASONS: Final = 10
-_READ_AT_ONCE: Final = 100
 
 
 def build_report(
@@ -51,7 +42,7 @@ def build_report(
     Args:
         wanted: selects the form or the survey, the store and the brand.
         language: the language of the report; None for the account's.
-        on_read: called with the number of responses of each group that were examined.
+        on_read: called with the number of responses of each group that was read.
 
     Raises:
         NotFound: the account does not exist, or has no such form, store or brand.
@@ -84,8 +75,20 @@ def build_report(
         for change in clear[:_MAX_REASONS]
     ]
     zone = ZoneInfo(settings.time_zone)
+    # The account may have changed its time zone. The statistics keep the days of the earlier one.
+    since, until = period.previous.first - timedelta(days=1), period.last + timedelta(days=2)
     chapters = [overall, *(each for _, *both in reasons for each in both)]
-    _read(account_id, wanted, period, zone, chapters, on_read)
+    found = find_feedback(
+        account_id,
+        FeedbackFilter(since=_start(since, zone), until=_start(until, zone)),
+        newest_first=True,
+        on_read=on_read,
+        is_needed=lambda group: wanted.selects(group) and any(c.needs(group) for c in chapters),
+    )
+    while not all(chapter.is_complete for chapter in chapters) and (stored := next(found, None)):
+        for chapter in chapters:
+            if stored.counted_as and chapter.needs(DailyGroup.parse(stored.counted_as)):
+                chapter.add(stored.feedback)
     places = (directory.name_of(each) for each in (wanted.brand_id, wanted.store_id) if each)
     names: dict[Group, str] = {(each.kind, each.saved.id): each.saved.name for each in forms}
     filters = ", ".join([*([form.saved.name] if form else []), *places])
@@ -97,44 +100,6 @@ def _compared(now: Figures, before: Figures) -> tuple[dict[Group, Numbers], dict
     """Return the numbers of the stores, or of the forms if there is only one store."""
     by_form = len({*now.stores, *before.stores}) < 2 and len({*now.forms, *before.forms}) > 1
     return (now.forms, before.forms) if by_form else (now.stores, before.stores)
-
-
-def _read(
-    account_id: str,
-    wanted: FeedbackFilter,
-    period: Period,
-    zone: ZoneInfo,
-    chapters: Sequence[Details],
-    on_read: Callable[[int], None],
-) -> None:
-    """Add responses to the chapters, newest first, until all chapters are complete."""
-    # The account may have changed its time zone. The statistics keep the days of the earlier one.
-    since, until = period.previous.first - timedelta(days=1), period.last + timedelta(days=2)
-    ids = feedback_ids.list_ids(
-        account_id, _start(since, zone), _start(until, zone), newest_first=True
-    )
-    while not all(each.is_complete for each in chapters) and (
-        examined := list(islice(ids, MAX_CONCURRENCY * _READ_AT_ONCE))
-    ):
-        groups = _find(feedback_ids.find_groups, examined)
-        chosen = {
-            each: group
-            for each in examined
-            if (group := groups.get(each))
-            and wanted.selects(group)
-            and any(chapter.needs(group) for chapter in chapters)
-        }
-        records = _find(feedback.find_many, list(chosen))
-        for each, group in chosen.items():
-            for chapter in chapters:
-                if each in records and chapter.needs(group):
-                    chapter.add(records[each].feedback)
-        on_read(len(examined))
-
-
-def _find(find: Callable[[list[str]], dict[str, Found]], ids: list[str]) -> dict[str, Found]:
-    groups = list(in_groups(ids, _READ_AT_ONCE))
-    return dict(ChainMap(*map_concurrently(find, groups, MAX_CONCURRENCY)))
 
 
 def _start(day: date, zone: ZoneInfo) -> datetime:
