@@ -15,6 +15,7 @@ from chalicelib.domain.accounts.account import Permission
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.caching import clear_caches
+from chalicelib.storage import credentials
 from chalicelib.web.openapi.operation import OPERATIONS
 from tests.aws.faults import failing
 from tests.services.moved_time import Time
@@ -191,6 +192,29 @@ def test_revoked_api_key_is_rejected_after_cache_expires(partner: Partner) -> No
     revoke_key(partner.headers["X-API-KEY"], "operator")
     clear_caches()
     assert partner.get(f"/partners/customer?id={new_id()}").status == 401
+
+
+def test_use_on_new_day_does_not_extend_cache_of_revoked_key(partner: Partner, time: Time) -> None:
+    midnight = NOON + timedelta(days=1, hours=12)
+    time.ahead = midnight - timedelta(seconds=30) - clock.now()
+    assert partner.get("/partners/account").status == 200
+    revoke_key(partner.headers["X-API-KEY"], "operator")
+    assert partner.get("/partners/account").status == 200
+    time.ahead += timedelta(seconds=31)
+    assert partner.get("/partners/account").status == 401
+
+
+def test_use_that_another_process_has_stored_is_not_stored_again(
+    partner: Partner, time: Time
+) -> None:
+    midnight = NOON + timedelta(days=1, hours=12)
+    time.ahead = midnight - timedelta(seconds=30) - clock.now()
+    assert partner.get("/partners/account").status == 200
+    credentials.mark_used(partner.headers["X-API-KEY"], midnight)
+    time.ahead += timedelta(seconds=31)
+    with counted_calls() as calls:
+        assert partner.get("/partners/account").status == 200
+    assert "dynamodb.UpdateItem" not in calls
 
 
 def test_any_media_type_is_accepted_without_body(partner: Partner) -> None:
