@@ -36,7 +36,7 @@ from admin.services.forms.select import form_id_of
 from admin.terminal import notices, show_record, show_table
 from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.feedback.feedback import FormKind
-from chalicelib.domain.forms.access import FormDisabled
+from chalicelib.domain.forms.access import FormDisabled, require_places
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.labels import PREFIX, label_errors
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
@@ -249,6 +249,7 @@ def _add_page_commands(app: typer.Typer, noun: str, kind: FormKind, word: str) -
         form = _id_of(kind, form, account)
         view = _view(noun, form, language)
         store = _store_of(view, store)
+        _view(noun, form, language, store)
         languages = _languages(noun, form, language)
         labels = _labels(noun, form, label)
         renderers: dict[str, Callable[[Poster], str]] = {}
@@ -277,7 +278,8 @@ def _view(noun: str, form_id: str, language: str | None, store_id: str | None = 
     """Return the public view of a form. Check that respondents can open the form, now or later.
 
     Raises:
-        FeedbackError: the form does not exist, or is disabled, closed or private.
+        FeedbackError: the form does not exist, or is disabled, closed or private, or the store is
+            unknown.
     """
     respondent = Respondent(language=language)
     shown: DisplayedForm[Any] = (
@@ -285,6 +287,7 @@ def _view(noun: str, form_id: str, language: str | None, store_id: str | None = 
         if noun == "survey"
         else get_public_contact_form(form_id, respondent, store_id)
     )
+    require_places(shown.cached.saved, shown.cached.directory, store_id=store_id, brand_id=None)
     if not shown.view.enabled and shown.until is None:
         raise FormDisabled(shown.cached.saved)
     view: View = shown.view

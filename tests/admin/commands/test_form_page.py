@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from admin.commands import form as form_commands
-from admin.services.definitions.kinds import BRAND, STORE, save
+from admin.services.definitions.kinds import BRAND, CONTACT_FORM, STORE, save
 from admin.services.forms.poster import SCAN
 from chalicelib.domain.solicitation.links import short_tracker
 from chalicelib.services.caching import clear_caches
 from tests.admin.command import run
 from tests.docs.blocks import ROOT
-from tests.domain.forms.factories import IMAGE
+from tests.domain.forms.factories import IMAGE, contact_form
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.seeded_account import SeededAccount, seed_account
 
@@ -119,6 +119,19 @@ def test_store_that_is_no_target_is_rejected(
     seeded.survey(targets=[{"type": "STORE", "targetId": seeded.store_id}])
     result = run("survey", command[0], seeded.survey_id, *options)
     assert (result.exit_code, "not a target of the survey" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["qr", "link"])
+def test_store_of_other_brand_is_rejected_if_brand_has_no_stores(
+    seeded: SeededAccount, command: str
+) -> None:
+    brand = save(BRAND, seeded.account_id, brand_definition())
+    form = contact_form(id=seeded.contact_form_id, brandId=brand.id, enabled=True)
+    save(CONTACT_FORM, seeded.account_id, form)
+    clear_caches()
+    options = ("--store", seeded.store_id, "--base-url", BASE)
+    result = run("form", command, seeded.contact_form_id, *options)
+    assert (result.exit_code, "Unknown store." in result.stderr) == (1, True)
 
 
 def test_poster_has_direction_of_its_language(seeded: SeededAccount, tmp_path: Path) -> None:
