@@ -19,12 +19,12 @@ EMBED: Final = "embed.js"
 """The script that other sites load. Its path must never change, so the path contains no hash."""
 
 _FOLDER: Final = Path(__file__).with_name("static")
-_COMMENT: Final = re.compile(r"^ *(?://[^\n]*|/\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
+_COMMENT: Final = re.compile(r"^ *(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
 
 
 @cache
 def asset_text(name: str) -> str:
-    """Return the content of an asset without comments: it is about 15 % smaller so."""
+    """Return the content of an asset without lines of comments, which are about 15 % of it."""
     return _COMMENT.sub("", (_FOLDER / name).read_text(encoding="utf-8"))
 
 

@@ -534,7 +534,8 @@ function saveTapBeforeForm({ action, parts, field, score, saved }) {
     return value ? [{ id: field, values: [value] }] : [];
   };
   const onSaved = () => saved && document.querySelector(".saves").replaceChildren(saved);
-  if (!field) document.querySelector("a.send")?.addEventListener("click", () => postTap(action, parts, []));
+  const follow = ({ isTrusted }) => isTrusted && postTap(action, parts, []);
+  if (!field) document.querySelector("a.send")?.addEventListener("click", follow);
   else {
     const taps = new Taps(action, parts, answers, onSaved);
     question?.addEventListener("change", () => taps.save());
