@@ -11,7 +11,7 @@ from chalicelib.domain.solicitation.solicitation import Solicitation, Solicitati
 
 _REASONS: Final = {
     "NO_SURVEY": "no survey targets the store or its brand",
-    "DISABLED": "the survey, or its target, is disabled",
+    "DISABLED": "the survey is disabled or not open, or its target is disabled",
     "NO_CUSTOMER": "the purchase has no customer",
     "TOO_OLD": "the purchase was too old when it arrived",
     "ALREADY_SOLICITED": "the customer received another survey shortly before",
