@@ -29,6 +29,7 @@ from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback.process import process_feedback
@@ -60,15 +61,27 @@ class Person:
     """An e-mail address.
 
     Attributes:
-        suppressed: whether the address gets no message, because the partner or an erasure says so.
-        is_erased: whether nothing lifts the suppression.
+        reason: why the address gets no message; None if nothing prevents it.
         customers: the opt-in of each customer with this address, the oldest first.
+        listed: the customers about whom the service has learned something.
     """
 
     address: str
-    suppressed: bool = False
-    is_erased: bool = False
+    reason: str | None = None
     customers: dict[str, bool] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+
+    @property
+    def suppressed(self) -> bool:
+        return self.reason is not None
+
+    @property
+    def is_erased(self) -> bool:
+        return self.reason == "ERASED"
+
+    @property
+    def shown_reason(self) -> str | None:
+        return "OPTED_OUT" if self.is_erased else self.reason
 
     @property
     def skip_reason(self) -> str:
@@ -76,8 +89,8 @@ class Person:
             return "ERASED"
         return "SUPPRESSED" if self.suppressed else "NO_CONSENT"
 
-    def suppress(self) -> None:
-        self.suppressed = True
+    def opt_out(self) -> None:
+        self.reason = self.reason or "OPTED_OUT"
         self.customers = dict.fromkeys(self.customers, False)
 
 
@@ -139,6 +152,8 @@ class PartnerModel(RuleBasedStateMachine):
         self.tests = 0
         self.cursor: str | None = None
         self.mirror: dict[str, Any] = {}
+        self.consents_cursor: str | None = None
+        self.consents: dict[str, Any] = {}
         self.set_receiver(fails=False)
 
     def _post(self, path: str, **body: Any) -> Any:
@@ -202,7 +217,31 @@ class PartnerModel(RuleBasedStateMachine):
     @rule(person=PEOPLE)
     def opt_out(self, person: int) -> None:
         self._post("customer/opt-out", email=self.people[person].address, channels=["EMAIL"])
-        self.people[person].suppress()
+        self.people[person].opt_out()
+
+    @rule(person=PEOPLE)
+    def unsubscribe(self, person: int) -> None:
+        owner = self.people[person]
+        _time.ahead += timedelta(seconds=1)
+        self.shop.suppress(owner.address, SuppressionReason.UNSUBSCRIBED)
+        owner.opt_out()
+        owner.reason = "UNSUBSCRIBED"
+        owner.listed |= owner.customers.keys()
+
+    @rule(limit=st.sampled_from([1, 100]))
+    def read_consents(self, limit: int) -> None:
+        self.consents_cursor = self._copy_consents(self.consents, self.consents_cursor, limit)
+
+    def _copy_consents(self, copy: dict[str, Any], cursor: str | None, limit: int) -> str:
+        while True:
+            page = self._post("consent/list", limit=limit, cursor=cursor)
+            for item in page["items"]:
+                copy[item["customerId"]] = item
+                if item["removed"]:
+                    del copy[item["customerId"]]
+            cursor = page["meta"]["cursor"]
+            if not page["meta"]["hasMore"]:
+                return str(cursor)
 
     @rule(person=PEOPLE, number=NUMBERS, is_on=st.booleans())
     def patch_opt_in(self, person: int, number: int, is_on: bool) -> None:
@@ -214,13 +253,13 @@ class PartnerModel(RuleBasedStateMachine):
         path = f"/partners/customer?id={customer}"
         changed = self.own.partner.patch(path, {"emailOptin": is_on})
         assert changed.status == 200
-        if is_on and not owner.is_erased:
-            owner.suppressed = False
+        if is_on and owner.reason in (None, "OPTED_OUT"):
+            owner.reason = None
             owner.customers[customer] = True
         elif is_on:
             owner.customers[customer] = False
         elif owner.customers[customer] or not owner.suppressed:
-            owner.suppress()
+            owner.opt_out()
 
     @precondition(lambda self: self.sales)
     @rule(number=NUMBERS)
@@ -255,7 +294,8 @@ class PartnerModel(RuleBasedStateMachine):
         ERASURE_QUEUE.deliver_all(self.account)
         del erased.customers[customer]
         # Dispatch turns the opt-ins of other customers with the address off.
-        erased.suppressed = erased.is_erased = True
+        erased.reason = "ERASED"
+        erased.listed.discard(customer)
         for sale in self.sales:
             if sale.customer == customer:
                 sale.customer = None
@@ -351,6 +391,8 @@ class PartnerModel(RuleBasedStateMachine):
                 else:
                     sale.state, sale.reason = "SKIPPED", sale.person.skip_reason
                     if sale.customer and sale.person.suppressed:
+                        if accepts and sale.person.reason != "OPTED_OUT":
+                            sale.person.listed.add(sale.customer)
                         sale.person.customers[sale.customer] = False
         sweep(WEBHOOKS)
         self._deliver_webhooks()
@@ -367,6 +409,7 @@ class PartnerModel(RuleBasedStateMachine):
         self._check_feedback()
         self._check_surveys()
         self._check_customers()
+        self._check_consents()
         self._check_deliveries()
 
     def _check_feedback(self) -> None:
@@ -403,6 +446,22 @@ class PartnerModel(RuleBasedStateMachine):
             found = self._post("customer/find", email=person.address)["items"]
             assert {c["id"]: c["emailOptin"] for c in found} == person.customers
             assert [c["id"] for c in found] == list(person.customers)
+
+    def _check_consents(self) -> None:
+        self.read_consents(100)
+        new: dict[str, Any] = {}
+        self._copy_consents(new, None, 7)
+        listed = {customer: person for person in self.people for customer in person.listed}
+        assert self.consents.keys() == new.keys() == listed.keys()
+        for customer, person in listed.items():
+            (shown,), (copied,) = (each[customer]["addresses"] for each in (new, self.consents))
+            assert (shown["address"], shown["reason"]) == (person.address, person.shown_reason)
+            assert copied == shown or person.is_erased
+        for person in self.people:
+            found = self._post("consent/find", email=person.address)
+            reason = None if any(person.customers.values()) else "NO_CONSENT"
+            assert found["reason"] == (person.shown_reason or reason)
+            assert found["canSend"] is (found["reason"] is None)
 
     def _check_deliveries(self) -> None:
         shown = {item["id"]: item for item in self._all("webhook-delivery")}
