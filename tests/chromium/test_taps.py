@@ -98,10 +98,13 @@ def test_rating_from_mail_counts_once_after_one_touch(visit: Shop, new_context: 
 def test_tapped_ratings_and_choices_are_saved_and_texts_are_not(
     visit: Shop, new_context: NewContext
 ) -> None:
-    page = new_context().new_page()
+    page = new_context(viewport={"width": 320, "height": 568}).new_page()
     page.goto(visit.link())
+    next_field = page.locator("[data-field]").nth(1)
+    before = next_field.bounding_box()
     rate(page, "8")
     expect(saved_text(page)).to_have_text("Your 8 is saved.")
+    assert next_field.bounding_box() == before
     page.get_by_label("note").fill("What a disappointing evening")
     rate(page, "Price")
     wait_until(lambda: visit.saved() == {"nps": ["8"], "what": ["Price"]})

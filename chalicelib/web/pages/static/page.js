@@ -350,7 +350,7 @@ class Form {
     const { saved, savedRating, savesTaps } = this.data;
     const rating = this.form.querySelector("[data-field]:not([hidden]) .scale :checked");
     const text = rating ? savedRating.replace("%(rating)s", rating.value) : saved;
-    this.form.querySelector(".saves").textContent = answers.length ? text : savesTaps;
+    saySaved(answers.length ? text : savesTaps);
     if (this.steps && answers.length) this.say(text);
   }
 
@@ -495,6 +495,14 @@ function postTap(action, parts, answers) {
   return fetch(action, { method: "POST", body, keepalive: true }).catch(() => null);
 }
 
+/** Replace the text about saving. It keeps its height, so that the next tap meets what it aims at. */
+function saySaved(text) {
+  const note = document.querySelector(".saves");
+  if (!note) return; // The answers are sent meanwhile.
+  note.style.minHeight = `${note.getBoundingClientRect().height}px`;
+  note.textContent = text;
+}
+
 /** Saves what `answers` returns: after the first touch, and when it has changed. */
 class Taps {
   constructor(action, parts, answers, onSaved) {
@@ -533,7 +541,7 @@ function saveTapBeforeForm({ action, parts, field, score, saved }) {
     const value = score ?? question?.querySelector(":checked")?.value;
     return value ? [{ id: field, values: [value] }] : [];
   };
-  const onSaved = () => saved && document.querySelector(".saves").replaceChildren(saved);
+  const onSaved = () => saved && saySaved(saved);
   const follow = ({ isTrusted }) => isTrusted && postTap(action, parts, []);
   if (!field) document.querySelector("a.send")?.addEventListener("click", follow);
   else {
