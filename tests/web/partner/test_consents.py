@@ -149,6 +149,18 @@ def test_erased_customer_is_listed_as_removed_without_address(own: Reporter) -> 
     assert row.attribute_values.keys() == names
 
 
+def test_customer_with_address_of_erased_person_is_listed_when_survey_is_skipped(
+    own: Reporter,
+) -> None:
+    erased, other = create(own, phoneNumber=PHONE), create(own)
+    erase(own.shop.account_id, erased)
+    assert listed(own) == {erased: None}
+    purchase = own.report(customer=None, customerId=other)
+    own.shop.solicit()
+    assert own.outcome(purchase) == ("SKIPPED", "ERASED")
+    assert listed(own) == {erased: None, other: {"EMAIL": "OPTED_OUT"}}
+
+
 def test_customer_that_was_never_listed_is_listed_as_removed(own: Reporter) -> None:
     customer = create(own)
     erase(own.shop.account_id, customer)
