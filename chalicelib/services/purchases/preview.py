@@ -13,7 +13,8 @@ from chalicelib.storage.dynamodb.unit_of_work import Rows
 def preview_purchase(account_id: str, report: PurchaseReport) -> SurveyPreview:
     """Return the decision about the survey if the purchase was reported now. Nothing is written.
 
-    Two AWS requests; three if the customer exists.
+    Two AWS requests; one more if the customer exists, and one more if the stored purchase belongs
+    to another customer.
 
     Raises:
         InvalidInput: the purchase violates a rule.
