@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
-from pynamodb.expressions.condition import Condition
-
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
@@ -25,7 +23,7 @@ from chalicelib.storage.counters import (
     total_of,
 )
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
@@ -39,22 +37,12 @@ def correct_customer(account_id: str, seen: Customer, corrected: Mapping[str, in
         seen: the customer as it was loaded.
         corrected: the counts by name of the attribute.
     """
-    read = {name: getattr(seen, name) for name in corrected}
     row = CustomerRow(account_key(account_id, seen.id))
-    return replace_numbers(row, read, corrected, CustomerRow.has(updated_at=seen.updated_at))
-
-
-def replace_numbers(
-    row: Table, read: Mapping[str, int], new: Mapping[str, int], *conditions: Condition
-) -> bool:
-    """Replace numbers of a row. Return False if one has changed, or another condition fails.
-
-    Args:
-        read: the numbers as they were loaded, by name of the attribute.
-    """
-    unchanged = (counters.is_number(getattr(type(row), name), read[name]) for name in new)
-    condition = reduce(and_, (*conditions, *unchanged))
-    return try_write(lambda: row.update(row.changes(**new), condition=condition))
+    unchanged = (
+        counters.is_number(getattr(CustomerRow, name), getattr(seen, name)) for name in corrected
+    )
+    condition = reduce(and_, unchanged, CustomerRow.has(updated_at=seen.updated_at))
+    return try_write(lambda: row.update(row.changes(**corrected), condition=condition))
 
 
 def counted_feedback(account_id: str) -> Iterator[StoredFeedback]:

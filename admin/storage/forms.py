@@ -41,7 +41,7 @@ def correct_count(table: FormTable, form_id: str, read: SubmissionCount, number:
         read: the count when it was loaded.
     """
     row, actions = table.row(form_id, SUMMARY), table.row.changes(submission_count=number)
-    is_unchanged = table.row.has(submission_count=read.number, revision=read.revision)
+    is_unchanged = table.row.has(revision=read.revision)
     return try_write(lambda: row.update(actions, is_unchanged))
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from admin.storage.counts import replace_numbers
 from chalicelib.domain.feedback.daily import NAMES, Numbers
 from chalicelib.storage.dynamodb.table import read_indexed
+from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.statistics import StatisticsRow
 
@@ -38,5 +38,5 @@ def correct(
         revision: the revision as it was loaded.
     """
     changed = {name: after[name] for name in NAMES if before[name] != after[name]}
-    is_unchanged = StatisticsRow.has(revision=revision)
-    return replace_numbers(StatisticsRow(account_id, key), before, changed, is_unchanged)
+    row, is_unchanged = StatisticsRow(account_id, key), StatisticsRow.has(revision=revision)
+    return try_write(lambda: row.update(row.changes(**changed), is_unchanged))
