@@ -38,12 +38,12 @@ from chalicelib.domain.errors import Conflict, InvalidInput
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.access import FormDisabled, require_places
 from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.labels import PREFIX, label_errors
+from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.language import Language
-from chalicelib.domain.solicitation.links import short_form_link, with_parameters
+from chalicelib.domain.solicitation.links import LABEL_PREFIX, short_form_link, with_parameters
 from chalicelib.services.accounts.directory import current_directory
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.forms.public import (
@@ -352,11 +352,11 @@ def _link(
     base = (base_url or public_base_url()).rstrip("/")
     if language is None:
         link = short_form_link(base, form_id, store, is_survey=noun == "survey")
-        return with_parameters(link, PREFIX, labels)
+        return with_parameters(link, LABEL_PREFIX, labels)
     parameters = {"store": store, "language": language}
     query = urlencode({name: value for name, value in parameters.items() if value})
     link = base + _PAGES[noun] + form_id + (f"&{query}" if query else "")
-    return with_parameters(link, PREFIX, labels)
+    return with_parameters(link, LABEL_PREFIX, labels)
 
 
 def _print_code(url: str) -> None:

@@ -9,6 +9,7 @@ from chalice.app import Request
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.input_errors import InputError
+from chalicelib.domain.solicitation.links import ANSWER_PREFIX, LABEL_PREFIX
 from chalicelib.domain.suggestions import MAX_NAME, with_suggestions
 from chalicelib.web.openapi.operation import Operation, model_named
 from chalicelib.web.query import parameters
@@ -30,7 +31,8 @@ def _with_unknown_parameters(
     errors: list[InputError], http: Request, declared: Operation
 ) -> Iterator[InputError]:
     known = declared.get("parameters", {})
-    unknown = (name for name in parameters(http) if name not in known and not name.startswith("a."))
+    others = (name for name in parameters(http) if name not in known)
+    unknown = (name for name in others if not name.startswith((ANSWER_PREFIX, LABEL_PREFIX)))
     names = ", ".join(name[:MAX_NAME] for name in islice(unknown, _MAX_NAMED))
     for error in errors:
         if names and error.code == "required" and error.pointer.startswith("?"):

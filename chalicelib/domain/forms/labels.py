@@ -13,8 +13,6 @@ from pydantic import Field
 from chalicelib.domain.forms.part import Part
 from chalicelib.domain.input_errors import InputError
 
-PREFIX: Final = "l."
-"""The prefix of labels in the query of a link: ``l.table=12``."""
 LABEL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 MAX_LABELS: Final = 10
 MAX_LABEL: Final = 100

@@ -15,6 +15,12 @@ from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 DEFAULT_SURVEY_LINK: Final = "{base_url}/public/survey/page?survey={survey}&tracker={tracker}"
 """The template of links to the survey page of the service."""
 
+ANSWER_PREFIX: Final = "a."
+"""The prefix of the answers that a link to a page preselects: ``a.nps=9``."""
+
+LABEL_PREFIX: Final = "l."
+"""The prefix of labels in a link to a page: ``l.table=12``."""
+
 # The last character encodes two bits, so only four of the 64 characters are canonical.
 _SHORT_ID: Final = "[A-Za-z0-9_-]{21}[AQgw]"
 _SHORT_TRACKER: Final = re.compile(_SHORT_ID)
@@ -37,7 +43,7 @@ def survey_link(template: str, *, base_url: str, survey_id: str, tracker_id: str
 
 
 def with_parameters(link: str, prefix: str, values: Mapping[str, str | Sequence[str]]) -> str:
-    """Return the link to the page of a form with answers (``a.``) or labels (``l.``) by name."""
+    """Return the link to the page of a form with answers or labels by name."""
     if not values:
         return link
     page, hash_sign, fragment = link.partition("#")

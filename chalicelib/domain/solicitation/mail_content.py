@@ -26,7 +26,7 @@ from chalicelib.domain.forms.translation import FieldTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
-from chalicelib.domain.solicitation.links import with_parameters
+from chalicelib.domain.solicitation.links import ANSWER_PREFIX, with_parameters
 from chalicelib.domain.solicitation.words import MessageWords, message_words
 
 MAX_HTML_BYTES: Final = 60_000
@@ -281,8 +281,8 @@ def _first_question(
         options=tuple(
             MailOption(
                 label,
-                link=with_parameters(links.survey, "a.", {field.key: value}),
-                short_link=with_parameters(links.short, "a.", {field.key: value}),
+                link=with_parameters(links.survey, ANSWER_PREFIX, {field.key: value}),
+                short_link=with_parameters(links.short, ANSWER_PREFIX, {field.key: value}),
                 level=level,
                 background=backgrounds[level],
                 ink=inks[level],

@@ -17,7 +17,6 @@ from chalicelib.domain.feedback.answers import Questionnaire
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.field_types import Control
 from chalicelib.domain.forms.fields import SavedField
-from chalicelib.domain.forms.labels import PREFIX as LABEL_PREFIX
 from chalicelib.domain.forms.layout import sections_of
 from chalicelib.domain.forms.pre_redirect import PreRedirectConfig
 from chalicelib.domain.forms.presentation import Layout
@@ -25,6 +24,7 @@ from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.solicitation.links import ANSWER_PREFIX, LABEL_PREFIX
 from chalicelib.services.caching import cached
 from chalicelib.services.feedback.save_taps import find_saved_answers
 from chalicelib.services.forms.public import DisplayedForm
@@ -55,8 +55,6 @@ _HISTORY_COPY: Final = {"Cache-Control": "private, max-age=0"}
 If the respondent goes back, the browser displays its own copy of the page, with the same
 idempotency key. If the respondent opens the link, the browser loads a new page.
 """
-PREFIX: Final = "a."
-"""The prefix of the query parameters that preselect answers."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
     wanted = FormRequest.of_query(request, is_survey=is_survey)
     form = wanted.display(request.respondent)
     wanted = wanted.without_other_labels(form.cached.saved)
-    given = dict(texts(request.http, PREFIX))
+    given = dict(texts(request.http, ANSWER_PREFIX))
     questionnaire, score = form.cached.questionnaire, text(request.http, SCORE)
     config = asked_config(form.view) if isinstance(form.view, PublicSurvey) else None
     first = field_answered_by(config, questionnaire.fields.values()) if config else None
@@ -322,7 +320,7 @@ def _parameters(request: PublicRequest) -> list[tuple[str, str]]:
     """Return the query parameters that every step before the form keeps."""
     names = ("survey", "tracker", "store", "brand", "language")
     kept = [(name, value) for name in names if (value := text(request.http, name))]
-    for prefix in (LABEL_PREFIX, PREFIX):
+    for prefix in (LABEL_PREFIX, ANSWER_PREFIX):
         for name, values in texts(request.http, prefix).items():
             kept += [(prefix + name, value) for value in values]
     return kept

@@ -5,9 +5,10 @@ from functools import partial
 
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.labels import PREFIX, allowed_labels
+from chalicelib.domain.forms.labels import allowed_labels
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
+from chalicelib.domain.solicitation.links import LABEL_PREFIX
 from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
 from chalicelib.services.forms.pages import display_contact_form, display_survey
 from chalicelib.services.forms.public import DisplayedForm, FormIds
@@ -72,7 +73,7 @@ class FormRequest:
 
 def _of_link(request: PublicRequest) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
     """Return the attributes of a request that follow its ids: those in the query."""
-    labels = {name: values[-1] for name, values in query.texts(request.http, PREFIX).items()}
+    labels = {name: values[-1] for name, values in query.texts(request.http, LABEL_PREFIX).items()}
     has_fixed_store = query.text(request.http, "store") is not None
     is_offered = query.text(request.http, STEP) == FORM
     return has_fixed_store, tuple(sorted(labels.items())), is_offered

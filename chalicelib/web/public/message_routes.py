@@ -47,7 +47,12 @@ _TOKEN: Final = {
 )
 def open_short_link(code: str) -> Response:
     """Open a short link."""
-    from chalicelib.domain.solicitation.links import page_of_short_link, with_parameters
+    from chalicelib.domain.solicitation.links import (
+        ANSWER_PREFIX,
+        LABEL_PREFIX,
+        page_of_short_link,
+        with_parameters,
+    )
     from chalicelib.web.pages.errors import error_page
     from chalicelib.web.problems import problem
 
@@ -57,7 +62,7 @@ def open_short_link(code: str) -> Response:
         if request.accepts_html:
             return error_page(request.respondent, error, is_framed=False)
         return problem(error, request_id_of(request.http))
-    for prefix in ("l.", "a."):
+    for prefix in (LABEL_PREFIX, ANSWER_PREFIX):
         page = with_parameters(page, prefix, query.texts(routes.current_request, prefix))
     # The target is relative, so that it also works below the path of a stage or a custom domain.
     headers: dict[str, str | list[str]] = {
