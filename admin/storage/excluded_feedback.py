@@ -4,11 +4,11 @@ from datetime import datetime
 
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.storage.dynamodb.unit_of_work import Rows
-from chalicelib.storage.feedback import FeedbackRow, is_unchanged
+from chalicelib.storage.feedback import FeedbackRow, rely_on
 
 
 def set_test(
-    write: Rows,
+    rows: Rows,
     stored: StoredFeedback,
     entry_number: int,
     now: datetime,
@@ -22,13 +22,15 @@ def set_test(
     Args:
         entry_number: the number of the entry in the feed.
     """
-    marked = FeedbackRow.changes(is_test=is_test or None, marked_at=now, entry_number=entry_number)
-    write.update(FeedbackRow(stored.feedback.id), marked, is_unchanged(stored))
+    key = rely_on(rows, stored)
+    rows.set(key, FeedbackRow.is_test, is_test or None)
+    rows.set(key, FeedbackRow.marked_at, now)
+    rows.set(key, FeedbackRow.entry_number, entry_number)
 
 
-def delete(write: Rows, stored: StoredFeedback) -> None:
+def delete(rows: Rows, stored: StoredFeedback) -> None:
     """Delete a feedback record in this transaction.
 
     The transaction fails if the record has changed since it was loaded.
     """
-    write.delete(FeedbackRow(stored.feedback.id), condition=is_unchanged(stored))
+    rows.remove(rely_on(rows, stored))

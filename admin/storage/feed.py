@@ -24,7 +24,6 @@ from chalicelib.storage.feedback_changes import (
     entries_from,
     entry_key,
     load_head,
-    new_head,
 )
 
 _ENTRIES_AT_ONCE: Final = 5
@@ -74,9 +73,10 @@ def _raise_head(account_id: str, last: int, changed_at: str) -> Head:
     def attempt() -> Head:
         head = load_head(account_id)
         if head.last < last:
-            new = new_head(head, last, max(head.changed_at, changed_at))
-            row = FeedbackChangeRow(account_id, HEAD)
-            if not try_write(lambda: row.update(*new)):
+            row, at = FeedbackChangeRow(account_id, HEAD), max(head.changed_at, changed_at)
+            actions = FeedbackChangeRow.changes(last=last, changed_at=at)
+            unchanged = FeedbackChangeRow.has(last=head.last or None)
+            if not try_write(lambda: row.update(actions, unchanged)):
                 raise Contention(condition_failed=True)
         return head
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
@@ -26,7 +25,13 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, index
-from chalicelib.storage.dynamodb.table import fields_of, read_together, read_with_response, time_of
+from chalicelib.storage.dynamodb.table import (
+    Key,
+    fields_of,
+    read_together,
+    read_with_response,
+    time_of,
+)
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
@@ -150,7 +155,7 @@ def record_addresses(write: Rows, erasure: Erasure, *, is_last: bool) -> None:
 
 
 def count_customer(
-    write: Rows,
+    rows: Rows,
     erasure: Erasure,
     customer_id: str,
     next_holder: str | None,
@@ -166,33 +171,28 @@ def count_customer(
         new_contacts: the contacts of addresses that the customer got after the request. They are
             stored for channels without a contact.
     """
-    actions = ErasureRow.changes(next_holder=next_holder or NO_HOLDER)
+    key = Key(ErasureRow, erasure.id)
+    rows.set(key, ErasureRow.next_holder, next_holder or NO_HOLDER)
     if customer_id != erasure.customer_id:
-        actions.append(ErasureRow.recreated.add({customer_id}))
-    for channel, key in new_contacts.items():
-        contact = _CONTACTS[channel]
-        actions.append(contact.set(contact | key))
-    count(write, erasure, {Erased.CUSTOMERS: 1}, *actions)
+        rows.add(key, ErasureRow.recreated, {customer_id})
+    for channel, contact in new_contacts.items():
+        if channel not in erasure.contacts:
+            rows.expect(key, _CONTACTS[channel], None)
+            rows.set(key, _CONTACTS[channel], contact)
+    count(rows, erasure, {Erased.CUSTOMERS: 1})
 
 
-def count(write: Rows, erasure: Erasure, numbers: Mapping[Erased, int], *also: Action) -> None:
-    """Increase the numbers of erased records in this transaction, and store its time.
+def count(rows: Rows, erasure: Erasure, numbers: Mapping[Erased, int]) -> None:
+    """Increase the numbers of erased records in this unit of work, and store its time.
 
     The transaction fails if the erasure is not pending or was restarted.
-
-    Args:
-        also: other changes of the erasure.
     """
-    actions: list[Action] = [
-        *(
-            getattr(ErasureRow, kind.value).add(number)
-            for kind, number in numbers.items()
-            if number
-        ),
-        *ErasureRow.changes(last_found_at=clock.now()),
-        *also,
-    ]
-    write.update(ErasureRow(erasure.id), actions=actions, condition=_is_unchanged(erasure))
+    key, attributes = Key(ErasureRow, erasure.id), ErasureRow.get_attributes()
+    rows.expect(key, ErasureRow.state, PENDING)
+    rows.expect(key, ErasureRow.erased_at, erasure.erased_at)
+    for kind, number in numbers.items():
+        rows.add(key, attributes[kind.value], number)
+    rows.set(key, ErasureRow.last_found_at, clock.now())
 
 
 def schedule(erasure: Erasure, at: datetime) -> None:

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
-from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.customers.contact_hash import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
@@ -26,6 +24,7 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import (
+    Key,
     read_indexed,
     read_together,
     read_with_response,
@@ -117,18 +116,19 @@ def save(write: Rows, tapped: Feedback, tracker: Tracker, earlier: StoredFeedbac
     add(write, tapped, None, earlier, **planned, saves=len(tracker.saves) + 1)
 
 
-def discard(write: Rows, tapped: StoredFeedback) -> None:
+def discard(rows: Rows, tapped: StoredFeedback) -> None:
     """Delete tapped answers in this transaction. It fails if they were saved again or ended."""
-    write.delete(FeedbackRow(tapped.feedback.id), condition=FeedbackRow.has(saves=tapped.saves))
+    key = Key(FeedbackRow, tapped.feedback.id)
+    rows.expect(key, FeedbackRow.saves, tapped.saves)
+    rows.remove(key)
 
 
-def end_taps(write: Rows, tapped: StoredFeedback) -> None:
+def end_taps(rows: Rows, tapped: StoredFeedback) -> None:
     """End the time in which tapped answers can be changed, in this transaction.
 
     The transaction fails if the record has changed since it was loaded.
     """
-    ended = FeedbackRow.changes(saves=None)
-    write.update(FeedbackRow(tapped.feedback.id), ended, is_unchanged(tapped))
+    rows.set(rely_on(rows, tapped), FeedbackRow.saves, None)
 
 
 def find(feedback_id: str) -> StoredFeedback | None:
@@ -216,7 +216,7 @@ def time_before_create(feedback_id: str) -> datetime:
 
 
 def finish(
-    write: Rows,
+    rows: Rows,
     stored: StoredFeedback,
     customer_id: str | None,
     entry_number: int,
@@ -231,24 +231,23 @@ def finish(
         customer_id: the id of the respondent's customer, or None if there is no such customer.
         entry_number: the number of the entry in the feed.
     """
-    known = {"customer_id": customer_id} if customer_id else {}
-    done = FeedbackRow.end(WorkState.DONE, now, entry_number=entry_number, **known)
-    actions = [*done, *count_in(stored)]
-    anonymized_at = FeedbackRow.anonymized_at
-    is_unchanged = (
-        anonymized_at.exists() if stored.feedback.is_anonymized else anonymized_at.does_not_exist()
-    )
-    write.update(
-        FeedbackRow(stored.feedback.id),
-        actions=actions,
-        condition=FeedbackRow.is_pending() & is_unchanged,
-    )
-
-
-def count_in(stored: StoredFeedback) -> list[Action]:
-    """Return the actions that store the groups in which the statistics count a record."""
-    groups = {"counted_as": stored.counted_as, "answered_as": stored.answered_as}
-    return FeedbackRow.changes(**{name: group for name, group in groups.items() if group})
+    key = Key(FeedbackRow, stored.feedback.id)
+    rows.expect(key, FeedbackRow.state, WorkState.PENDING)
+    if not stored.feedback.is_anonymized:
+        rows.expect(key, FeedbackRow.anonymized_at, None)
+    rows.require(key)
+    rows.set(key, FeedbackRow.state, WorkState.DONE)
+    rows.set(key, FeedbackRow.ended_at, now)
+    rows.set(key, FeedbackRow.work_shard, None)
+    rows.set(key, FeedbackRow.due_at, None)
+    rows.set(key, FeedbackRow.started_at, None)
+    rows.set(key, FeedbackRow.waits_since, None)
+    rows.set(key, FeedbackRow.entry_number, entry_number)
+    rows.set(key, FeedbackRow.counted_as, stored.counted_as)
+    if stored.answered_as:
+        rows.set(key, FeedbackRow.answered_as, stored.answered_as)
+    if customer_id:
+        rows.set(key, FeedbackRow.customer_id, customer_id)
 
 
 def of_person(
@@ -274,7 +273,7 @@ def of_person(
 
 
 def anonymize(
-    write: Rows,
+    rows: Rows,
     stored: StoredFeedback,
     anonymized: Feedback,
     entry_number: int,
@@ -290,27 +289,27 @@ def anonymize(
         entry_number: the number of the entry in the feed.
         ends_taps: whether tapped answers cannot be changed any more.
     """
-    actions = FeedbackRow.changes(
-        document=anonymized.model_dump_json().encode(),
-        anonymized_at=now,
-        contact_hash=None,
-        input_hash=None,
-        entry_number=entry_number,
-    )
+    key = rely_on(rows, stored)
+    rows.expect(key, FeedbackRow.customer_id, stored.feedback.customer_id)
+    rows.set(key, FeedbackRow.document, anonymized.model_dump_json().encode())
+    rows.set(key, FeedbackRow.anonymized_at, now)
+    rows.set(key, FeedbackRow.contact_hash, None)
+    rows.set(key, FeedbackRow.input_hash, None)
+    rows.set(key, FeedbackRow.entry_number, entry_number)
     if anonymized.customer_id is None:
-        actions += FeedbackRow.changes(customer_id=None)
+        rows.set(key, FeedbackRow.customer_id, None)
     if ends_taps:
-        actions += FeedbackRow.changes(saves=None)
-    unchanged = is_unchanged(stored) & FeedbackRow.has(customer_id=stored.feedback.customer_id)
-    write.update(FeedbackRow(stored.feedback.id), actions, unchanged)
+        rows.set(key, FeedbackRow.saves, None)
 
 
-def is_unchanged(stored: StoredFeedback) -> Condition:
-    """Return a write condition: the record has not changed since it was loaded."""
-    is_test = stored.is_test or None
-    return FeedbackRow.has(
-        state=stored.state, is_test=is_test, counted_as=stored.counted_as, saves=stored.saves
-    )
+def rely_on(rows: Rows, stored: StoredFeedback) -> Key[FeedbackRow]:
+    """Rely on a record that another request has loaded: it has not changed. Return its key."""
+    key = Key(FeedbackRow, stored.feedback.id)
+    rows.expect(key, FeedbackRow.state, stored.state)
+    rows.expect(key, FeedbackRow.is_test, stored.is_test or None)
+    rows.expect(key, FeedbackRow.counted_as, stored.counted_as)
+    rows.expect(key, FeedbackRow.saves, stored.saves)
+    return key
 
 
 def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:

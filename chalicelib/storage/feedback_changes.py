@@ -16,12 +16,10 @@ from datetime import datetime
 from typing import Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
-from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, optional
-from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.trackers import TrackerRow
 
@@ -138,7 +136,7 @@ def load_heads_and_related(
 
 
 def add(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     head: Head,
     feedback_ids: Collection[str],
@@ -156,17 +154,14 @@ def add(
             the number in their rows. False if the transaction does not change them.
     """
     changed_at, number = max(format_timestamp(now), head.changed_at), head.last + 1
-    write.update(FeedbackChangeRow(account_id, HEAD), *new_head(head, number, changed_at))
+    key = Key(FeedbackChangeRow, account_id, HEAD)
+    rows.expect(key, FeedbackChangeRow.last, head.last or None)
+    rows.set(key, FeedbackChangeRow.last, number)
+    rows.set(key, FeedbackChangeRow.changed_at, changed_at)
     entry = FeedbackChangeRow(account_id, entry_key(number), changed_at=changed_at)
     entry.ids, entry.numbers_rows = list(feedback_ids), numbers_rows or None
-    write.save(entry)
+    rows.save(entry)
     return number
-
-
-def new_head(head: Head, last: int, changed_at: str) -> tuple[list[Action], Condition]:
-    """Return the actions of an update of the head, and the condition that it is unchanged."""
-    row = FeedbackChangeRow
-    return row.changes(last=last, changed_at=changed_at), row.has(last=head.last or None)
 
 
 def load_after(account_id: str, number: int, at_most: int) -> list[Entry]:

@@ -302,21 +302,22 @@ def rows_with_pair(chunk: ImportRow, digest: str) -> list[GroupRow]:
     ]
 
 
-def erase_pairs(write: Rows, chunk: ImportRow, digests: Collection[str]) -> None:
-    """Remove the values of the rows with these digests from a chunk, in this transaction.
+def erase_pairs(rows: Rows, key: Key[ImportRow], digests: Collection[str]) -> int:
+    """Remove the values of the rows with these digests from a chunk. Return their number.
 
-    The transaction fails if the chunk has changed since it was loaded. A worker that loaded the
-    chunk earlier cannot finish the chunk.
+    The unit of work knows the chunk. A worker that loaded the chunk earlier cannot finish it.
     """
-    groups = [
-        group.erased() if group.digest in digests else group
-        for group in groups_from_json(chunk.rows)
-    ]
-    write.update(
-        ImportRow(chunk.import_id, chunk.part),
-        ImportRow.changes(rows=groups_to_json(groups), revision=(chunk.revision or 0) + 1),
-        ImportRow.has(state=chunk.state, revision=chunk.revision),
-    )
+    rows.prefetch(key)
+    chunk = rows.get(key, ImportRow.state, ImportRow.revision)
+    if chunk is None or not chunk.rows:
+        return 0
+    groups = groups_from_json(chunk.rows)
+    erased = sum(len(group.rows) for group in groups if group.digest in digests)
+    if erased:
+        chunk.rows = groups_to_json(
+            [group.erased() if group.digest in digests else group for group in groups]
+        )
+    return erased
 
 
 def _pointer(

@@ -64,11 +64,6 @@ def find_many(message_ids: Collection[str]) -> list[SentMessage]:
     ]
 
 
-def delete(write: Rows, message_id: str) -> None:
-    """Delete a message in this transaction."""
-    write.delete(MessageRow(message_id))
-
-
 def add(write: Rows, message: SentMessage) -> None:
     """Add a message in this transaction."""
     values = vars(message) | {"channel": message.channel.value}

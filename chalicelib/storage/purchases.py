@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.list_cursor import CursorPosition
@@ -105,25 +104,16 @@ def record(rows: Rows, account_id: str, purchase: Purchase) -> PurchaseRow:
     return row
 
 
-def confirm_unchanged(write: Rows, account_id: str, purchase: Purchase) -> None:
-    """Check in this transaction that a purchase has not changed since it was loaded.
-
-    A request that reads the purchase and another row can see one row before and the other row after
-    a transaction that changes both.
-    """
-    key = account_key(account_id, purchase.id)
-    write.condition_check(Key(PurchaseRow, key), _is_unchanged(purchase))
-
-
-def _is_unchanged(purchase: Purchase) -> Condition:
-    return PurchaseRow.has(customer_id=purchase.customer_id, updated_at=purchase.updated_at)
-
-
 def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
+    """Yield the customer's purchases; see `rows_of_customer`."""
+    return map(build_purchase_from, rows_of_customer(account_id, customer_id))
+
+
+def rows_of_customer(account_id: str, customer_id: str) -> Iterator[PurchaseRow]:
     """Yield the customer's purchases. One request per MB of index entries and per 100 purchases."""
     for row in read_indexed(PurchaseRow, PurchaseRow.by_customer.query(customer_id)):
         if row.account_id == account_id and row.customer_id == customer_id:
-            yield build_purchase_from(row)
+            yield row
 
 
 def list_page_of_customer(
@@ -147,21 +137,10 @@ def find_many(account_id: str, purchase_ids: Collection[str]) -> dict[str, Purch
     return {row.id: build_purchase_from(row) for row in rows if row}
 
 
-def erase_customer(write: Rows, account_id: str, purchase: Purchase, at: datetime) -> None:
-    """Remove the customer, the metadata and the attributes of a purchase, in this transaction.
-
-    The transaction fails if the purchase has changed since it was loaded.
-    """
-    write.update(
-        PurchaseRow(account_key(account_id, purchase.id)),
-        [
-            *PurchaseRow.changes(
-                customer_id=None, metadata=None, attributes=None, input_hash=None, updated_at=at
-            ),
-            PurchaseRow.revision.add(1),
-        ],
-        _is_unchanged(purchase),
-    )
+def erase_customer(row: PurchaseRow, at: datetime) -> None:
+    """Remove the customer, the metadata and the attributes of a purchase of a unit of work."""
+    row.customer_id = row.metadata = row.attributes = row.input_hash = None
+    row.updated_at = at
 
 
 def build_purchase_from(row: PurchaseRow) -> Purchase:

@@ -9,8 +9,7 @@ with the attributes of a work record only. It has neither a creation time nor a 
 index lists it as a solicitation, and an erasure needs to change only the solicitation.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
@@ -49,7 +48,7 @@ from chalicelib.storage.dynamodb.table import (
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import ClaimLost, ClaimRow, WorkRecords, settle
 from chalicelib.storage.lists import read_index_page
-from chalicelib.storage.messages import SentMessage
+from chalicelib.storage.messages import MessageRow, SentMessage
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from, purchase_key
 
 LEASE: Final = timedelta(seconds=120)
@@ -424,65 +423,39 @@ def find_many_with_purchases(
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation]:
+    """Yield the customer's solicitations; see `rows_of_customer`."""
+    return map(build_solicitation, rows_of_customer(account_id, customer_id))
+
+
+def rows_of_customer(account_id: str, customer_id: str) -> Iterator[SolicitationRow]:
     """Yield the customer's solicitations.
 
     One request per MB of index entries and per 100 solicitations.
     """
     for row in read_indexed(SolicitationRow, SolicitationRow.by_customer.query(customer_id)):
         if row.account_id == account_id and row.customer_id == customer_id:
-            yield build_solicitation(row)
+            yield row
 
 
 def erase_customer(
-    write: Rows, solicitation: Solicitation, answered_on: datetime | None, now: datetime
+    rows: Rows, row: SolicitationRow, answered_on: datetime | None, now: datetime
 ) -> None:
-    """Remove the customer, the tracker and the message of a solicitation, in this transaction.
+    """Remove the customer, the tracker and the messages of a solicitation, in this unit of work.
 
     Only the day of the answer remains. A pending solicitation ends: SKIPPED, or UNKNOWN if a worker
-    may be sending the message. `count_erased` counts this outcome. A skipped solicitation can no
-    longer get a link. The transaction fails if the solicitation has changed since it was loaded.
+    may be sending the message. A skipped solicitation can no longer get a link.
     """
-    actions = SolicitationRow.changes(
-        customer_id=None,
-        tracker_id=None,
-        message_id=None,
-        reminder_message_id=None,
-        answered_on=answered_on,
-    )
-    actions.append(SolicitationRow.revision.add(1))
-    if outcome := _outcome_of_erasure(solicitation):
-        ended = {"reason": SkipReason.ERASED, "held_until": None, "leased_until": None}
-        actions += SolicitationRow.end(outcome, now, **ended)
+    solicitation = build_solicitation(row)
+    for message_id in solicitation.message_ids:
+        rows.remove(Key(MessageRow, message_id))
+    row.customer_id = row.tracker_id = row.message_id = row.reminder_message_id = None
+    row.answered_on = answered_on
+    if not solicitation.outcome_is_final:
+        is_open = solicitation.leased_until is None
+        outcome = SolicitationState.SKIPPED if is_open else SolicitationState.UNKNOWN
+        end(rows, row, outcome, SkipReason.ERASED, now)
     elif solicitation.can_be_linked:
-        actions += SolicitationRow.changes(reason=SkipReason.ERASED)
-    unchanged = SolicitationRow.has(
-        customer_id=solicitation.customer_id,
-        state=solicitation.state,
-        leased_until=solicitation.leased_until,
-        message_id=solicitation.message_id,
-        reminder_message_id=solicitation.reminder_message_id,
-    )
-    write.update(SolicitationRow(solicitation.id), actions, unchanged)
-
-
-def count_erased(write: Rows, erased: Iterable[Solicitation]) -> None:
-    """Count the outcomes of erased solicitations of one account, in this transaction.
-
-    The counts of several solicitations are added up, because a transaction can contain only one
-    action per row.
-    """
-    ended = [(outcome, s) for s in erased if (outcome := _outcome_of_erasure(s))]
-    numbers = Counter(outcome for outcome, _ in ended)
-    for outcome, one in dict(ended).items():
-        counters.count(write, one.account_id, OUTCOMES[outcome], one.id, numbers[outcome])
-
-
-def _outcome_of_erasure(solicitation: Solicitation) -> SolicitationState | None:
-    """Return the outcome that an erasure gives to a solicitation; None if it has an outcome."""
-    if solicitation.outcome_is_final:
-        return None
-    is_open = solicitation.leased_until is None
-    return SolicitationState.SKIPPED if is_open else SolicitationState.UNKNOWN
+        row.reason = SkipReason.ERASED
 
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:

@@ -65,44 +65,59 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
     return {row.tracker_id: build_tracker(row) for row in rows if row}
 
 
-def consume(write: Rows, tracker_id: str, feedback_id: str, at: datetime) -> None:
+def consume(rows: Rows, tracker_id: str, feedback_id: str, at: datetime) -> None:
     """Mark a tracker as used in this transaction.
 
     The transaction fails if the tracker does not exist or is already used.
     """
-    used = TrackerRow.changes(used_at=at, feedback_id=feedback_id, tapped_at=None, saves=None)
-    unused = TrackerRow.has(tracker_id=tracker_id, used_at=None)
-    write.update(TrackerRow(tracker_id), used, unused)
+    key = Key(TrackerRow, tracker_id)
+    rows.require(key)
+    rows.expect(key, TrackerRow.used_at, None)
+    rows.set(key, TrackerRow.used_at, at)
+    rows.set(key, TrackerRow.feedback_id, feedback_id)
+    rows.set(key, TrackerRow.tapped_at, None)
+    rows.set(key, TrackerRow.saves, None)
 
 
 def record_tap(
-    write: Rows, tracker: Tracker, saves: Sequence[Save], tapped_at: datetime | None
+    rows: Rows, tracker: Tracker, saves: Sequence[Save], tapped_at: datetime | None
 ) -> None:
     """Store the saves of a tracker, and the time of the tap that counts, in this transaction.
 
     The transaction fails if the tracker does not exist, is used, or has other saves than when it
     was loaded.
     """
-    tapped = TrackerRow.changes(tapped_at=tapped_at, saves=saves or None)
-    unchanged = TrackerRow.has(tracker_id=tracker.id, used_at=None, saves=tracker.saves or None)
-    write.update(TrackerRow(tracker.id), tapped, unchanged)
+    key = Key(TrackerRow, tracker.id)
+    rows.require(key)
+    rows.expect(key, TrackerRow.used_at, None)
+    rows.expect(key, TrackerRow.saves, tracker.saves or None)
+    rows.set(key, TrackerRow.tapped_at, tapped_at)
+    rows.set(key, TrackerRow.saves, saves or None)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
+    """Yield the customer's trackers; see `rows_of_customer`."""
+    return map(build_tracker, rows_of_customer(account_id, customer_id))
+
+
+def rows_of_customer(account_id: str, customer_id: str) -> Iterator[TrackerRow]:
     """Yield the customer's trackers. One request per MB of index entries and per 100 trackers."""
     for row in read_indexed(TrackerRow, TrackerRow.by_customer.query(customer_id)):
         if row.account_id == account_id:
-            yield build_tracker(row)
+            yield row
 
 
-def delete(write: Rows, tracker: Tracker) -> None:
-    """Delete a tracker in this transaction.
+def delete(rows: Rows, tracker_ids: Collection[str]) -> dict[str, Tracker]:
+    """Delete the trackers with these ids that exist, in this unit of work. Return them by id.
 
-    The transaction fails if the tracker does not exist, or was used or tapped after it was loaded.
+    The transaction fails if one of them is used meanwhile.
     """
-    loaded = {"used_at": tracker.used_at, "tapped_at": tracker.tapped_at}
-    unchanged = TrackerRow.tracker_id.exists() & TrackerRow.has(**loaded)
-    write.delete(TrackerRow(tracker.id), condition=unchanged)
+    keys = [Key(TrackerRow, tracker_id) for tracker_id in tracker_ids]
+    rows.prefetch(*keys)
+    found = {key: row for key in keys if (row := rows.get(key, TrackerRow.used_at))}
+    for key in found:
+        rows.remove(key)
+    return {key.hash_key: build_tracker(row) for key, row in found.items()}
 
 
 def build_tracker(row: TrackerRow) -> Tracker:

@@ -4,7 +4,7 @@ The table of erasures contains only keyed hashes. Therefore the replay reads all
 about persons, and computes the hash of each customer id in them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -18,8 +18,9 @@ from chalicelib.domain.erasure.erasure import Erasure
 from chalicelib.services.erasure.erase import WORKER, start_erasure
 from chalicelib.services.work.worker import Message, attempt
 from chalicelib.storage import contacts, erasures, feedback, feedback_changes, imports
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit, transaction
 from chalicelib.storage.imports import ImportRow
 
 
@@ -42,7 +43,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     accounts.restart_retention()
     erased_at = {each.pair_contact: each.erased_at for each in recorded if each.pair_contact}
     # Import rows come first, because they could create the customers again.
-    retry_on_contention(partial(_erase_import_rows, erased_at))
+    _erase_import_rows(erased_at)
     repeated = []
     by_id = {erasure.id: erasure.erased_at for erasure in recorded}
     for account_id, customer_id in _find_restored(by_id, on_read):
@@ -64,8 +65,11 @@ def _erase_import_rows(erased_at: Mapping[str, datetime]) -> None:
             and not imports.was_accepted_after(chunk, erased)
         ]
         if digests:
-            with transaction() as write:
-                imports.erase_pairs(write, chunk, digests)
+            commit(partial(_erase_pairs, chunk.own_key(), digests), chunk)
+
+
+def _erase_pairs(chunk: Key[ImportRow], digests: Collection[str], rows: Rows) -> None:
+    imports.erase_pairs(rows, chunk, digests)
 
 
 def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:

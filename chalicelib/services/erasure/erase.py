@@ -9,7 +9,6 @@ consistent. Therefore passes are repeated until a pass that starts at least 15 m
 request, and after the last erased record, finds no records.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -40,13 +39,16 @@ from chalicelib.storage import (
     feedback,
     feedback_changes,
     imports,
-    messages,
     purchases,
     solicitations,
     trackers,
 )
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit, transaction
+from chalicelib.storage.imports import ImportRow
+from chalicelib.storage.purchases import PurchaseRow
+from chalicelib.storage.solicitations import SolicitationRow
 
 RECORDS_PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""
@@ -173,7 +175,7 @@ def _run_pass(erasure: Erasure, customer_id: str) -> None:
     After that, the records of a new customer with the same id are kept. The indexes may have hidden
     older feedback and purchases from the first pass.
     """
-    retry_on_contention(partial(_erase_import_rows, erasure))
+    _erase_import_rows(erasure)
     _erase_recreated_customer(erasure, customer_id)
     for recreated_id in erasure.recreated:
         _erase_customer(erasure, recreated_id, is_deleted=True)
@@ -189,15 +191,11 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
     """
     customer = customers.find(erasure.account_id, customer_id) if is_deleted else None
     created_again = customer if _is_created_again(erasure, customer) else None
-    steps: list[Callable[[Erasure, str], None]] = [
-        partial(_erase_feedback, created_again=created_again),
-        partial(_erase_purchases, created_again=created_again),
-    ]
+    retry_on_contention(partial(_erase_feedback, erasure, customer_id, created_again=created_again))
+    _erase_purchases(erasure, customer_id, created_again=created_again)
     if not created_again:
-        steps += [_erase_solicitations, _delete_trackers]
-    for step in steps:
-        retry_on_contention(partial(step, erasure, customer_id))
-    if not created_again:
+        _erase_solicitations(erasure, customer_id)
+        _delete_trackers(erasure, customer_id)
         commit(partial(_delete_customer, erasure, customer_id))
 
 
@@ -208,12 +206,13 @@ def _erase_import_rows(erasure: Erasure) -> None:
         return
     unfinished = imports.unfinished(erasure.account_id)
     for chunk in [each for each in unfinished if imports.rows_with_pair(each, digest)]:
-        if imports.was_accepted_after(chunk, erasure.erased_at):
-            continue
-        rows = len(imports.rows_with_pair(chunk, digest))
-        with transaction() as write:
-            imports.erase_pairs(write, chunk, [digest])
-            erasures.count(write, erasure, {Erased.IMPORT_ROWS: rows})
+        if not imports.was_accepted_after(chunk, erasure.erased_at):
+            commit(partial(_erase_pair, erasure, digest, chunk.own_key()), chunk)
+
+
+def _erase_pair(erasure: Erasure, digest: str, chunk: Key[ImportRow], rows: Rows) -> None:
+    if erased := imports.erase_pairs(rows, chunk, [digest]):
+        erasures.count(rows, erasure, {Erased.IMPORT_ROWS: erased})
 
 
 def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Customer | None) -> None:
@@ -288,16 +287,24 @@ def _delete_customer(erasure: Erasure, customer_id: str, rows: Rows) -> None:
 
 
 def _erase_purchases(erasure: Erasure, customer_id: str, *, created_again: Customer | None) -> None:
-    found = (
-        purchase
-        for purchase in purchases.of_customer(erasure.account_id, customer_id)
-        if not created_again or purchase.updated_at < created_again.created_at
-    )
+    found = purchases.rows_of_customer(erasure.account_id, customer_id)
+
+    def erase(keys: list[Key[PurchaseRow]], rows: Rows) -> None:
+        rows.prefetch(*keys)
+        erased = 0
+        for key in keys:
+            seen = rows.peek(key, because="a purchase that is kept is not checked")
+            if seen is None or seen.customer_id != customer_id:
+                continue
+            if not created_again or seen.updated_at < created_again.created_at:
+                rows.get(key)
+                purchases.erase_customer(seen, clock.now())
+                erased += 1
+        if erased:
+            erasures.count(rows, erasure, {Erased.PURCHASES: erased})
+
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
-        with transaction() as write:
-            for purchase in group:
-                purchases.erase_customer(write, erasure.account_id, purchase, clock.now())
-            erasures.count(write, erasure, {Erased.PURCHASES: len(group)})
+        commit(partial(erase, [row.own_key() for row in group]), *group)
 
 
 def _erase_solicitations(erasure: Erasure, customer_id: str) -> None:
@@ -305,36 +312,38 @@ def _erase_solicitations(erasure: Erasure, customer_id: str) -> None:
 
     The transaction that deletes the tracker of an answered survey keeps the day of the answer.
     """
-    found = solicitations.of_customer(erasure.account_id, customer_id)
+    found = solicitations.rows_of_customer(erasure.account_id, customer_id)
+
+    def erase(keys: list[Key[SolicitationRow]], rows: Rows) -> None:
+        rows.prefetch(*keys)
+        erased = [
+            row for row in filter(None, map(rows.get, keys)) if row.customer_id == customer_id
+        ]
+        sent = trackers.delete(rows, [row.tracker_id for row in erased if row.tracker_id])
+        messages = 0
+        for row in erased:
+            messages += len(solicitations.build_solicitation(row).message_ids)
+            tracker = sent.get(row.tracker_id or "")
+            answered_on = tracker.answered_on if tracker else None
+            solicitations.erase_customer(rows, row, answered_on, clock.now())
+        numbers = {Erased.TRACKERS: len(sent), Erased.MESSAGES: messages}
+        if erased:
+            erasures.count(rows, erasure, {Erased.SOLICITATIONS: len(erased), **numbers})
+
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
-        message_ids = [message_id for each in group for message_id in each.message_ids]
-        sent = trackers.find_many([each.tracker_id for each in group if each.tracker_id])
-        with transaction() as write:
-            for solicitation in group:
-                tracker = sent.get(solicitation.tracker_id or "")
-                answered_on = tracker.answered_on if tracker else None
-                solicitations.erase_customer(write, solicitation, answered_on, clock.now())
-            for tracker in sent.values():
-                trackers.delete(write, tracker)
-            for message_id in message_ids:
-                messages.delete(write, message_id)
-            solicitations.count_erased(write, group)
-            numbers = {
-                Erased.SOLICITATIONS: len(group),
-                Erased.TRACKERS: len(sent),
-                Erased.MESSAGES: len(message_ids),
-            }
-            erasures.count(write, erasure, numbers)
+        commit(partial(erase, [row.own_key() for row in group]), *group)
 
 
 def _delete_trackers(erasure: Erasure, customer_id: str) -> None:
     """Delete the trackers that belong to no solicitation of the customer."""
-    found = trackers.of_customer(erasure.account_id, customer_id)
+    found = trackers.rows_of_customer(erasure.account_id, customer_id)
+
+    def delete(tracker_ids: list[str], rows: Rows) -> None:
+        if deleted := trackers.delete(rows, tracker_ids):
+            erasures.count(rows, erasure, {Erased.TRACKERS: len(deleted)})
+
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
-        with transaction() as write:
-            for tracker in group:
-                trackers.delete(write, tracker)
-            erasures.count(write, erasure, {Erased.TRACKERS: len(group)})
+        commit(partial(delete, [row.tracker_id for row in group]), *group)
 
 
 def _erase_recreated_customer(erasure: Erasure, customer_id: str) -> None:

@@ -171,13 +171,13 @@ def test_erasure_does_not_end_with_pass_that_started_too_early(
 ) -> None:
     customer = create(account)
     erase(account, customer.id)
-    find = trackers.of_customer
+    find = trackers.rows_of_customer
 
     def find_slowly(account_id: str, customer_id: str) -> Iterator[Tracker]:
         time.ahead += timedelta(minutes=16)
         return find(account_id, customer_id)
 
-    monkeypatch.setattr(trackers, "of_customer", find_slowly)
+    monkeypatch.setattr(trackers, "rows_of_customer", find_slowly)
     assert erase(account, customer.id).state is WorkState.PENDING
 
 

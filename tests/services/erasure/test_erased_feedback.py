@@ -147,8 +147,8 @@ def test_records_of_recreated_customer_that_indexes_hid_are_erased_later(
     (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
     tracker_id = seeded.tracker(customerId=recreated.id)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
-        patch.setattr(trackers, "of_customer", lambda *_: iter(()))
+        patch.setattr(purchases, "rows_of_customer", lambda *_: iter(()))
+        patch.setattr(trackers, "rows_of_customer", lambda *_: iter(()))
         erase(seeded.account_id, customer.id)
     assert customers.find(seeded.account_id, recreated.id) is None
     assert trackers.find(tracker_id)

@@ -249,7 +249,7 @@ def test_older_purchase_that_first_pass_did_not_find_is_erased_if_customer_exist
     shop.time.ahead += timedelta(seconds=1)
     with monkeypatch.context() as patch:
         # The index does not contain the purchase yet.
-        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        patch.setattr(purchases, "rows_of_customer", lambda *_: iter(()))
         erase(shop.account_id, customer_of(older))
     shop.time.ahead += timedelta(minutes=1)
     save_customer(shop.account_id, {"id": customer_of(older), **PERSON})
@@ -269,7 +269,7 @@ def test_purchase_recorded_before_deletion_does_not_belong_to_customer_created_a
     recorded = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
     with monkeypatch.context() as patch:
         # The index does not contain the purchase yet.
-        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        patch.setattr(purchases, "rows_of_customer", lambda *_: iter(()))
         continue_erasure(started.pointer)
     shop.time.ahead += timedelta(minutes=1)
     save_customer(shop.account_id, {"id": customer_id, **PERSON})
@@ -288,7 +288,7 @@ def test_erasure_does_not_end_while_index_can_hide_purchase_of_deleted_customer(
     shop.time.ahead += timedelta(minutes=20)
     recorded = shop.record(customer=PERSON, metadata={"guest": "Zoé"})
     with monkeypatch.context() as patch:
-        patch.setattr(purchases, "of_customer", lambda *_: iter(()))
+        patch.setattr(purchases, "rows_of_customer", lambda *_: iter(()))
         continue_erasure(erasure.pointer)
         continue_erasure(erasure.pointer)
     finish(shop.account_id, customer_id, shop.time)

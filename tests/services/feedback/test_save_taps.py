@@ -390,14 +390,14 @@ def test_taps_saved_during_erasure_are_anonymized(
 ) -> None:
     """Simulate a save after the erasure has read the feedback, before it deletes the tracker."""
     tracker = seeded.tracker()
-    of_customer, saves = trackers.of_customer, iter([{"nps": "9", "what": "Food"}])
+    of_customer, saves = trackers.rows_of_customer, iter([{"nps": "9", "what": "Food"}])
 
     def save_first(*args: Any) -> Any:
         for taps in saves:
             tap(seeded, tracker, **taps)
         return of_customer(*args)
 
-    monkeypatch.setattr("chalicelib.services.erasure.erase.trackers.of_customer", save_first)
+    monkeypatch.setattr("chalicelib.services.erasure.erase.trackers.rows_of_customer", save_first)
     erase(seeded.account_id, seeded.customer_id)
     assert trackers.find(tracker) is None
     finish(seeded.account_id, seeded.customer_id, time)
