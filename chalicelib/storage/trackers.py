@@ -110,11 +110,13 @@ def rows_of_customer(account_id: str, customer_id: str) -> Iterator[TrackerRow]:
 def delete(rows: Rows, tracker_ids: Collection[str]) -> dict[str, Tracker]:
     """Delete the trackers with these ids that exist, in this unit of work. Return them by id.
 
-    The transaction fails if one of them is used meanwhile.
+    The transaction fails if one of them is used or tapped meanwhile.
     """
     keys = [Key(TrackerRow, tracker_id) for tracker_id in tracker_ids]
     rows.prefetch(*keys)
-    found = {key: row for key in keys if (row := rows.get(key, TrackerRow.used_at))}
+    found = {
+        key: row for key in keys if (row := rows.get(key, TrackerRow.used_at, TrackerRow.tapped_at))
+    }
     for key in found:
         rows.remove(key)
     return {key.hash_key: build_tracker(row) for key, row in found.items()}
