@@ -32,6 +32,10 @@ def show_form(form: AccountForm, directory: Directory) -> None:
         "Closes": saved.closes_at,
         "Title": saved.header.title,
         "Languages": [language.value for language in languages],
+        "Labels": [
+            f"{name}: {', '.join(rule.values) or 'numbers up to ' + '9' * rule.max_digits}"
+            for name, rule in saved.labels.items()
+        ],
         **dict(_of_kind(saved, directory)),
     }
     show_properties({name: value for name, value in properties.items() if value})
@@ -68,6 +72,7 @@ def _of_kind(saved: SavedForm, directory: Directory) -> Iterator[tuple[str, obje
     )
     yield "Access", "public" if saved.publicly_available else "only through the link of a message"
     yield "Sending", "\n".join(sending_rules(saved))
+    yield "Saved taps", "ratings and choices" if saved.save_taps else "none"
     yield from _offers(saved)
     yield "Support e-mail", saved.support_email.email if saved.support_email else None
 

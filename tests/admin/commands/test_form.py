@@ -226,6 +226,13 @@ def test_show_describes_survey_in_words(seeded: SeededAccount) -> None:
     assert "Sending sent by" in shown
     for field in survey["fields"]:
         assert " ".join((field.get("label") or field["key"]).split()) in shown
+    assert "Saved taps ratings and choices" in shown
+    assert "Labels" not in shown
+    labels = {"table": {"maxDigits": 3}, "season": {"values": ["spring", "autumn"]}}
+    seeded.survey(labels=labels, saveTaps=False)
+    shown = " ".join(run("survey", "show", seeded.survey_id).stdout.split())
+    assert "Labels table: numbers up to 999, season: spring, autumn" in shown
+    assert "Saved taps none" in shown
 
 
 def test_show_describes_conditions_of_fields(seeded: SeededAccount, tmp_path: Path) -> None:
