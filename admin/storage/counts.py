@@ -6,22 +6,15 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
+from pynamodb.expressions.update import Action
+
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
-from chalicelib.storage.counters import (
-    SHARDS,
-    Counted,
-    CounterRow,
-    Listed,
-    addition,
-    shard_key,
-    shard_row,
-    total_of,
-)
+from chalicelib.storage.counters import SHARDS, Counted, CounterRow, Listed, shard_key, total_of
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
@@ -138,3 +131,13 @@ def load_counts(account_id: str) -> dict[Listed | Counted, Count]:
         )
         for kind, parts in by_kind.items()
     }
+
+
+def addition(by: int) -> list[Action]:
+    """Return the actions that add ``by`` to a row of a counter of a kind in `Counted`."""
+    return [CounterRow.total.add(by), CounterRow.revision.add(1)]
+
+
+def shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:
+    """Return the row of a shard of a counter, with only its key."""
+    return CounterRow(shard_key(account_id, shard), kind.value)

@@ -24,7 +24,6 @@ from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
-from pynamodb.expressions.update import Action
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.table import Key, Table, account_key
@@ -130,42 +129,21 @@ def next_position(rows: Rows, key: Key[CounterRow]) -> int:
     return position
 
 
-def increment_total(
-    transaction: Rows,
-    account_id: str,
-    kind: Listed,
-    read: int,
-    by: int = 1,
-    erasures: int | None = None,
-) -> None:
+def increment_total(rows: Rows, account_id: str, kind: Listed, read: int, by: int = 1) -> None:
     """Add ``by`` to the total in this transaction.
 
     Args:
         read: the total that the caller has read. The transaction fails if the stored total is
             different.
-        erasures: the erasure counter that the caller has read; each erasure increments it. The
-            transaction fails if the stored one is different. None if the caller does not depend on
-            erasures.
     """
-    unchanged = is_number(CounterRow.total, read)
-    if erasures is not None:
-        unchanged &= is_number(CounterRow.erasures, erasures)
-    transaction.update(
-        CounterRow(account_id, kind.value),
-        CounterRow.changes(total=read + by),
-        unchanged,
-    )
+    changed = CounterRow.changes(total=read + by)
+    rows.update(CounterRow(account_id, kind.value), changed, is_number(CounterRow.total, read))
 
 
 def is_number(attribute: Any, number: int) -> Condition:
     """Return a write condition: the attribute has this value. A missing attribute counts as 0."""
     condition: Condition = attribute == number
     return condition if number else condition | attribute.does_not_exist()
-
-
-def erasures_of(counter: CounterRow | None) -> tuple[int, datetime | None]:
-    """Return the erasure counter, and the time of the account's last erasure."""
-    return (counter.erasures or 0, counter.erased_at) if counter else (0, None)
 
 
 def mark_erasure(write: Rows, account_id: str, at: datetime) -> None:
@@ -186,16 +164,6 @@ def count(rows: Rows, account_id: str, kind: Counted, record_id: str, by: int = 
     key = Key(CounterRow, shard_key(account_id, shard), kind.value)
     rows.add(key, CounterRow.total, by)
     rows.add(key, CounterRow.revision, 1)
-
-
-def addition(by: int) -> list[Action]:
-    """Return the actions that add ``by`` to a row of a counter of a kind in `Counted`."""
-    return [CounterRow.total.add(by), CounterRow.revision.add(1)]
-
-
-def shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:
-    """Return the row of a shard of a counter, with only its key."""
-    return CounterRow(shard_key(account_id, shard), kind.value)
 
 
 def shard_key(account_id: str, shard: int) -> str:

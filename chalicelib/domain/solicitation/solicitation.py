@@ -10,8 +10,7 @@ from enum import StrEnum
 
 from chalicelib.domain import work
 from chalicelib.domain.forms.survey import SendMode
-from chalicelib.domain.purchases.purchase import Purchase
-from chalicelib.domain.solicitation.decide import LINKABLE_REASONS, SkipReason
+from chalicelib.domain.solicitation.decide import LINKABLE_REASONS
 
 INTERRUPTED = "the outcome of the attempt was not stored"
 
@@ -149,20 +148,3 @@ def reminder_id(purchase_id: str) -> str:
 def purchase_id_of(solicitation_id: str) -> str:
     """Return the id of the purchase of a solicitation or a reminder."""
     return solicitation_id.removesuffix(_REMINDER)
-
-
-def new_solicitation(
-    account_id: str, purchase: Purchase, now: datetime, *, is_requested: bool
-) -> Solicitation:
-    """Create the solicitation of a purchase: pending, or skipped if no survey is requested."""
-    return Solicitation(
-        id=purchase.id,
-        account_id=account_id,
-        source=purchase.source.value,
-        external_id=purchase.external_id,
-        customer_id=purchase.customer_id,
-        is_requested=is_requested,
-        created_at=now,
-        state=SolicitationState.PENDING if is_requested else SolicitationState.SKIPPED,
-        reason="" if is_requested else SkipReason.NOT_REQUESTED.value,
-    )

@@ -12,8 +12,7 @@ from chalicelib.domain.work import Swept
 from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback, feedback_changes
 from chalicelib.storage.accounts import DueRetention
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.time_limits import has_time_for_work
 
 MAX_PER_PASS: Final = 100
@@ -63,7 +62,7 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     ids = [feedback_id for feedback_id, _ in listed]
     anonymized = 0
     for group in in_groups(ids, PER_TRANSACTION):
-        anonymized += retry_on_contention(partial(_anonymize_group, due.account_id, group))
+        anonymized += commit(partial(_anonymize_group, due.account_id, group))
     if len(listed) < MAX_PER_PASS:
         accounts.save_retention(due, until, now + _CHECK_INTERVAL, is_done=True)
     else:
@@ -71,15 +70,14 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
     return anonymized
 
 
-def _anonymize_group(account_id: str, feedback_ids: list[str]) -> int:
+def _anonymize_group(account_id: str, feedback_ids: list[str], rows: Rows) -> int:
     stored, head = feedback.find_many_with_head(account_id, feedback_ids)
     identified = [record for record in stored.values() if not record.feedback.is_anonymized]
     if not identified:
         return 0
     now = clock.now()
-    with transaction() as write:
-        ids = [record.feedback.id for record in identified]
-        number = feedback_changes.add(write, account_id, head, ids, now)
-        for record in identified:
-            feedback.anonymize(write, record, record.feedback.anonymized(), number, now)
+    ids = [record.feedback.id for record in identified]
+    number = feedback_changes.add(rows, account_id, head, ids, now)
+    for record in identified:
+        feedback.anonymize(rows, record, record.feedback.anonymized(), number, now)
     return len(identified)

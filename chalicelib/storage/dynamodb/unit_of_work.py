@@ -90,10 +90,6 @@ class Contention(Exception):
         self.condition_failed = condition_failed
         self.failures = failures
 
-    def is_only_on(self, table: type[Table]) -> bool:
-        """Return whether only writes to this table failed."""
-        return {failed.key.model for failed in self.failures} == {table}
-
     def blocked_after(self, earlier: "Contention") -> Blocked | None:
         """Return an error if the same conditions failed before, for rows that did not change.
 

@@ -20,7 +20,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.storage import counters, lists
+from chalicelib.storage import lists
 from chalicelib.storage.counters import Counted, CounterRow
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
@@ -153,7 +153,7 @@ def change_account_counts(seeded: SeededAccount) -> None:
 
 
 def add(seeded: SeededAccount, kind: Counted, by: int) -> None:
-    counters.shard_row(seeded.account_id, kind, 0).update(counters.addition(by))
+    counts.shard_row(seeded.account_id, kind, 0).update(counts.addition(by))
 
 
 def key(seeded: SeededAccount) -> str:

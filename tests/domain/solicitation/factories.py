@@ -9,7 +9,7 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
 from chalicelib.domain.solicitation.links import DEFAULT_SURVEY_LINK, short_link, survey_link
 from chalicelib.domain.solicitation.mail_content import MailContent, MailLinks, mail_content
-from chalicelib.domain.solicitation.solicitation import new_solicitation
+from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationState
 from tests.domain.forms.factories import BRAND, DIRECTORY, NOW, STORE, saved_survey
 
 BASE_URL = "https://api.example.com/prod"
@@ -34,7 +34,16 @@ def invitation(
         source="Lightspeed",
     )
     return SurveyInvitation(
-        solicitation=new_solicitation(ACCOUNT, purchase, NOW, is_requested=True),
+        solicitation=Solicitation(
+            id=purchase.id,
+            account_id=ACCOUNT,
+            source=purchase.source.value,
+            external_id=purchase.external_id,
+            customer_id=purchase.customer_id,
+            is_requested=True,
+            created_at=NOW,
+            state=SolicitationState.PENDING,
+        ),
         channel=channel,
         contact_key="contact",
         survey=saved_survey(**survey),
