@@ -360,6 +360,14 @@ class Shop(World):
         form = contact_form(id=form_id, brandId=self.brand_id, fields=[field], **fields)
         save(CONTACT_FORM, self.account_id, form)
 
+    def load_store(self, **fields: Any) -> None:
+        """Load the definition of a store."""
+        save(STORE, self.account_id, store_definition(self.brand_id, **fields))
+
+    def load_workflow(self, **fields: Any) -> None:
+        """Load the definition of a workflow."""
+        save(WORKFLOW, self.account_id, workflow_definition(**fields))
+
     def id_of(self, external_id: str) -> str:
         """Return the id of a purchase."""
         return purchase_id(self.account_id, _SITE, external_id)
@@ -433,11 +441,7 @@ USE_CASES: Final[dict[str, UseCase]] = {
     "change settings": lambda shop: change_account_settings(
         shop.account_id, {"name": "Renamed"}, _OPERATOR
     ),
-    "load store": lambda shop: save(
-        STORE,
-        shop.account_id,
-        store_definition(shop.brand_id, id=shop.account.store_id, name="New"),
-    ),
+    "load store": lambda shop: shop.load_store(id=shop.account.store_id, name="New"),
     "disable form": lambda shop: set_form_enabled(
         FormKind.SURVEY, shop.account.survey_id, is_enabled=False
     ),
@@ -446,18 +450,15 @@ USE_CASES: Final[dict[str, UseCase]] = {
     ),
     "load form": lambda shop: shop.load_form(shop.account.form_id, enabled=True),
     "load new form": lambda shop: shop.load_form(shop.new_id),
-    "load new store": lambda shop: save(
-        STORE, shop.account_id, store_definition(shop.brand_id, id=shop.new_id)
-    ),
+    "load new form otherwise": lambda shop: shop.load_form(shop.new_id, name="Other"),
+    "load new store": lambda shop: shop.load_store(id=shop.new_id),
+    "load new store otherwise": lambda shop: shop.load_store(id=shop.new_id, name="Other"),
     "disable workflow": lambda shop: set_workflow_enabled(
         shop.account_id, shop.workflow_id, enabled=False
     ),
-    "load workflow": lambda shop: save(
-        WORKFLOW, shop.account_id, workflow_definition(id=shop.workflow_id, name="New")
-    ),
-    "load new workflow": lambda shop: save(
-        WORKFLOW, shop.account_id, workflow_definition(id=shop.new_id)
-    ),
+    "load workflow": lambda shop: shop.load_workflow(id=shop.workflow_id, name="New"),
+    "load new workflow": lambda shop: shop.load_workflow(id=shop.new_id),
+    "load new workflow otherwise": lambda shop: shop.load_workflow(id=shop.new_id, name="Other"),
     "close": lambda shop: disable(shop.account_id, _OPERATOR),
     "sweep surveys": lambda _: sweep(kind_of_work(SOLICITATIONS)),
     "sweep webhooks": lambda _: sweep(kind_of_work(WEBHOOKS)),
