@@ -20,6 +20,7 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
 from chalicelib.services.purchases.read import read_purchase
+from chalicelib.services.solicitation.link_survey import NoLink, link_survey
 from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
 from chalicelib.storage import contacts, erasures, purchases, trackers
 from chalicelib.storage.customers import CustomerRow
@@ -364,3 +365,16 @@ def test_erasure_ends_listing_of_customer_that_a_restore_removed(shop: Shop) -> 
     assert contacts.is_listed(shop.account_id, customer_id)
     finish(shop.account_id, customer_id, shop.time)
     assert not contacts.is_listed(shop.account_id, customer_id)
+
+
+def test_link_for_customer_that_is_erased_meanwhile_is_rejected(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables(), "lag_s", 3600.0)  # The erasure does not find the purchase.
+    purchase = shop.record(customer={"firstName": "Zoé"})
+    with (
+        before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_of(purchase))),
+        pytest.raises(NoLink, match="ERASED"),
+    ):
+        link_survey(shop.account_id, purchase.id)
+    assert stored(purchase).tracker_id is None
