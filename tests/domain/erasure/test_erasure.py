@@ -23,10 +23,11 @@ def test_receipt_lists_expiry_of_remaining_copies() -> None:
         (90, "2027-02-19T10:00:00.000Z"),
         (14, "2026-12-05T10:00:00.000Z"),
         (30, "2026-12-21T10:00:00.000Z"),
+        (90, "2027-02-19T10:00:00.000Z"),
     ]
 
 
 def test_copies_of_pending_erasure_have_no_expiry() -> None:
     receipt = build_receipt(PENDING)
     assert receipt["endedAt"] is None
-    assert [copy["expiresAt"] for copy in receipt["remainingCopies"]] == [None] * 4
+    assert [copy["expiresAt"] for copy in receipt["remainingCopies"]] == [None] * 5
