@@ -25,6 +25,9 @@ MAX_VALUES: Final = 1_000
 MAX_VALUE: Final = 10_000
 """Maximum number of characters of one value."""
 
+_OPTIONS_FROM_FIELD: Final = next(kind for kind in FieldType if kind.rules.options_from_field)
+"""A type whose only valid answers are the field's `values`."""
+
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _DUPLICATE_VALUE: Final = AnswerError("duplicate", "Duplicate value.")
 _NOT_A_FIELD_VALUE: Final = AnswerError("not_allowed", "Must be one of the field's values.")
@@ -105,7 +108,7 @@ class Questionnaire:
     def of_taps(self) -> Self:
         """The questionnaire that validates tapped answers: options only, and none is required."""
         relaxed = {"required": False, "allow_min_replies": False, "allow_custom_value": False}
-        without_text = relaxed | {"type": FieldType.SINGLE_SELECT, "values": []}
+        without_text = relaxed | {"type": _OPTIONS_FROM_FIELD, "values": []}
         fields = {
             field.id: field.model_copy(update=relaxed if field.has_options else without_text)
             for field in self.fields.values()
