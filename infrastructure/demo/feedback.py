@@ -267,7 +267,7 @@ def _values(
             value = "satisfied" if rating >= 7 else "unsatisfied"
         case _:
             near = rating if kind is FieldType.NPS else rating + chance.choice((-1, 0, 0, 1))
-            options = kind.rules.options
+            options = kind.rules.options or {kind.rules.example: near}
             value = min(options, key=lambda option: abs((options[option] or 0) - near))
     return [value] if value else []
 
