@@ -18,7 +18,7 @@ from chalicelib.domain.solicitation.solicitation import (
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
 from chalicelib.services.solicitation.survey_trackers import load_view, view_of
-from chalicelib.storage import customer_consent, solicitations
+from chalicelib.storage import solicitations
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, commit
 from chalicelib.storage.solicitations import SolicitationRow
@@ -73,7 +73,7 @@ def _link(rows: Rows, case: Case, labels: Mapping[str, str]) -> tuple[Solicitati
         NoLink: a message was sent, or a rule prevents the survey at this time.
         Contention: a fact has changed since it was read.
     """
-    facts, account_id = case.facts, case.solicitation.account_id
+    facts = case.facts
     survey = _survey_to_link(case)
     if not isinstance(survey, SavedSurvey):
         # The facts were read in several requests. In between, a concurrent request may have stored
@@ -91,8 +91,6 @@ def _link(rows: Rows, case: Case, labels: Mapping[str, str]) -> tuple[Solicitati
     assert row  # noqa: S101 - it was read
     solicitations.link(rows, row, tracker, facts.now)
     record_survey(rows, case, tracker)
-    if facts.recipient:
-        customer_consent.rely_on_addresses(rows, account_id, facts.recipient.customer.id)
     return solicitations.build_solicitation(row), tracker
 
 
