@@ -378,3 +378,15 @@ def test_link_for_customer_that_is_erased_meanwhile_is_rejected(
     ):
         link_survey(shop.account_id, purchase.id)
     assert stored(purchase).tracker_id is None
+
+
+def test_purchase_without_optin_of_address_erased_meanwhile_is_recorded_without_person(
+    shop: Shop,
+) -> None:
+    customer = save_customer(shop.account_id, {"id": new_id(), "email": PERSON["email"]})
+    other = {"email": PERSON["email"], "phoneNumber": "+33612345679"}
+    with before_request(
+        "TransactWriteItems", lambda: start_erasure(shop.account_id, customer.id, OPERATOR)
+    ):
+        purchase = shop.record(customer=other)
+    assert purchase.customer_id is None
