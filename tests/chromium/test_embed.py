@@ -17,9 +17,10 @@ FORMS = "http://pages.test/public"
 SCRIPTS = {"embed.js": EMBED, "page.js": "page.js"}
 
 
-def route(context: BrowserContext, embedded: str) -> None:
-    """Serve a shop that embeds a survey with these attributes of the script element."""
-    survey = rendered_survey(saved_survey(fields=[field("nps", "NPS"), field("note")]))
+def route(context: BrowserContext, embedded: str, language: str) -> None:
+    """Serve a shop that embeds a survey in a language. `embedded` is the script's attributes."""
+    fields = [field("nps", "NPS"), field("note")]
+    survey = rendered_survey(saved_survey(language=language, fields=fields))
 
     def respond(route: Route) -> None:
         name = route.request.url.rpartition("/")[2]
@@ -43,9 +44,9 @@ def route(context: BrowserContext, embedded: str) -> None:
 def open_popup(new_context: NewContext) -> Callable[..., Page]:
     """Return a function that opens the dialog."""
 
-    def create(**options: Any) -> Page:
+    def create(language: str = "en", **options: Any) -> Page:
         context = new_context(**options)
-        route(context, 'data-popup="Feedback"')
+        route(context, 'data-popup="Feedback"', language)
         page = context.new_page()
         page.goto(SHOP)
         page.locator(".feedback-button").click()
@@ -99,17 +100,20 @@ def test_size_of_dialog_is_known_before_it_opens(open_popup: Callable[..., Page]
     assert height == page.frames[1].evaluate("document.body.offsetHeight") != 640
 
 
-@pytest.mark.parametrize("direction", ["ltr", "rtl"])
-def test_cross_lies_on_the_frame(open_popup: Callable[..., Page], direction: str) -> None:
-    page = open_popup(reduced_motion="reduce")
-    page.evaluate(f"document.dir = '{direction}'")
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("direction_of_site", ["ltr", "rtl"])
+def test_cross_lies_on_the_frame_beside_the_title(
+    open_popup: Callable[..., Page], language: str, direction_of_site: str
+) -> None:
+    page = open_popup(language, reduced_motion="reduce")
+    page.evaluate(f"document.dir = '{direction_of_site}'")
     dialog, frame, cross = page.evaluate("""['dialog', 'iframe', 'dialog button'].map(
         each => document.querySelector(each).getBoundingClientRect().toJSON())""")
     assert (dialog["y"], dialog["height"]) == (frame["y"], frame["height"])
-    assert cross["x"] - frame["x"] == (12 if direction == "rtl" else frame["width"] - 56)
+    assert cross["x"] - frame["x"] == (12 if language == "ar" else frame["width"] - 56)
     title = page.frames[1].locator(".titles").bounding_box()
     assert title
-    assert direction == "rtl" or title["x"] + title["width"] <= cross["x"]
+    assert title["x"] + title["width"] <= cross["x"] or title["x"] >= cross["x"] + cross["width"]
 
 
 @pytest.mark.parametrize("size", [(320, 568), (375, 667), (1366, 768)])
@@ -127,7 +131,7 @@ def test_dialog_on_phone_is_a_sheet_from_below(
 
 def test_frame_catches_no_click_while_it_settles(new_context: NewContext) -> None:
     page = new_context(viewport={"width": 800, "height": 2_000}).new_page()
-    route(page.context, "")
+    route(page.context, "", "en")
     page.clock.install(time=0)
     page.goto(SHOP)
     page.clock.pause_at(60_000)

@@ -34,6 +34,7 @@
     if (!(data?.feedbackHeight > 0)) return;
     frame.style.height = `${Math.ceil(data.feedbackHeight)}px`;
     frame.title = title ?? String(data.title);
+    if (dialog) dialog.dir = String(data.dir); // The form leaves room for the cross at its own side.
     settle();
   });
   // A frame does not know whether the site is dark: its text is then light.

@@ -599,7 +599,8 @@ function reportToSite() {
   });
   const report = () => {
     style.setProperty("--tallest", `${document.querySelector(".page").offsetHeight}px`); // For steps.
-    const message = { feedbackHeight: document.body.offsetHeight, title: document.title };
+    const { body, dir, title } = document;
+    const message = { feedbackHeight: body.offsetHeight, title, dir };
     parent.postMessage(message, "*"); // Any site may embed a form. The message contains no answers.
   };
   new ResizeObserver(report).observe(document.body);
