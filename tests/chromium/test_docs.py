@@ -29,6 +29,16 @@ def test_search_lists_sections_of_all_pages_and_enter_opens_first(
         expect(contents.locator("[aria-current=location]")).to_have_text("Erase a customer")
 
 
+def test_search_for_title_of_guide_lists_its_sections_first(
+    browser: Browser, base_url: str
+) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{base_url}/docs")
+        page.get_by_role("searchbox").fill("receiving webhooks")
+        results = page.get_by_role("search").get_by_role("link")
+        expect(results.first).to_have_text("RequestReceiving webhooks")
+
+
 def test_search_without_result_lists_nothing_and_contents_return(
     browser: Browser, base_url: str
 ) -> None:

@@ -29,7 +29,7 @@ async function readSections() {
       title: part.querySelector("h2, h3").textContent,
       page: textContent,
       href: `${href.split("#")[0]}#${part.id}`,
-      text: part.textContent.toLowerCase(),
+      text: `${textContent} ${part.textContent}`.toLowerCase(),
     }));
   });
   return (await Promise.all(pages)).flat();
@@ -37,7 +37,7 @@ async function readSections() {
 
 /**
  * Instead of the contents, list the sections of all pages that contain all words of the search, first
- * those with all words in their title. Ctrl+K starts a search, and Enter opens the first result.
+ * those with all words in their title and that of the page. Ctrl+K starts a search, and Enter opens the first result.
  */
 function addSearch(box) {
   const [input, status, list] = box.children;
@@ -49,7 +49,7 @@ function addSearch(box) {
     const all = await sections;
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const hasAll = (text) => words.every((word) => text.includes(word));
-    const isOther = ({ title }) => !hasAll(title.toLowerCase());
+    const isOther = ({ title, page }) => !hasAll(`${title} ${page}`.toLowerCase());
     const found = words.length ? all.filter(({ text }) => hasAll(text)) : [];
     found.sort((one, other) => isOther(one) - isOther(other));
     list.replaceChildren(...found.map(({ title, page, href }) => {
