@@ -221,6 +221,20 @@ def test_button_stays_at_the_bottom_of_the_screen(
     assert found == []
 
 
+@pytest.mark.parametrize("size", [(320, 568), (375, 667), (667, 375), (768, 1024), (1366, 768)])
+def test_back_lies_beside_the_button(
+    open_steps: Callable[..., Page], size: tuple[int, int]
+) -> None:
+    page = open_steps(steps())
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    tap(page, "3")
+    back, send = page.locator(".back").bounding_box(), page.locator("form .send").bounding_box()
+    assert back
+    assert send
+    assert back["y"] == send["y"]
+    assert back["x"] < send["x"]
+
+
 @pytest.mark.parametrize("size", [(320, 568), (375, 667), (667, 375)])
 def test_text_of_status_moves_no_control(
     open_steps: Callable[..., Page], size: tuple[int, int]
