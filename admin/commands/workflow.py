@@ -53,7 +53,7 @@ def list_all(account: AccountArgument, _wide: WideOption = False) -> None:
             for workflow in list_workflows(account)
             for action in workflow.actions
         ],
-        wide=["Attempts"],
+        wide=["URL", "Attempts"],
     )
 
 

@@ -49,8 +49,8 @@ def test_workflow_commands_load_list_disable_and_enable_workflow(tmp_path: Path)
     account = new_account()
     definition = workflow_definition(name="Tell the CRM")
     assert load(tmp_path, account, definition).stdout.strip() == "Loaded: 1 workflow"
-    listed = "".join(run("workflow", "list", account).output.split())
-    assert "TelltheCRM" in listed
+    assert "Tell the CRM" in run("workflow", "list", account).output
+    listed = "".join(run("workflow", "list", account, "--wide").output.split())
     assert URL in listed
     assert run("workflow", "disable", account, definition["id"]).exit_code == 0
     assert [workflow.enabled for workflow in workflows.list_for_account(account)] == [False]
