@@ -3,6 +3,7 @@
 import json
 from contextvars import Context
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -380,13 +381,13 @@ def test_link_for_customer_that_is_erased_meanwhile_is_rejected(
     assert stored(purchase).tracker_id is None
 
 
-def test_purchase_without_optin_of_address_erased_meanwhile_is_recorded_without_person(
+def test_purchase_of_address_that_is_erased_again_meanwhile_is_recorded_without_person(
     shop: Shop,
 ) -> None:
-    customer = save_customer(shop.account_id, {"id": new_id(), "email": PERSON["email"]})
-    other = {"email": PERSON["email"], "phoneNumber": "+33612345679"}
-    with before_request(
-        "TransactWriteItems", lambda: start_erasure(shop.account_id, customer.id, OPERATOR)
-    ):
-        purchase = shop.record(customer=other)
-    assert purchase.customer_id is None
+    for _ in range(2):
+        customer = save_customer(shop.account_id, {"id": new_id(), "email": PERSON["email"]})
+        request = partial(start_erasure, shop.account_id, customer.id, OPERATOR)
+        with before_request("TransactWriteItems", request):
+            purchase = shop.record(customer={**PERSON, "phoneNumber": "+33612345679"})
+        assert purchase.customer_id is None
+        shop.time.ahead += timedelta(minutes=1)
