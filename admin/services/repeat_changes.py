@@ -40,8 +40,9 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
     """Revoke recorded keys and close recorded accounts again. You can repeat the call.
 
     All recorded changes count, not only those after the time of the restore: a revocation and a
-    closing are never undone. AWS requests: one per MB of changes, one per key, two per revoked
-    key, and those of closing an account, without its customers.
+    closing are never undone. AWS requests: one per MB of changes, one per recorded change of a key,
+    one more for each key that is revoked again, and those of closing an account, without its
+    customers.
 
     Args:
         operator: the identity of the operator who restores.

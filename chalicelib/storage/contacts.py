@@ -70,12 +70,12 @@ class ContactRow(WorkRow):
     have it than fit into the transaction that suppresses the contact. ``contact_hash`` and
     ``further_channel`` find these customers, ``email_optin``, ``sms_optin`` and ``email_bounced``
     are their new values, ``is_learned`` says whether the change is listed, and ``after`` is the key
-    of the last customer that has them.
+    of the last customer that has the new values.
 
-    The contact of a customer record has ``customer_id`` and ``changed_at`` if the service has
-    learned something about an address of the customer, whose contact is ``email_contact`` or
-    ``sms_contact``, or, with ``removed``, if the customer was erased. The index ``by_change`` lists
-    these contacts.
+    A customer has a row too, whose key is derived from its id. The row has ``customer_id`` and
+    ``changed_at`` if the service has learned something about an address of the customer, or if the
+    customer was erased (``removed``). ``email_contact`` and ``sms_contact`` are the keys of the
+    contacts of these addresses. The index ``by_change`` lists the rows of customers.
     """
 
     class Meta:

@@ -47,7 +47,7 @@ def test_other_users_cannot_read_files_of_local_cloud(cloud: Cloud) -> None:
     assert [file for file in files if file.lstat().st_mode & 0o077] == []
 
 
-# The page sends requests that need no preflight request, and navigates to URLs.
+# The page sends requests with and without a preflight request, and submits a form.
 _ATTEMPTS = """async ([endpoint, name]) => {
     const simple = {method: 'POST', mode: 'no-cors', body: '{}'};
     const send = (path, options) =>

@@ -63,7 +63,7 @@ def list_solicitations(
 
 
 def list_solicitations_of_customer(account_id: str, customer_id: str) -> list[Solicitation]:
-    """Return the customer's solicitations, newest first. One AWS request, and one per 100."""
+    """Return the customer's solicitations, newest first. AWS requests: those of `of_customer`."""
     found = of_customer(account_id, customer_id)
     return sorted(found, key=lambda solicitation: solicitation.created_at, reverse=True)
 

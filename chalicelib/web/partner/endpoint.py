@@ -138,8 +138,7 @@ def _naming_missing_headers(http: Request, error: NotAuthenticated) -> NotAuthen
 
 
 def _api_key_of(http: Request) -> str:
-    # A text that does not have the format of an API key can be a secret that was sent in the wrong
-    # header.
+    # Log no text without the format of an API key: it can be a secret in the wrong header.
     key = http.headers.get(KEY_HEADER, "")
     return key if is_api_key(key) else ""
 

@@ -42,7 +42,7 @@ def template(packaged: Template) -> Template:
 
 @pytest.fixture(scope="module")
 def resources(template: Template) -> Template:
-    """Return the resources after the transformation."""
+    """Return the resources after the SAM transformation."""
     found: Template = transformed(template)["Resources"]
     return found
 
