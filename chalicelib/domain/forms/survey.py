@@ -176,8 +176,8 @@ class PartnerSurvey(_Sending, PartnerForm):
     targets: list[PartnerTarget] = Field(
         default=[], description="Brands and stores that the survey targets."
     )
-    email_logo: PartnerImage | None = Field(default=None, description="Logo in emails.")
-    email_cover: PartnerImage | None = Field(default=None, description="Cover image in emails.")
+    email_logo: PartnerImage | None = Field(default=None, description="Logo in e-mails.")
+    email_cover: PartnerImage | None = Field(default=None, description="Cover image in e-mails.")
 
     @classmethod
     def read(cls, saved: str | bytes, directory: Directory, submission_count: int) -> Self:

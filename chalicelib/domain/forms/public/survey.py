@@ -45,8 +45,8 @@ class PublicSurvey(PublicForm):
     order: str = Field(
         description="External id of the purchase that the survey is about.", examples=["A-20413"]
     )
-    email_logo: PartnerImage | None = Field(description="Logo in emails.")
-    email_cover: PartnerImage | None = Field(description="Cover image in emails.")
+    email_logo: PartnerImage | None = Field(description="Logo in e-mails.")
+    email_cover: PartnerImage | None = Field(description="Cover image in e-mails.")
 
 
 def build_public_survey(
