@@ -405,15 +405,20 @@ def test_survey_that_is_reopened_twice_at_once_is_counted_once(shop: Shop) -> No
     assert read_stats(shop.account_id)["surveys_unknown"] == 0
 
 
-def test_answered_survey_is_not_sent_again(shop: Shop) -> None:
+@pytest.mark.parametrize("is_late", [False, True])
+def test_answered_survey_is_not_sent_again(shop: Shop, is_late: bool) -> None:
     shop.provider.reactions = [OutcomeUnknown("late")]
     shop.provider.fails_after_sending = True
     purchase = shop.record(externalId="1")
     shop.solicit()
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
-    with transaction() as write:
-        trackers.consume(write, shop.provider.sent[0].tracker_id, new_id(), clock.now())
-    shop.solicit()
+
+    def answer() -> None:
+        with transaction() as write:
+            trackers.consume(write, shop.provider.sent[0].tracker_id, new_id(), clock.now())
+
+    with before_request("TransactWriteItems" if is_late else 0, answer):
+        shop.solicit()
     assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
     assert len(shop.provider.sent) == 1
     stats = read_stats(shop.account_id)
