@@ -39,6 +39,16 @@ def test_search_for_title_of_guide_lists_its_sections_first(
         expect(results.first).to_have_text("RequestReceiving webhooks")
 
 
+def test_search_says_that_it_loads_the_pages(browser: Browser, base_url: str) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{base_url}/docs")
+        page.route("**/docs/**", lambda _: None)
+        page.get_by_role("searchbox").fill("customer")
+        expect(page.get_by_role("status")).to_have_text("Loading…")
+        page.unroute("**/docs/**")
+        expect(page.get_by_role("status")).to_have_text(re.compile("^[0-9]+ of [0-9]+ sections$"))
+
+
 def test_search_without_result_lists_nothing_and_contents_return(
     browser: Browser, base_url: str
 ) -> None:

@@ -45,6 +45,7 @@ function addSearch(box) {
   let sections;
   box.hidden = false;
   const search = async () => {
+    if (!sections) status.textContent = "Loading…";
     sections ??= readSections().catch(() => { sections = undefined; return []; });
     const all = await sections;
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
