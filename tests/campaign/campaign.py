@@ -30,6 +30,8 @@ from tests.campaign.world import World
 
 REQUESTS: Final = 1_500
 """The number of AWS requests with faults, without those of the sweeper."""
+_LOADED_S: Final = 2
+"""The time after which all reads return the definitions of the accounts."""
 _REST_S: Final = 4 * 86_400
 _MAX_STEP_S: Final = 3_600
 
@@ -56,6 +58,7 @@ def run(seed: int) -> Report:
     simulation = Simulation(seed, NO_FAULTS, queues)
     with installed(simulation), pytest.MonkeyPatch.context() as patch:
         world = PartnerWorld(simulation, has_accidents=seed % 4 == 3)
+        simulation.now += _LOADED_S
         patch.setattr(webhooks, "post", world.post)
         limited = replace(settings(), submissions=1_000_000)
         patch.setattr(limit_submissions, "settings", lambda: limited)

@@ -20,7 +20,7 @@ def output_of(module: str, *arguments: str) -> str:
 
 
 def test_eight_campaigns_break_no_invariant() -> None:
-    # Two seeds restore a backup, and two damage records. Seed 7 fails if the head of a feed is
+    # Two seeds restore a backup, and two damage records. Seed 10 fails if the head of a feed is
     # changed without its condition.
     output = output_of("tests.campaign", "8", "6")
     assert "8 seeds, 0 with violations" in output, output
