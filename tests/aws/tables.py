@@ -317,6 +317,10 @@ class Tables:
         """Return the time at which all writes of a transaction are visible."""
         return self._tokens[token][1]
 
+    def was_processed(self, token: str) -> bool:
+        """Return whether an earlier request with this token wrote its rows."""
+        return token in self._tokens and self._tokens[token][1] < self._now()
+
     def replace(self, name: str, key: Key, item: Item | None, delay_s: float = 0) -> None:
         """Store a row, or delete the row if ``item`` is None. Reads return it after the delay."""
         table, now = self._tables[self._prefix + name], self._now()
