@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from admin.display.words import comparison_in_words
+from chalicelib.domain.comparison import Comparator
 from tests.web.pages.cases import (
     CASES,
     answer_form,
@@ -22,6 +24,15 @@ def test_server_evaluates_comparison(
     (answer,) = submitted(questionnaire, values)
     dependent = sorted_ids(questionnaire)[1]
     assert (dependent in questionnaire.visible_fields({answer.id: answer.values})) == is_true
+
+
+@pytest.mark.parametrize("comparator", Comparator)
+def test_every_comparator_has_cases_and_words(comparator: Comparator) -> None:
+    results = {
+        is_true for operator, _, _, is_true in CASES["comparisons"] if operator == comparator
+    }
+    assert results == {True, False}
+    assert comparison_in_words(comparator, "x")
 
 
 @pytest.mark.parametrize(("definition", "values", "code"), CASES["answers"])
