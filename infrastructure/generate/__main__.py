@@ -6,6 +6,7 @@ reference of definition files, the catalogues of words, and the tables of costs 
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from infrastructure import costs, licences
@@ -28,30 +29,32 @@ def main(arguments: list[str]) -> int:
     return int(bool(problems))
 
 
-def generated_files() -> dict[Path, bytes]:
-    """Return the expected content of each generated file by path."""
-    contents = {path: content for part in _PARTS for path, content in part.files().items()}
-    return {p: c.encode() if isinstance(c, str) else c for p, c in contents.items()}
+def generated_files() -> Iterator[tuple[Path, bytes]]:
+    """Yield each generated file with its content. A part can read the files of earlier parts."""
+    for part in _PARTS:
+        for path, content in part.files().items():
+            yield path, content.encode() if isinstance(content, str) else content
 
 
 def stale_files() -> list[Path]:
     """Return the paths of generated files that are missing, out of date or no longer needed."""
-    expected = generated_files()
+    expected = dict(generated_files())
     different = [p for p, c in expected.items() if not p.exists() or p.read_bytes() != c]
     return sorted([*different, *_unneeded(expected)])
 
 
 def write_files() -> None:
     """Write all generated files. Delete policies of functions and stages that no longer exist."""
-    expected = generated_files()
-    for path in _unneeded(expected):
-        path.unlink()
-    for path, content in expected.items():
+    expected = set()
+    for path, content in generated_files():
+        expected.add(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    for path in _unneeded(expected):
+        path.unlink()
 
 
-def _unneeded(expected: dict[Path, bytes]) -> set[Path]:
+def _unneeded(expected: Iterable[Path]) -> set[Path]:
     return set(configuration.POLICIES.glob("*.json")) - set(expected)
 
 
