@@ -97,7 +97,8 @@ class Stage(Simulation):
     """A simulated AWS account without faults and without chance, in which requests take 10 ms.
 
     Attributes:
-        before: called before each request.
+        before: called before each request to DynamoDB. Requests for values of the stage depend on
+            what the process has cached.
         times_out: whether a provider does not respond to a message.
     """
 
@@ -111,7 +112,8 @@ class Stage(Simulation):
         """Respond to an AWS request of the service."""
         self.number += 1
         self.now += _REQUEST_S
-        self.before()
+        if request.service == "dynamodb":
+            self.before()
         if request.operation not in ("SendRawEmail", "Publish"):
             return self._respond(request.operation, request.arguments)
         mail = self._receive_mail(None, request.operation, request.arguments, is_known=True)
