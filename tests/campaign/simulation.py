@@ -47,7 +47,8 @@ _QUEUE_OPERATIONS: Final = (
     "SendMessage",
     "SendMessageBatch",
 )
-_LOCKED: Final = ("GetQueueUrl", "GetSecretValue", "GetParameter")
+LOCKED: Final = ("GetQueueUrl", "GetSecretValue", "GetParameter")
+"""Requests during which a lock is held, so that no other invocation may continue."""
 
 
 _MAIN: Final = getcurrent()
@@ -360,8 +361,7 @@ class Simulation:
         invocation, operation, arguments = getcurrent(), request.operation, request.arguments
         if not isinstance(invocation, Invocation):
             return self._respond(operation, arguments)
-        if operation in _LOCKED:
-            # A lock is held during these requests, so no other invocation may continue.
+        if operation in LOCKED:
             return self._respond(operation, arguments)
         self.number += 1
         self.swept += invocation.name == "sweep"

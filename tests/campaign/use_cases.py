@@ -76,7 +76,7 @@ from chalicelib.web.partner.batch_body import validate_batch
 from tests.aws.requests import Request
 from tests.aws.tables import Tables
 from tests.campaign.campaign import queues
-from tests.campaign.simulation import NO_FAULTS, START, Message, Simulation, installed
+from tests.campaign.simulation import LOCKED, NO_FAULTS, START, Message, Simulation, installed
 from tests.campaign.world import Person, World
 from tests.domain.forms.factories import contact_form
 from tests.domain.forms.factories import field as form_field
@@ -110,6 +110,8 @@ class Stage(Simulation):
 
     def request(self, request: Request) -> Any:
         """Respond to an AWS request of the service."""
+        if request.operation in LOCKED:
+            return self._respond(request.operation, request.arguments)
         self.number += 1
         self.now += _REQUEST_S
         if request.service == "dynamodb":
