@@ -97,8 +97,7 @@ class Stage(Simulation):
     """A simulated AWS account without faults and without chance, in which requests take 10 ms.
 
     Attributes:
-        before: called before each request to DynamoDB. Requests for values of the stage depend on
-            what the process has cached.
+        before: called before each request.
         times_out: whether a provider does not respond to a message.
     """
 
@@ -114,8 +113,7 @@ class Stage(Simulation):
             return self._respond(request.operation, request.arguments)
         self.number += 1
         self.now += _REQUEST_S
-        if request.service == "dynamodb":
-            self.before()
+        self.before()
         if request.operation not in ("SendRawEmail", "Publish"):
             return self._respond(request.operation, request.arguments)
         mail = self._receive_mail(None, request.operation, request.arguments, is_known=True)
