@@ -99,5 +99,6 @@ def create_tenant(cloud: Cloud, folder: Path, *urls: str) -> Tenant:
     file = folder / f"{account}.json"
     file.write_text(json.dumps(definitions))
     admin(cloud, "definition", "load", "--yes", str(file), "--account", account)
-    secret = admin(cloud, "webhook-secret", "rotate", account, "--yes")
+    rotated = admin(cloud, "webhook-secret", "rotate", account, "--yes", "--json")
+    secret = json.loads(rotated)["secret"]
     return Tenant(cloud, account, survey, field_ids, secret)
