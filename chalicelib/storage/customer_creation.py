@@ -87,7 +87,7 @@ def create(
         rows.prefetch(counter, key, *keys.values(), *erasure_keys, *pair_keys)
         if any(rows.peek(each, because="a later erasure finds the row") for each in erasure_keys):
             raise NotFound("customer")
-        existing = rows.peek(key, because="the request is answered, whatever happens later")
+        existing = rows.peek(key, because="the response is the same if the row changes later")
         if existing:
             is_listed, refused = bool(existing.position), existing.refused_optins or ()
             return Created(build_customer(existing), existing.input_hash, is_listed, refused)

@@ -238,7 +238,6 @@ class Rows:
     """The rows that a use case reads and changes. They are written when the use case has returned.
 
     How a row is read states what the use case relies on: the transaction fails if this has changed.
-
     """
 
     def __init__(self) -> None:
@@ -280,6 +279,8 @@ class Rows:
         tracked.rely_on_existence()
         if tracked.exists:
             names = [attribute.attr_name for attribute in attributes] or [VERSION]
+            if not key.model.get_attributes().keys() >= {*names}:
+                raise AssertionError(f"{key.model.Meta.name} has no version to rely on")
             tracked.relied_on.update(dict.fromkeys(names))
         return tracked.loaded()
 
@@ -340,18 +341,18 @@ class Rows:
         tracked.is_new, tracked.values = True, {**values}
 
     def set(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
-        """Set an attribute, or remove it, whatever its value is."""
+        """Set an attribute, or remove it, without relying on its value."""
         self._at(key).values[attribute.attr_name] = value
 
     def add(self, key: Key[Any], attribute: Attribute[Value], by: Value) -> None:
-        """Add to a number or to a set, whatever its value is."""
+        """Add to a number or to a set, without relying on its value."""
         name, additions, added = attribute.attr_name, self._at(key).additions, cast(Any, by)
         if name in additions:
             added = additions[name] | added if isinstance(by, set) else additions[name] + added
         additions[name] = added
 
     def remove(self, key: Key[Any]) -> None:
-        """Delete a row. The use case must rely on it, or delete it whatever it contains."""
+        """Delete a row. Only what the use case relies on is checked."""
         self._at(key).is_removed = True
 
     # The following methods take conditions by hand, of use cases that have not read the row.
