@@ -126,6 +126,7 @@ class _Tracked(Generic[Row]):
         relied_on: the attributes whose values must be unchanged.
         expected: the values that attributes must have, in the form of DynamoDB.
         values: the attributes to set, and ``additions`` those to add to.
+        is_used: whether the use case depends on the row without relying on it.
     """
 
     key: Key[Row]
@@ -140,6 +141,7 @@ class _Tracked(Generic[Row]):
     additions: dict[str, Any] = field(default_factory=dict)
     is_new: bool = False
     is_removed: bool = False
+    is_used: bool = False
 
     def learn(self, item: Item | None, row: Row | None = None) -> None:
         self.known, self.is_known, self.row = item, True, row
@@ -155,6 +157,9 @@ class _Tracked(Generic[Row]):
 
     def is_checked(self) -> bool:
         return self.exists is not None or bool(self.relied_on or self.expected)
+
+    def is_kept(self) -> bool:
+        return self.is_used or self.is_checked()
 
     def write(self) -> _Write | None:
         """Return the write of the row; None if there is none."""
@@ -309,7 +314,9 @@ class Rows:
 
     def known(self, key: Key[Row]) -> Row | None:
         """Return a row that was fetched, or returned with a failure, without relying on it."""
-        return self._at(key).loaded()
+        tracked = self._at(key)
+        tracked.is_used = True
+        return tracked.loaded()
 
     def require(self, key: Key[Any]) -> None:
         """Rely on the existence of a row without reading it."""
@@ -463,10 +470,15 @@ class Rows:
             rows._keep(self, lambda _: True)
             return rows, False
         if {each.reason for each in contention.failures} == {CONDITION_FAILED}:
-            rows._keep(self, _Tracked.is_checked)
+            rows._keep(self, _Tracked.is_kept)
             for each in contention.failures:
                 rows._at(each.key).learn(each.row)
         return rows, True
+
+    def start_from(self, read: "Rows") -> None:
+        """Know the rows that another unit has read."""
+        self._read_at = read._read_at
+        self._keep(read, lambda _: True)
 
     def _keep(self, earlier: "Rows", is_kept: Callable[[_Tracked[Any]], bool]) -> None:
         self._fetched = {*earlier._fetched}
@@ -487,12 +499,14 @@ class Rows:
         return tracked
 
 
-def commit(use_case: Callable[[Rows], Result], *known: Table) -> Result:
+def commit(use_case: Callable[[Rows], Result], *known: Table, read: Rows | None = None) -> Result:
     """Run a use case, and write its changes in one request. Repeat it after contention.
 
     Args:
         known: rows that an earlier request returned, such as a claimed one. Then the changes are
             written in a transaction in any case, so that a lost response causes no second effect.
+        read: rows that one request has read for several use cases. Each of them reads rows again
+            on its own after contention.
 
     Raises:
         Blocked: the time for retries ends, and the last attempt failed because of rows that no
@@ -501,6 +515,8 @@ def commit(use_case: Callable[[Rows], Result], *known: Table) -> Result:
             does not respond.
     """
     rows, backoff = Rows(), Backoff()
+    if read:
+        rows.start_from(read)
     for row in known:
         rows.know(row)
     while True:

@@ -1,6 +1,7 @@
 """Test that the conditions of a unit of work follow from what it has read."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -237,3 +238,35 @@ def test_changing_row_is_contention(
     with pytest.raises(Unavailable, match="concurrent") as raised:
         commit(use_case)
     assert not isinstance(raised.value, Blocked)
+
+
+def test_row_that_exists_already_is_skipped_in_all_later_attempts() -> None:
+    keys = [Key(PurchaseRow, new_id()) for _ in range(3)]
+
+    def create(key: Key[PurchaseRow], rows: Rows) -> None:
+        rows.create(key).store_id = FIRST
+
+    def create_missing(rows: Rows) -> None:
+        for key in keys:
+            if rows.known(key) is None:
+                create(key, rows)
+
+    commit(partial(create, keys[0]))
+    with before_request(1, lambda: commit(partial(create, keys[1]))) as requests:
+        commit(create_missing)
+    assert requests.operations == ["TransactWriteItems", "TransactWriteItems", "PutItem"]
+    assert all(stored(key) for key in keys)
+
+
+def test_units_share_one_read(purchase: Key[PurchaseRow], counter: Key[CounterRow]) -> None:
+    read = Rows()
+    with inject_fault() as requests:
+        read.prefetch(purchase, counter)
+        for key, attribute in ((purchase, PurchaseRow.store_id), (counter, CounterRow.total)):
+
+            def use_case(rows: Rows, key: Key[Any] = key, attribute: Any = attribute) -> None:
+                rows.prefetch(key)
+                rows.set(key, attribute, rows.value(key, attribute) or 1)
+
+            commit(use_case, read=read)
+    assert requests.operations == ["BatchGetItem", "UpdateItem", "UpdateItem"]
