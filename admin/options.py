@@ -8,7 +8,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from admin.services.feedback.report.languages import LANGUAGES
-from admin.terminal import set_time_zone, set_wide_output
+from admin.terminal import set_time_zone, set_wide_output, time_zone
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.schema import Email
 from chalicelib.services.accounts.settings import account_settings
@@ -139,12 +139,20 @@ def in_zone(entered: datetime, zone: tzinfo) -> datetime:
 
 
 def time_option(help_text: str) -> Any:
-    """Return an option with a date or a date-time. A time without an offset is in UTC."""
+    """Return an option with a date or a date-time.
+
+    A time without an offset is in the zone in which the command shows times.
+    """
 
     def parse(text: str) -> datetime:
-        return in_zone(parse_time(text)[0], UTC)
+        return parse_time(text)[0]
 
-    return typer.Option(help=help_text, parser=parse, metavar="TIME")
+    def localize(entered: datetime | None) -> datetime | None:
+        if entered is None:
+            return None
+        return in_zone(entered, UTC if entered.tzinfo else time_zone())
+
+    return typer.Option(help=help_text, parser=parse, callback=localize, metavar="TIME")
 
 
 def show_times_of(account_id: str) -> str:
@@ -163,6 +171,7 @@ AccountArgument = Annotated[
         parser=parse_id_argument,
         metavar="ACCOUNT",
         callback=show_times_of,
+        is_eager=True,  # before options with times
     ),
 ]
 EmailOption = Annotated[str | None, email_option("The e-mail address. Case is ignored.")]

@@ -67,16 +67,16 @@ def set_wide_output(is_wide: bool) -> None:
 
 
 def set_time_zone(zone: Callable[[], tzinfo] | None) -> None:
-    """Show the times of this run in a zone, which is looked up when the first time is shown.
+    """Show and read the times of this run in a zone, which is looked up for the first time.
 
-    Without a zone, show times in UTC.
+    Without a zone, times are in UTC.
     """
     global _time_zone, _shown_zone
     _time_zone, _shown_zone = zone, None
 
 
 def name_time_zone() -> None:
-    """Print the zone of the times that this run has shown, if there are any."""
+    """Print the zone of the times that this run has shown or read, if there are any."""
     if _shown_zone:
         notices().print(f"Times are in {_shown_zone}.")
 
@@ -221,7 +221,7 @@ def cell_text(value: object) -> str:
         case datetime() if _prints_json:
             return format_timestamp(value)
         case datetime():
-            return f"{_in_time_zone(value):%Y-%m-%d %H:%M}"
+            return f"{value.astimezone(time_zone()):%Y-%m-%d %H:%M}"
         case list() | tuple():
             return ", ".join(map(cell_text, value))
         case Mapping():
@@ -231,14 +231,15 @@ def cell_text(value: object) -> str:
 
 def day(time: datetime) -> str:
     """Return the date of a time in the zone of this run."""
-    return f"{_in_time_zone(time):%Y-%m-%d}"
+    return f"{time.astimezone(time_zone()):%Y-%m-%d}"
 
 
-def _in_time_zone(time: datetime) -> datetime:
+def time_zone() -> tzinfo:
+    """Return the zone in which this run shows times, and reads times without an offset."""
     global _shown_zone
     if _shown_zone is None:
         _shown_zone = _time_zone() if _time_zone else UTC
-    return time.astimezone(_shown_zone)
+    return _shown_zone
 
 
 def _json_value(value: object) -> object:

@@ -105,7 +105,7 @@ def revert(
     at: Annotated[
         datetime | None,
         time_option(
-            "Go back to the definition of this time, in UTC. Default: the one before the last load."
+            "Go back to the definition of this time. Default: the one before the last load."
         ),
     ] = None,
     dry_run: DryRunOption = False,

@@ -87,7 +87,7 @@ def list_all(
     ] = None,
     since: Annotated[
         datetime | None,
-        time_option("List only solicitations created at or after this time (UTC)."),
+        time_option("List only solicitations created at or after this time."),
     ] = None,
     limit: Annotated[int, limit_option("solicitations", 100_000)] = 50,
     customer: Annotated[

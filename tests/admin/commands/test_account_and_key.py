@@ -236,7 +236,7 @@ def test_account_history_lists_changes_of_settings_keys_and_secrets(time: Time) 
         run("key", "revoke", key["key"], "--yes")
     expected = [
         (f"key {key['key']}", "issued", "revoked"),
-        ("webhook secret 2999-01-01T00:00:00.000Z", None, "created"),
+        ("webhook secret 2998-12-31T23:00:00.000Z", None, "created"),
         (f"key {key['key']}", None, "issued with read, write"),
         ("timeZone", "UTC", "Europe/Paris"),
     ]
