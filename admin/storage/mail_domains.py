@@ -4,14 +4,12 @@ One row contains the owners of all domains with the same last two labels. Only t
 overlap, so one conditional write decides about a new owner.
 """
 
-from collections.abc import Mapping
-
 from pynamodb.attributes import UnicodeAttribute
 
 from admin.domain.mail_domain import last_labels
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
-from chalicelib.storage.dynamodb.table import Table, read_together
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.table import Key, Table
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 class MailDomainRow(Table):
@@ -24,25 +22,20 @@ class MailDomainRow(Table):
     owners = JsonAttribute()
 
 
-def load_owners(domain: str) -> dict[str, str]:
-    """Load the owners by domain, of all domains that can overlap this domain. One request."""
-    (row,) = read_together((MailDomainRow, last_labels(domain)))
-    return dict(row.owners) if row else {}
+def owners(rows: Rows, domain: str) -> dict[str, str]:
+    """Return the owners by domain, of all domains that can overlap this domain. One request.
 
-
-def replace_owners(domain: str, read: Mapping[str, str], changed: Mapping[str, str]) -> None:
-    """Replace the owners by domain, of all domains that can overlap this domain. One request.
-
-    Args:
-        read: the owners that `load_owners` returned.
-
-    Raises:
-        Contention: the stored owners differ from these.
+    The unit of work relies on them.
     """
-    owners = MailDomainRow.owners
-    with transaction() as write:
-        write.update(
-            MailDomainRow(last_labels(domain)),
-            actions=[owners.set(changed)],
-            condition=owners == read if read else owners.does_not_exist() | (owners == {}),
-        )
+    key = _key(domain)
+    rows.prefetch(key)
+    return rows.value(key, MailDomainRow.owners) or {}
+
+
+def set_owners(rows: Rows, domain: str, changed: dict[str, str]) -> None:
+    """Replace the owners by domain, of all domains that can overlap this domain."""
+    rows.set(_key(domain), MailDomainRow.owners, changed)
+
+
+def _key(domain: str) -> Key[MailDomainRow]:
+    return Key(MailDomainRow, last_labels(domain))

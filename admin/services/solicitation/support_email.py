@@ -17,7 +17,7 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 
 def register_mail_domain(email: str) -> MailDomain:
@@ -93,13 +93,13 @@ def release_mail_domain(account_id: str, email: str) -> tuple[str, list[str]]:
     domain = domain_of(email)
     names = _revoke(account_id, domain)
 
-    def attempt() -> None:
-        owners = owned_domains.load_owners(domain)
+    def release(rows: Rows) -> None:
+        owners = owned_domains.owners(rows, domain)
         if owners.get(domain) == account_id:
             others = {name: owner for name, owner in owners.items() if name != domain}
-            owned_domains.replace_owners(domain, owners, others)
+            owned_domains.set_owners(rows, domain, others)
 
-    retry_on_contention(attempt)
+    commit(release)
     return domain, names
 
 
@@ -124,16 +124,16 @@ def _claim(account_id: str, domain: str) -> None:
         Conflict: the domain, a parent domain or a subdomain belongs to another account.
     """
 
-    def attempt() -> None:
-        owners = owned_domains.load_owners(domain)
+    def claim(rows: Rows) -> None:
+        owners = owned_domains.owners(rows, domain)
         for name, owner in owners.items():
             overlaps = is_same_or_subdomain(name, domain) or is_same_or_subdomain(domain, name)
             if overlaps and owner != account_id:
                 raise Conflict(f"The domain {name} belongs to account {owner}.")
         if domain not in owners:
-            owned_domains.replace_owners(domain, owners, owners | {domain: account_id})
+            owned_domains.set_owners(rows, domain, owners | {domain: account_id})
 
-    retry_on_contention(attempt)
+    commit(claim)
 
 
 def _revoke(account_id: str, domain: str) -> list[str]:

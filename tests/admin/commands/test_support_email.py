@@ -237,7 +237,7 @@ def test_concurrent_claims_of_domain_and_subdomain_leave_one_owner() -> None:
     def claim_subdomain() -> None:
         results.append(run("support-email", "create", second, "help@mail.shop.example"))
 
-    with before_request("TransactWriteItems", claim_subdomain):
+    with before_request("UpdateItem", claim_subdomain):
         results.append(run("support-email", "create", first, ADDRESS))
     assert [result.exit_code for result in results] == [0, 1]
     assert f"belongs to account {second}" in results[1].stderr
