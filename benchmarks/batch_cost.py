@@ -8,8 +8,8 @@ from benchmarks.measurement import Measurement, measured
 from benchmarks.memory_cloud import MemoryCloud, connect, connect_to, running_cloud
 from benchmarks.queue_functions import invoke, received
 from benchmarks.report import Section, Table, met
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.import_batch import ImportStatus
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.queues import IMPORTS
 from chalicelib.services.customers.accept_batch import accept_batch, read_import

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.domain.customers.contact_hash import customer_hash
+from chalicelib.domain.customers.addresses import customer_hash
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel

@@ -4,8 +4,8 @@ The row of a pair contains the oldest customer with the pair. If this customer i
 another pair, the row passes to the next oldest customer with the pair.
 """
 
+from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.storage import customers
 from chalicelib.storage.customers import CustomerPairRow, customer_key, pair_key
 from chalicelib.storage.dynamodb.unit_of_work import Rows

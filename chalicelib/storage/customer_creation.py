@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.solicitation.channel import Channel, optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels

@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 
-from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.addresses import CustomerPair, email_hash, pair_of, phone_hash
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.solicitation.channel import Channel

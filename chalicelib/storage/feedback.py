@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
-from chalicelib.domain.customers.contact_hash import pair_hash
+from chalicelib.domain.customers.addresses import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.feedback.taps import SAVED_FOR

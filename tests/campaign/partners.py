@@ -11,7 +11,7 @@ from typing import Any, Final
 from admin.services.feedback.exclude import delete_feedback, mark_test
 from admin.services.feedback.republish import republish_feedback
 from admin.services.recount.recount import INDEX_LAG_S, recount
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.errors import Conflict, InvalidInput, NotFound
 from chalicelib.domain.feedback.daily import RATINGS

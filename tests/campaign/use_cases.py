@@ -27,8 +27,8 @@ from admin.services.webhooks.secret import rotate_webhook_secret
 from admin.services.work import parked
 from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.customers.listing import ListingPointer
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.customers.platforms import DataSource

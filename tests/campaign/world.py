@@ -20,8 +20,8 @@ from admin.services.customers.save import save_customer
 from admin.services.definitions.kinds import BRAND, CONTACT_FORM, STORE, SURVEY, WORKFLOW, save
 from admin.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.customers.contact_hash import email_hash
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.parsing import parse

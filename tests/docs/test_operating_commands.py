@@ -25,7 +25,7 @@ from admin.services.recount import recount as recount_module
 from admin.services.webhooks import send_example
 from admin.services.work.parked import list_parked_work
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.ids import parse_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason

@@ -6,8 +6,8 @@ import pytest
 
 from admin.storage.customers import replace
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import customer_creation, customers, lists

@@ -5,9 +5,8 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from chalicelib.domain.customers.contact_hash import customer_hash, pair_hash
+from chalicelib.domain.customers.addresses import customer_hash, pair_hash, pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.schema import Resource
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation.contact_keys import current_keys

@@ -10,7 +10,7 @@ from functools import partial
 
 from admin.storage import accounts, customer_ids, erasure_lists, feedback_ids
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import pair_hash
+from chalicelib.domain.customers.addresses import pair_hash
 from chalicelib.domain.customers.import_batch import (
     groups_from_json,
 )

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.customers.pair import pair_of
 
 FieldValue = str | bool | dict[str, str]
 """A text or an identifier, an opt-in, or the metadata of a row."""

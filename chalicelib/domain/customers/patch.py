@@ -7,9 +7,9 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from chalicelib.domain.customers.addresses import normalize_email
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer, check_size, joined_name
-from chalicelib.domain.customers.pair import normalize_email
 from chalicelib.domain.customers.platforms import IMPORT_METADATA_KEY
 from chalicelib.domain.schema import WHITE_SPACE
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from chalicelib.domain.customers.pair import CustomerPair, pair_of
+from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import RespondentIdentifier

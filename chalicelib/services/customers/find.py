@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.addresses import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.find import MAX_FOUND, CustomerAddress, FoundCustomers
 from chalicelib.domain.solicitation.channel import Channel

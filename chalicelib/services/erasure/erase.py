@@ -16,9 +16,8 @@ from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.customers.contact_hash import pair_hash
+from chalicelib.domain.customers.addresses import pair_hash, pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.feedback.stored import StoredFeedback

@@ -17,8 +17,8 @@ from typing import Final
 
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import CustomerPair
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.feedback.daily import Numbers, group_of
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import customer_from_body
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Conflict, InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
 from chalicelib.domain.ids import derived_id

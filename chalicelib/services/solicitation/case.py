@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import customer_hash
+from chalicelib.domain.customers.addresses import customer_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Blocked
 from chalicelib.domain.forms.survey import SavedSurvey

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash, phone_hash
+from chalicelib.domain.customers.addresses import email_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.consent import (

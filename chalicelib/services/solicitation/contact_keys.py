@@ -1,8 +1,7 @@
 """Derive the contacts of customers: keyed hashes of their ids and normalized addresses."""
 
-from chalicelib.domain.customers.contact_hash import email_hash, pair_hash, phone_hash
+from chalicelib.domain.customers.addresses import CustomerPair, email_hash, pair_hash, phone_hash
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import CustomerPair
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.phone_number import e164
 from chalicelib.services.accounts.settings import account_settings

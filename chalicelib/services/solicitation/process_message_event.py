@@ -3,7 +3,7 @@
 from typing import Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.message_events import MessageEvent, parse_message_event
 from chalicelib.domain.solicitation.tokens import MailReference

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.plain_text import shortened, unbroken

@@ -10,7 +10,7 @@ from admin import terminal
 from admin.storage import suppressions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import phone_hash
+from chalicelib.domain.customers.addresses import phone_hash
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.solicitation.channel import OPTINS, Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason

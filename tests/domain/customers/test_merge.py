@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.import_batch import groups_from_json, groups_to_json
 from chalicelib.domain.customers.merge import (
@@ -15,7 +16,6 @@ from chalicelib.domain.customers.merge import (
     fields_of,
     group_rows,
 )
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.parsing import parse
 
 EMAILS = ["a@example.test", "A@Example.test", "b@example.test"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.domain.customers.pair import pair_of
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.ids import new_id

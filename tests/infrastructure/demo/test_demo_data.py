@@ -16,8 +16,8 @@ from admin.services.definitions.check import check
 from admin.services.definitions.definition import Definition, Kind
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.places import Directory
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.parsing import parse
 from infrastructure.demo.contents import demo_definitions, version_of

@@ -13,10 +13,10 @@ from admin.services.customers.save import save_customer
 from admin.services.definitions.kinds import BRAND, STORE, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.listing import listing_request
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse

@@ -10,9 +10,9 @@ from admin.storage.customers import replace
 from admin.storage.list_positions import customer_positions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.erasure.erasure import build_receipt
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.forms.tracker import Tracker

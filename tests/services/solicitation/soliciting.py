@@ -7,7 +7,7 @@ from typing import Any
 from admin.services.accounts.manage import create_account
 from admin.services.definitions.kinds import BRAND, STORE, SURVEY, save
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp

@@ -9,7 +9,7 @@ from admin.services.customers.save import save_customer
 from admin.services.solicitation.suppressions import lift_suppression
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.solicitation.channel import Channel

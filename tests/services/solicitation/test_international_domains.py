@@ -10,9 +10,8 @@ from admin.services.erasure.find import list_erasures
 from admin.services.solicitation.suppressions import find_contact, lift_suppression
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash, pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason

@@ -13,7 +13,7 @@ from moto.ses.models import ses_backends
 from moto.sns.models import sns_backends
 
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.invitation import SurveyInvitation

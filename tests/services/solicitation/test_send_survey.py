@@ -11,7 +11,7 @@ from admin.services.accounts.settings import change_account_settings
 from admin.services.customers.save import save_customer
 from admin.services.solicitation.manage import load_explanation, resend
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import phone_hash
+from chalicelib.domain.customers.addresses import phone_hash
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.ids import new_id

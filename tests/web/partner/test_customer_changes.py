@@ -9,9 +9,8 @@ from chalice.test import Client
 from admin.services.accounts.settings import change_account_settings
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash, pair_of
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.customers.pair import pair_of
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel

@@ -8,7 +8,7 @@ import pytest
 
 from admin.services.customers.save import save_customer
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.customers.contact_hash import email_hash
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
