@@ -6,6 +6,7 @@ only the worker with the current token can save the outcome.
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from heapq import merge
 from itertools import groupby
 from math import ceil
@@ -36,8 +37,8 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Key, account_key, fields_of, read_together
-from chalicelib.storage.dynamodb.transactions import retry_on_contention, try_write, update_or_read
-from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
+from chalicelib.storage.dynamodb.transactions import try_write, update_or_read
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.dynamodb.work_records import (
     ClaimRow,
     WorkRecords,
@@ -164,12 +165,12 @@ def create(executions: Sequence[Execution]) -> None:
     size = 0
     for execution in executions:
         if batch and (len(batch) == _MAX_PUTS or size + len(execution.body) > _MAX_PUT_BYTES):
-            _create_batch(batch)
+            commit(partial(_create_batch, batch))
             batch, size = [], 0
         batch.append(execution)
         size += len(execution.body)
     if batch:
-        _create_batch(batch)
+        commit(partial(_create_batch, batch))
 
 
 def claim(pointer: ExecutionPointer, now: datetime) -> ExecutionRow | None:
@@ -357,23 +358,10 @@ def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
     ]
 
 
-def _create_batch(executions: Sequence[Execution]) -> None:
-    missing = {execution.id: execution for execution in executions}
-
-    def attempt() -> None:
-        if not missing:
-            return
-        try:
-            with transaction() as write:
-                for execution in missing.values():
-                    write.put_new(ExecutionRow, _attributes(execution))
-        except Contention as contention:
-            for failed in contention.failures:
-                if failed.reason == CONDITION_FAILED:
-                    del missing[failed.key.hash_key]
-            raise
-
-    retry_on_contention(attempt)
+def _create_batch(executions: Sequence[Execution], rows: Rows) -> None:
+    for execution in executions:
+        if not rows.has_failed(Key(ExecutionRow, execution.id, PART)):
+            rows.put_new(ExecutionRow, _attributes(execution))
 
 
 def _end_attempt(row: ExecutionRow, outcome: Outcome, now: datetime) -> None:

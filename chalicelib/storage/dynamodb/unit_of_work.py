@@ -4,7 +4,7 @@ The conditions of the transaction follow from what the use case has read, and ho
 fails, the use case runs again. docs/decisions/unit-of-work.md states the reasons and the costs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -126,6 +126,7 @@ class _Tracked(Generic[Row]):
         relied_on: the attributes whose values must be unchanged.
         expected: the values that attributes must have, in the form of DynamoDB.
         values: the attributes to set, and ``additions`` those to add to.
+        defaults: the attributes among ``values`` that are set only if they have no value.
         is_used: whether the use case depends on the row without relying on it.
     """
 
@@ -138,6 +139,7 @@ class _Tracked(Generic[Row]):
     relied_on: dict[str, None] = field(default_factory=dict)
     expected: dict[str, Item | None] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
+    defaults: set[str] = field(default_factory=set)
     additions: dict[str, Any] = field(default_factory=dict)
     is_new: bool = False
     is_removed: bool = False
@@ -176,7 +178,9 @@ class _Tracked(Generic[Row]):
             action = "Update"
             if changes.keys() - {_TIME} and VERSION in model.get_attributes():
                 additions.setdefault(VERSION, 1)
-            kwargs["UpdateExpression"] = _update(model, changes, additions, names, values)
+            kwargs["UpdateExpression"] = _update(
+                model, changes, self.defaults, additions, names, values
+            )
             if self.known is not None and self.exists is None:
                 self.exists = True  # An update would create the row again.
         if condition := self._condition(names, values):
@@ -219,6 +223,7 @@ class _Tracked(Generic[Row]):
 def _update(
     model: type[Table],
     changes: Mapping[str, Any],
+    defaults: Collection[str],
     additions: Mapping[str, Any],
     names: dict[str, str],
     values: dict[str, Item],
@@ -231,7 +236,8 @@ def _update(
         if value is None:
             actions["REMOVE"].append(f"#{name}")
         else:
-            actions["SET"].append(f"#{name} = :{name}")
+            value_of = f"if_not_exists(#{name}, :{name})" if name in defaults else f":{name}"
+            actions["SET"].append(f"#{name} = {value_of}")
             values[f":{name}"] = serialized(attributes[name], value)
     for name, value in additions.items():
         actions["ADD"].append(f"#{name} :by_{name}")
@@ -252,6 +258,7 @@ class Rows:
         self._fetched: set[Key[Any]] = set()
         self._dispensable: set[Key[Any]] = set()
         self._given_up: set[Key[Any]] = set()
+        self._failed: set[Key[Any]] = set()
 
     @property
     def read_at(self) -> datetime:
@@ -318,6 +325,13 @@ class Rows:
         tracked.is_used = True
         return tracked.loaded()
 
+    def has_failed(self, key: Key[Any]) -> bool:
+        """Return whether a condition of this row failed in an earlier attempt.
+
+        A use case that creates what is missing, or that changes rows of an index, skips the row.
+        """
+        return key in self._failed
+
     def require(self, key: Key[Any]) -> None:
         """Rely on the existence of a row without reading it."""
         self._at(key).exists = True
@@ -350,6 +364,11 @@ class Rows:
     def set(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
         """Set an attribute, or remove it, without relying on its value."""
         self._at(key).values[attribute.attr_name] = value
+
+    def set_default(self, key: Key[Any], attribute: Attribute[Value], value: Value) -> None:
+        """Set an attribute if it has no value, without relying on it."""
+        self.set(key, attribute, value)
+        self._at(key).defaults.add(attribute.attr_name)
 
     def add(self, key: Key[Any], attribute: Attribute[Value], by: Value) -> None:
         """Add to a number or to a set, without relying on its value."""
@@ -463,6 +482,9 @@ class Rows:
         rows = Rows()
         rows._given_up, rows._dispensable = {*self._given_up}, self._dispensable
         rows._read_at = self._read_at
+        rows._failed = self._failed | {
+            each.key for each in contention.failures if each.reason == CONDITION_FAILED
+        }
         failed = {each.key for each in contention.failures}
         if failed and failed <= self._dispensable - self._given_up:
             # The second time, give up all of them.

@@ -360,7 +360,7 @@ def test_100_executions_are_created_in_one_request(
         executions.claim(execution.pointer, clock.now())
     with counted_calls() as calls:
         executions.create(created)
-    assert calls == {"dynamodb.TransactWriteItems": requests}
+    assert calls.total() == requests
     found = list_executions(account, None, 200)
     assert {execution.id for execution in found} == {execution.id for execution in created}
     claimed = [executions.find(execution.id) for execution in created[:existing]]

@@ -258,6 +258,39 @@ def test_row_that_exists_already_is_skipped_in_all_later_attempts() -> None:
     assert all(stored(key) for key in keys)
 
 
+def test_row_whose_condition_failed_is_skipped_in_all_later_attempts(
+    purchase: Key[PurchaseRow],
+) -> None:
+    missing, new = Key(PurchaseRow, new_id()), Key(PurchaseRow, new_id())
+
+    def use_case(rows: Rows) -> None:
+        for key in (purchase, missing):
+            if not rows.has_failed(key):
+                rows.expect(key, PurchaseRow.store_id, "store")
+                rows.set(key, PurchaseRow.source, "Email")
+        rows.create(new).store_id = SECOND
+
+    with inject_fault(1, InjectedFault.CONFLICT) as requests:
+        commit(use_case)
+    assert requests.operations == ["TransactWriteItems"] * 3
+    assert stored(missing) is None
+    assert stored(purchase).source == "Email"
+    assert stored(new)
+
+
+@pytest.mark.parametrize(("earlier", "later"), [(None, SECOND), (FIRST, FIRST)])
+def test_default_is_set_only_without_value(
+    purchase: Key[PurchaseRow], earlier: str | None, later: str
+) -> None:
+    update(purchase, customer_id=earlier)
+    before = stored(purchase).revision
+    with inject_fault() as requests:
+        commit(lambda rows: rows.set_default(purchase, PurchaseRow.customer_id, SECOND))
+    assert requests.operations == ["UpdateItem"]
+    assert stored(purchase).customer_id == later
+    assert stored(purchase).revision == before + 1
+
+
 def test_units_share_one_read(purchase: Key[PurchaseRow], counter: Key[CounterRow]) -> None:
     read = Rows()
     with inject_fault() as requests:
