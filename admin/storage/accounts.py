@@ -10,6 +10,7 @@ from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.storage import account_changes
 from chalicelib.storage.accounts import AccountRow, build_account, build_settings
 from chalicelib.storage.dynamodb.table import (
+    Key,
     read_with_response,
     time_of,
 )
@@ -41,7 +42,7 @@ def close(account_id: str, closed_at: datetime, changes: Iterable[AccountChange]
 
 def time_of_read(account_id: str) -> datetime:
     """Return the current time of DynamoDB in full seconds. One consistent request."""
-    _, response = read_with_response((AccountRow, account_id))
+    _, response = read_with_response(Key(AccountRow, account_id))
     return time_of(response)
 
 

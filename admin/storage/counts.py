@@ -16,7 +16,7 @@ from chalicelib.domain.solicitation.solicitation import SolicitationState
 from chalicelib.storage import counters
 from chalicelib.storage.counters import SHARDS, Counted, CounterRow, Listed, shard_key, total_of
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
@@ -121,7 +121,7 @@ def load_counts(account_id: str) -> dict[Listed | Counted, Count]:
     """Return the number of the account's records of each kind. One consistent request."""
     keys: list[tuple[str, Listed | Counted]] = [(account_id, kind) for kind in Listed]
     keys += [(shard_key(account_id, n), kind) for kind in Counted for n in range(SHARDS)]
-    rows = read_together(*((CounterRow, key, kind.value) for key, kind in keys))
+    rows = read_together(*(Key(CounterRow, key, kind.value) for key, kind in keys))
     by_kind: dict[Listed | Counted, list[CounterRow | None]] = defaultdict(list)
     for (_, kind), row in zip(keys, rows, strict=True):
         by_kind[kind].append(row)

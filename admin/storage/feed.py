@@ -95,7 +95,7 @@ def _remove_marks(account_id: str, entries: Sequence[Entry]) -> None:
     The transaction fails if a row changes, because then the entry was only visible before the row.
     """
     ids = list(dict.fromkeys(feedback_id for entry in entries for feedback_id in entry.ids))
-    rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in ids))
+    rows = read_together(*(Key(FeedbackRow, feedback_id) for feedback_id in ids))
     numbers = {row.feedback_id: row.entry_number for row in rows if row}
     for entry in entries:
         behind = [

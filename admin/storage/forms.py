@@ -11,10 +11,10 @@ from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import account_changes, counters, lists
-from chalicelib.storage.counters import CounterRow
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.counters import counter_key
+from chalicelib.storage.dynamodb.table import Key, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, transaction
 from chalicelib.storage.forms import DOCUMENT, SUMMARY, VERSION, FormTable, StoredForm
 
 
@@ -28,7 +28,7 @@ class SubmissionCount:
 
 def load_counts(table: FormTable, form_ids: Sequence[str]) -> dict[str, SubmissionCount]:
     """Return the submission counts of forms by id. One consistent request per 100 forms."""
-    rows = read_together(*((table.row, form_id, SUMMARY) for form_id in form_ids))
+    rows = read_together(*(Key(table.row, form_id, SUMMARY) for form_id in form_ids))
     return {
         row.form_id: SubmissionCount(row.submission_count or 0, row.revision) for row in rows if row
     }
@@ -65,11 +65,11 @@ def save(
         Contention: the form has changed since it was read, or the account's counter is
             contended.
     """
-    counter, summary, stored = read_together(
-        (CounterRow, account_id, table.listed.value),
-        (table.row, form.id, SUMMARY),
-        (table.row, form.id, DOCUMENT),
-    )
+    counter_row = counter_key(account_id, table.listed)
+    rows_of_form = [Key(table.row, form.id, part) for part in (SUMMARY, DOCUMENT)]
+    read = Rows()
+    read.prefetch(counter_row, *rows_of_form)
+    counter, (summary, stored) = read.known(counter_row), map(read.known, rows_of_form)
     document = stored.document if stored and stored.document else None
     if (type(form).model_validate_json(document) if document else None) != earlier:
         raise Contention(condition_failed=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from chalicelib.storage.dynamodb.table import account_key, read_together
-from chalicelib.storage.purchases import PurchaseRow
+from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.purchases import purchase_key
 
 
 def find_input_hashes(account_id: str, purchase_ids: Collection[str]) -> dict[str, str | None]:
@@ -11,5 +11,5 @@ def find_input_hashes(account_id: str, purchase_ids: Collection[str]) -> dict[st
 
     Missing purchases are omitted; None if the customer was erased. One consistent request.
     """
-    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
+    rows = read_together(*(purchase_key(account_id, id_) for id_ in purchase_ids))
     return {row.id: row.input_hash for row in rows if row}

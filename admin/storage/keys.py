@@ -8,7 +8,7 @@ from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.storage import account_changes
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.credentials import LAST_USE, CredentialRow, build_credential
-from chalicelib.storage.dynamodb.table import read_together
+from chalicelib.storage.dynamodb.table import Key, read_together
 from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 
@@ -23,7 +23,7 @@ def create(credential: Credential, change: AccountChange) -> None:
 def list_for_account(account_id: str) -> list[Credential]:
     """Load the account's credentials, oldest first. One request, and one more per 100 keys."""
     rows = list(CredentialRow.by_account.query(account_id))
-    uses = read_together(*((CounterRow, row.api_key, LAST_USE) for row in rows))
+    uses = read_together(*(Key(CounterRow, row.api_key, LAST_USE) for row in rows))
     found = map(build_credential, rows, uses)
     return sorted(found, key=lambda c: (c.created_at, c.api_key))
 

@@ -19,7 +19,7 @@ class MailDomainRow(Table):
         name = "mail-domains"
 
     last_labels = UnicodeAttribute(hash_key=True)
-    owners = JsonAttribute()
+    owners = JsonAttribute[dict[str, str]]()
 
 
 def owners(rows: Rows, domain: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ def counted_surveys(account_id: str) -> Iterator[tuple[str, str]]:
     entries = SolicitationRow.by_account.query(
         account_id, filter_condition=SolicitationRow.survey_id.exists()
     )
-    for row in read_indexed(SolicitationRow, entries):
+    for row in read_indexed(entries):
         if row.counted_as:
             yield row.solicitation_id, row.counted_as
 

@@ -6,14 +6,14 @@ from datetime import datetime
 from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, account_key, read_together
 from chalicelib.storage.dynamodb.transactions import create, try_write
 from chalicelib.storage.places import TAG, PlaceRow, build_tags, tag_key
 
 
 def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
     """Load up to 100 tags of the account by id. Omit missing tags. One consistent request."""
-    rows = read_together(*((PlaceRow, account_id, tag_key(tag_id)) for tag_id in tag_ids))
+    rows = read_together(*(Key(PlaceRow, account_id, tag_key(tag_id)) for tag_id in tag_ids))
     return {tag.id: tag for tag in build_tags(row for row in rows if row)}
 
 

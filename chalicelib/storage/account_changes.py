@@ -20,8 +20,8 @@ class AccountChangeRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     change = UnicodeAttribute(range_key=True)
     operator = UnicodeAttribute()
-    old = JsonAttribute()
-    new = JsonAttribute()
+    old = JsonAttribute[object]()
+    new = JsonAttribute[object]()
 
 
 def add(write: Rows, account_id: str, changes: Iterable[AccountChange]) -> None:

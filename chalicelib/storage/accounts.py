@@ -15,6 +15,7 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import (
+    Key,
     Table,
     read_together,
 )
@@ -40,7 +41,7 @@ class AccountRow(Table):
     name = UnicodeAttribute()
     created_at = TimestampAttribute()
     closed_at = optional(TimestampAttribute)
-    settings = optional(JsonAttribute)
+    settings = optional(JsonAttribute[dict[str, object]])
     retention_due_at = optional(IntegerAttribute)
     anonymized_until = optional(TimestampAttribute)
     retention_waits_since = optional(IntegerAttribute)
@@ -76,8 +77,8 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
     due accounts.
     """
     entries = AccountRow.retention.scan(AccountRow.retention_due_at <= int(now.timestamp()))
-    in_order = sorted(entries, key=lambda entry: entry.retention_due_at)
-    rows = read_together(*((AccountRow, entry.account_id) for entry in in_order))
+    in_order = sorted(entries, key=lambda entry: entry.retention_due_at or 0)
+    rows = read_together(*(Key(AccountRow, entry.account_id) for entry in in_order))
     return [
         DueRetention(
             row.account_id,

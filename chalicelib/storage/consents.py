@@ -10,8 +10,9 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.consent import ConsentPosition
 from chalicelib.domain.solicitation.contact import Contact
 from chalicelib.storage.contacts import LISTED, ContactRow, build_contact
-from chalicelib.storage.customers import CustomerRow, build_customer
-from chalicelib.storage.dynamodb.table import account_key, read_together
+from chalicelib.storage.customers import build_customer, customer_key
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 class ListedChange(NamedTuple):
@@ -52,6 +53,7 @@ def list_changes(
             {channel: key for channel, name in LISTED.items() if (key := getattr(row, name))},
         )
         for row in found
+        if row.changed_at and row.customer_id
     ]
     return changes, found.last_evaluated_key is None
 
@@ -63,11 +65,12 @@ def load(
 
     One consistent request per 100 customers and contacts.
     """
-    customer_keys = [account_key(account_id, change.customer_id) for change in changes]
+    customers = [customer_key(account_id, change.customer_id) for change in changes]
     keys = sorted({key for change in changes for key in change.learned.values()})
-    rows = read_together(
-        *((CustomerRow, key) for key in customer_keys), *((ContactRow, key) for key in keys)
-    )
-    customers = [build_customer(row) for row in rows[: len(customer_keys)] if row]
-    contacts = zip(keys, rows[len(customer_keys) :], strict=True)
-    return {each.id: each for each in customers}, {k: build_contact(k, row) for k, row in contacts}
+    contacts = {key: Key(ContactRow, key) for key in keys}
+    read = Rows()
+    read.prefetch(*customers, *contacts.values())
+    found = (read.known(key) for key in customers)
+    return {row.id: build_customer(row) for row in found if row}, {
+        each: build_contact(each, read.known(key)) for each, key in contacts.items()
+    }

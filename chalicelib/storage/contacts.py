@@ -85,7 +85,7 @@ class ContactRow(WorkRow):
     part = PART
     account_id = UnicodeAttribute()
     revision = IntegerAttribute()
-    solicited = optional(JsonAttribute)
+    solicited = optional(JsonAttribute[dict[str, tuple[str, str]]])
     suppressed_email = optional(UnicodeAttribute)
     suppressed_sms = optional(UnicodeAttribute)
     suppressed_at = optional(TimestampAttribute)
@@ -94,11 +94,11 @@ class ContactRow(WorkRow):
     lifted_at = optional(TimestampAttribute)
     lifted_by = optional(UnicodeAttribute)
     expires_at = optional(IntegerAttribute)
-    contact_hash = optional(UnicodeAttribute)
+    contact_hash = UnicodeAttribute(null=True)
     email_optin = optional(BooleanAttribute)
     sms_optin = optional(BooleanAttribute)
     email_bounced = optional(BooleanAttribute)
-    further_channel = optional(UnicodeAttribute)
+    further_channel = UnicodeAttribute(null=True)
     is_learned = optional(BooleanAttribute)
     after = optional(UnicodeAttribute)
     customer_id = optional(UnicodeAttribute)
@@ -143,7 +143,7 @@ def contact_key(contact_hash: str) -> str:
 
 def find_many(keys: Collection[str]) -> dict[str, Contact]:
     """Load contacts by key. A contact without a row has revision 0. One consistent request."""
-    rows = read_together(*((ContactRow, key) for key in keys))
+    rows = read_together(*(Key(ContactRow, key) for key in keys))
     return {key: build_contact(key, row) for key, row in zip(keys, rows, strict=True)}
 
 
@@ -275,7 +275,7 @@ class FurtherCustomers:
 
 def find_further_customers(pointer: ContactPointer) -> FurtherCustomers | None:
     """Load which customers of a contact have to be changed; None if none. One request."""
-    (row,) = read_together((ContactRow, pointer.contact_key))
+    (row,) = read_together(Key(ContactRow, pointer.contact_key))
     if row is None or row.state != PENDING or row.account_id != pointer.account_id:
         return None
     named = {name: getattr(row, name) for name in _CUSTOMER_VALUES}

@@ -12,7 +12,8 @@ from chalicelib.domain.accounts.account import Credential, Permission
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import ALL, index
-from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, fields_of
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 LAST_USE: Final = "last-use"
 """The kind of the counter row of an API key."""
@@ -40,8 +41,11 @@ def find(api_key: str) -> Credential | None:
 
     Return None if the key is unknown.
     """
-    row, use = read_together((CredentialRow, api_key), (CounterRow, api_key, LAST_USE))
-    return build_credential(row, use) if row else None
+    key, key_of_use = Key(CredentialRow, api_key), Key(CounterRow, api_key, LAST_USE)
+    read = Rows()
+    read.prefetch(key, key_of_use)
+    row = read.known(key)
+    return build_credential(row, read.known(key_of_use)) if row else None
 
 
 def build_credential(row: CredentialRow, use: CounterRow | None) -> Credential:

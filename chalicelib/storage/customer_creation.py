@@ -168,7 +168,7 @@ def find_accounts_with_overdue(now: datetime) -> Iterator[tuple[str, datetime]]:
     """
     for shard in open_shards():
         for row in CustomerRow.due.query(shard, CustomerRow.due_at <= _milliseconds(now)):
-            due_at = datetime.fromtimestamp(row.due_at / 1000, UTC)
+            due_at = datetime.fromtimestamp((row.due_at or 0) / 1000, UTC)
             yield row.key.partition("#")[0], due_at - FIRST_DELAY
 
 

@@ -85,10 +85,10 @@ class CustomerRow(Table):
     rating_count = optional(IntegerAttribute)
     revision = optional(IntegerAttribute)
     data_sources = optional(UnicodeSetAttribute)
-    tag_ids = optional(JsonAttribute)
-    attributes = optional(JsonAttribute)
-    import_metadata = optional(JsonAttribute)
-    source_metadata = optional(JsonAttribute)
+    tag_ids = optional(JsonAttribute[list[str]])
+    attributes = optional(JsonAttribute[list[dict[str, object]]])
+    import_metadata = optional(JsonAttribute[dict[str, str]])
+    source_metadata = optional(JsonAttribute[dict[str, object]])
     input_hash = optional(UnicodeAttribute)
     refused_optins = optional(UnicodeSetAttribute)
     email_hash = optional(UnicodeAttribute)
@@ -158,7 +158,7 @@ def find_by_pair(account_id: str, digest: str) -> str | None:
     Args:
         digest: the digest of the pair.
     """
-    (row,) = read_together((CustomerPairRow, account_key(account_id, digest)))
+    (row,) = read_together(pair_key(account_id, digest))
     return row.customer_id if row else None
 
 
@@ -174,9 +174,7 @@ def page(account_id: str, request: PageRequest) -> tuple[list[Customer], int]:
 
 def find_many(account_id: str, customer_ids: Collection[str]) -> dict[str, Customer]:
     """Load up to 100 customers by id. Omit customers that do not exist. One consistent request."""
-    rows = read_together(
-        *((CustomerRow, account_key(account_id, customer_id)) for customer_id in customer_ids)
-    )
+    rows = read_together(*(customer_key(account_id, each) for each in customer_ids))
     return {row.id: build_customer(row) for row in rows if row}
 
 
@@ -231,7 +229,7 @@ def _load_indexed(
         for contact_hash in filter(None, contact_hashes)
         for row in index.query(contact_hash, limit=at_most)
     ][:at_most]
-    rows = read_together(*((CustomerRow, key) for key in keys))
+    rows = read_together(*(Key(CustomerRow, key) for key in keys))
     found = [build_customer(row) for row in rows if row]
     return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 

@@ -68,7 +68,7 @@ class ErasureRow(WorkRow):
     email_contact = optional(UnicodeAttribute)
     sms_contact = optional(UnicodeAttribute)
     operator = UnicodeAttribute()
-    others = optional(JsonAttribute)
+    others = optional(JsonAttribute[list[str]])
     other_count = IntegerAttribute()
     last_found_at = TimestampAttribute(null=True)
     by_account = index("account_id", "erased_at", ALL)
@@ -95,7 +95,7 @@ def erasure_id(account_id: str, customer_id: str) -> str:
 
 def find(erasure_id: str) -> Erasure | None:
     """Load an erasure. Return None if it does not exist. One consistent request."""
-    (row,) = read_together((ErasureRow, erasure_id))
+    (row,) = read_together(Key(ErasureRow, erasure_id))
     return build_erasure(row) if row else None
 
 
@@ -105,7 +105,7 @@ def find_with_time(erasure_id: str) -> tuple[Erasure | None, datetime]:
     The time of a request must not depend on the clock of an operator's computer. DynamoDB states it
     in full seconds; the returned time is rounded up, so that no earlier record is newer.
     """
-    (row,), response = read_with_response((ErasureRow, erasure_id))
+    (row,), response = read_with_response(Key(ErasureRow, erasure_id))
     return build_erasure(row) if row else None, time_of(response) + timedelta(seconds=1)
 
 

@@ -85,7 +85,7 @@ class ExecutionRow(ClaimRow):
 
     account_id = optional(UnicodeAttribute)
     account_shard = optional(UnicodeAttribute)
-    created_at = optional(TimestampAttribute)
+    created_at = TimestampAttribute(null=True)
     workflow_id = optional(UnicodeAttribute)
     action_id = optional(UnicodeAttribute)
     feedback_id = optional(UnicodeAttribute)
@@ -233,7 +233,7 @@ def defer(execution_id: str, until: datetime, now: datetime) -> bool:
 
 def find(execution_id: str) -> Execution | None:
     """Load an execution. Return None if it does not exist. One consistent request."""
-    (row,) = read_together((ExecutionRow, execution_id, PART))
+    (row,) = read_together(Key(ExecutionRow, execution_id, PART))
     return build_execution(row) if row else None
 
 
@@ -270,7 +270,7 @@ def last_attempts(executions: Sequence[Execution]) -> dict[str, Attempt]:
     """
     rows = read_together(
         *(
-            (ExecutionRow, execution.id, _attempt_part(execution.settled))
+            Key(ExecutionRow, execution.id, _attempt_part(execution.settled))
             for execution in executions
             if execution.settled
         )
@@ -401,7 +401,7 @@ def _shard_key(account_id: str, shard: int) -> str:
 
 
 def _rows(execution_ids: Sequence[str]) -> list[ExecutionRow | None]:
-    return read_together(*((ExecutionRow, execution_id, PART) for execution_id in execution_ids))
+    return read_together(*(Key(ExecutionRow, execution_id, PART) for execution_id in execution_ids))
 
 
 def _attempt_part(number: int) -> str:

@@ -144,7 +144,7 @@ def find_many(
     Args:
         with_taps: whether to load also tapped answers that can still be changed.
     """
-    rows = read_together(*((FeedbackRow, feedback_id) for feedback_id in feedback_ids))
+    rows = read_together(*(Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {
         row.feedback_id: _stored(row) for row in rows if row and (with_taps or row.saves is None)
     }
@@ -160,9 +160,11 @@ def find_many_with_head(
     Args:
         feedback_ids: up to 99 ids.
     """
-    keys = ((FeedbackRow, feedback_id) for feedback_id in feedback_ids)
-    head, *rows = read_together(head_key(account_id), *keys)
-    return {row.feedback_id: _stored(row) for row in rows if row}, head_of(head)
+    head, keys = head_key(account_id), {each: Key(FeedbackRow, each) for each in feedback_ids}
+    read = Rows()
+    read.prefetch(head, *keys.values())
+    found = {each: _stored(row) for each, key in keys.items() if (row := read.known(key))}
+    return found, head_of(read.known(head))
 
 
 def list_created(
@@ -199,19 +201,20 @@ def find_with_tracker(
 
     Return also the time of DynamoDB's response, in full seconds.
     """
-    (row, tracker), response = read_with_response(
-        (FeedbackRow, feedback_id), (TrackerRow, tracker_id)
-    )
+    key, key_of_tracker = Key(FeedbackRow, feedback_id), Key(TrackerRow, tracker_id)
+    read = Rows()
+    read.prefetch(key, key_of_tracker)
+    row, tracker = read.known(key), read.known(key_of_tracker)
     return (
         _stored(row) if row else None,
         trackers.build_tracker(tracker) if tracker else None,
-        time_of(response),
+        read.read_at,
     )
 
 
 def time_before_create(feedback_id: str) -> datetime:
     """Return the current time of DynamoDB in full seconds. One consistent request."""
-    _, response = read_with_response((FeedbackRow, feedback_id))
+    _, response = read_with_response(Key(FeedbackRow, feedback_id))
     return time_of(response)
 
 
@@ -265,7 +268,7 @@ def of_person(
     if contact_hash:
         entries += FeedbackRow.by_contact.query(contact_hash)
     unique = {entry.feedback_id: entry for entry in entries}
-    for row in read_indexed(FeedbackRow, unique.values()):
+    for row in read_indexed(unique.values()):
         if row.account_id == account_id and (
             row.customer_id == customer_id or (contact_hash and row.contact_hash == contact_hash)
         ):

@@ -19,7 +19,7 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, optional
-from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.trackers import TrackerRow
 
@@ -51,7 +51,7 @@ class FeedbackChangeRow(Table):
     number = UnicodeAttribute(range_key=True)
     last = optional(IntegerAttribute)
     changed_at = UnicodeAttribute(null=True)
-    ids = JsonAttribute(null=True)
+    ids = JsonAttribute[list[str]](null=True)
     numbers_rows = optional(BooleanAttribute)
     epoch = optional(UnicodeAttribute)
 
@@ -85,13 +85,13 @@ class Entry:
 
 def load_epoch() -> str:
     """Return the epoch: ``""`` until the first restore. One consistent request."""
-    (row,) = read_together((FeedbackChangeRow, EPOCH, EPOCH))
+    (row,) = read_together(Key(FeedbackChangeRow, EPOCH, EPOCH))
     return (row.epoch or "") if row else ""
 
 
-def head_key(account_id: str) -> tuple[type[FeedbackChangeRow], str, str]:
+def head_key(account_id: str) -> Key[FeedbackChangeRow]:
     """Return the key of an account's head, so that one request can read it and other rows."""
-    return FeedbackChangeRow, account_id, HEAD
+    return Key(FeedbackChangeRow, account_id, HEAD)
 
 
 def head_of(row: FeedbackChangeRow | None) -> Head:
@@ -118,20 +118,18 @@ def load_heads_and_related(
         customer_keys: pairs of an account id and a customer id.
     """
     # Imported here: a submission does not need the models of customers.
-    from chalicelib.storage.customers import CustomerRow
+    from chalicelib.storage.customers import customer_key
 
-    heads, keys, trackers = list(account_ids), list(customer_keys), list(tracker_ids)
-    rows = iter(
-        read_together(
-            *map(head_key, heads),
-            *((CustomerRow, account_key(*key)) for key in keys),
-            *((TrackerRow, tracker_id) for tracker_id in trackers),
-        )
-    )
+    heads = {each: head_key(each) for each in account_ids}
+    customers = {each: customer_key(*each) for each in customer_keys}
+    trackers = {each: Key(TrackerRow, each) for each in tracker_ids}
+    read = Rows()
+    read.prefetch(*heads.values(), *customers.values(), *trackers.values())
+    groups = {each: row.counted_as for each, key in trackers.items() if (row := read.known(key))}
     return (
-        {account_id: head_of(next(rows)) for account_id in heads},
-        {key for key in keys if next(rows)},
-        {row.tracker_id: row.counted_as for row in rows if row and row.counted_as},
+        {each: head_of(read.known(key)) for each, key in heads.items()},
+        {each for each, key in customers.items() if read.known(key)},
+        {each: group for each, group in groups.items() if group},
     )
 
 
@@ -195,7 +193,7 @@ def find_last_before(account_id: str, at: datetime) -> int:
     while first < last:
         step = max(1, -(-(last - first) // _PROBES))
         numbers = range(first + step, last + 1, step)
-        rows = read_together(*((FeedbackChangeRow, account_id, entry_key(n)) for n in numbers))
+        rows = read_together(*(Key(FeedbackChangeRow, account_id, entry_key(n)) for n in numbers))
         earlier = [
             number
             for number, row in zip(numbers, rows, strict=True)

@@ -24,7 +24,7 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import including, index
-from chalicelib.storage.dynamodb.table import Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 DOCUMENT: Final = "document"
@@ -91,7 +91,7 @@ class FormTable:
             row.form_id: row.submission_count or 0
             for row in lists.load_page(self.row, account_id, request, total)
         }
-        documents = read_together(*((self.row, form_id, DOCUMENT) for form_id in counts))
+        documents = read_together(*(Key(self.row, form_id, DOCUMENT) for form_id in counts))
         return [
             StoredForm(row.form_id, account_id, row.document, counts[row.form_id])
             for row in documents
@@ -141,16 +141,16 @@ def load_with_versions(
     parts = (DOCUMENT, SUMMARY)
     rows = iter(
         read_together(
-            *((TABLES[kind].row, form_id, part) for kind, form_id in forms for part in parts),
+            *(Key(TABLES[kind].row, form_id, part) for kind, form_id in forms for part in parts),
             *(
-                (TABLES[kind].row, account_key(form_id, version), VERSION)
+                Key(TABLES[kind].row, account_key(form_id, version), VERSION)
                 for kind, form_id, version in versions
             ),
         )
     )
-    pairs = {form: (next(rows), next(rows)) for form in forms}
+    pairs = ((form, next(rows), next(rows)) for form in forms)
     return (
-        {form: _stored(*pair) for form, pair in pairs.items() if all(pair)},
+        {form: _stored(document, count) for form, document, count in pairs if document and count},
         {version: row.document for version in versions if (row := next(rows))},
     )
 

@@ -89,7 +89,7 @@ class ImportRow(WorkRow):
     filled = optional(IntegerAttribute)
     unchanged = optional(IntegerAttribute)
     failed = optional(IntegerAttribute)
-    errors = optional(JsonAttribute)
+    errors = optional(JsonAttribute[list[tuple[str, str, list[int]]]])
     revision = optional(IntegerAttribute)
     unfinished = index("work_shard", "account_id")
 
@@ -188,7 +188,7 @@ def find(import_id: str, now: datetime) -> ImportHeader | None:
 
     Return None if the import does not exist or has expired.
     """
-    (row,) = read_together((ImportRow, import_id, _HEADER))
+    (row,) = read_together(_header_key(import_id))
     return _header(row) if row and row.expires_at > _timestamp(now) else None
 
 
@@ -197,7 +197,7 @@ def was_accepted_after(chunk: ImportRow, at: datetime) -> bool:
 
     The time is that of the header, which comes from DynamoDB, not from the clock of a process.
     """
-    (header,) = read_together((ImportRow, chunk.import_id, _HEADER))
+    (header,) = read_together(_header_key(chunk.import_id))
     return header is not None and header.created_at > at
 
 
@@ -229,7 +229,7 @@ def load_chunk(rows: Rows, pointer: ChunkPointer) -> LoadedChunk | None:
     The unit of work relies on the state and the customer rows of the chunk.
     """
     account_id, key = pointer.account_id, Key(ImportRow, pointer.import_id, pointer.part)
-    header_key = Key(ImportRow, pointer.import_id, _HEADER)
+    header_key = _header_key(pointer.import_id)
     counter_row = counter_key(account_id, Listed.CUSTOMERS)
     pairs = {digest: pair_key(account_id, digest) for digest in pointer.pairs}
     rows.prefetch(key, header_key, counter_row, *pairs.values())
@@ -290,7 +290,7 @@ def unfinished(account_id: str | None = None) -> Iterator[ImportRow]:
         queries = (ImportRow.unfinished.query(shard, is_own) for shard in shards)
     else:
         queries = (ImportRow.due.query(shard) for shard in (*open_shards(), PARKED_SHARD))
-    entries = ((ImportRow, entry.import_id, entry.part) for query in queries for entry in query)
+    entries = (entry.own_key() for query in queries for entry in query)
     for group in in_groups(entries, _CHUNKS_READ_AT_ONCE):
         yield from (row for row in read_together(*group) if row and row.rows)
 
@@ -330,6 +330,10 @@ def _pointer(
         pairs=tuple(group.digest for group in groups if group.digest),
         queued_at=int(now.timestamp() * 1000),
     )
+
+
+def _header_key(import_id: str) -> Key[ImportRow]:
+    return Key(ImportRow, import_id, _HEADER)
 
 
 def _header(row: ImportRow) -> ImportHeader:

@@ -9,7 +9,7 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute
-from chalicelib.storage.dynamodb.table import Table, fields_of, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, fields_of, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _RETENTION: Final = timedelta(days=400)
@@ -56,7 +56,7 @@ def find_message(message_id: str) -> SentMessage | None:
 
 def find_many(message_ids: Collection[str]) -> list[SentMessage]:
     """Load messages by id. Omit missing messages. One consistent request per 100 messages."""
-    rows = read_together(*((MessageRow, message_id) for message_id in message_ids))
+    rows = read_together(*(Key(MessageRow, message_id) for message_id in message_ids))
     return [
         SentMessage(**fields_of(row, SentMessage) | {"channel": Channel(row.channel)})
         for row in rows

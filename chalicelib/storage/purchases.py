@@ -10,7 +10,7 @@ from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
-from chalicelib.storage.customers import CustomerRow, build_customer
+from chalicelib.storage.customers import build_customer, customer_key
 from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
@@ -45,8 +45,8 @@ class PurchaseRow(Table):
     end_date = TimestampAttribute()
     external_id = UnicodeAttribute()
     source = UnicodeAttribute()
-    metadata = optional(JsonAttribute)
-    attributes = optional(JsonAttribute)
+    metadata = optional(JsonAttribute[dict[str, object]])
+    attributes = optional(JsonAttribute[list[dict[str, object]]])
     by_customer = index("customer_id", "created_at")
     revision = optional(IntegerAttribute)
     input_hash = optional(UnicodeAttribute)
@@ -74,10 +74,11 @@ def find_with_customer(
     """Load a purchase and, if there is an id, a customer of the account. One consistent request."""
     if customer_id is None:
         return find(account_id, purchase_id), None
-    purchase, customer = read_together(
-        (PurchaseRow, account_key(account_id, purchase_id)),
-        (CustomerRow, account_key(account_id, customer_id)),
-    )
+    key = purchase_key(account_id, purchase_id)
+    key_of_customer = customer_key(account_id, customer_id)
+    read = Rows()
+    read.prefetch(key, key_of_customer)
+    purchase, customer = read.known(key), read.known(key_of_customer)
     return (
         build_purchase_from(purchase) if purchase else None,
         build_customer(customer) if customer else None,
@@ -111,7 +112,7 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Purchase]:
 
 def rows_of_customer(account_id: str, customer_id: str) -> Iterator[PurchaseRow]:
     """Yield the customer's purchases. One request per MB of index entries and per 100 purchases."""
-    for row in read_indexed(PurchaseRow, PurchaseRow.by_customer.query(customer_id)):
+    for row in read_indexed(PurchaseRow.by_customer.query(customer_id)):
         if row.account_id == account_id and row.customer_id == customer_id:
             yield row
 
@@ -133,7 +134,7 @@ def list_page_of_customer(
 
 def find_many(account_id: str, purchase_ids: Collection[str]) -> dict[str, Purchase]:
     """Load up to 100 purchases by id. Omit missing purchases. One consistent request."""
-    rows = read_together(*((PurchaseRow, account_key(account_id, id_)) for id_ in purchase_ids))
+    rows = read_together(*(purchase_key(account_id, id_) for id_ in purchase_ids))
     return {row.id: build_purchase_from(row) for row in rows if row}
 
 

@@ -12,6 +12,7 @@ index lists it as a solicitation, and an erasure needs to change only the solici
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from math import ceil
 from typing import Any, Final
 
@@ -40,7 +41,6 @@ from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAt
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import (
     Key,
-    account_key,
     fields_of,
     read_indexed,
     read_together,
@@ -167,7 +167,7 @@ def _add(
 
 def find(solicitation_id: str) -> Solicitation | None:
     """Load a solicitation. Return None if it does not exist. One consistent request."""
-    (row,) = read_together((SolicitationRow, solicitation_id))
+    (row,) = read_together(Key(SolicitationRow, solicitation_id))
     return build_solicitation(row) if row else None
 
 
@@ -410,14 +410,14 @@ def find_many_with_purchases(
     Omit missing ones and those of other accounts. One consistent request per 50 solicitations.
     """
     keys = [
-        key
-        for each in solicitation_ids
-        for key in ((SolicitationRow, each), (PurchaseRow, account_key(account_id, each)))
+        (Key(SolicitationRow, each), purchase_key(account_id, each)) for each in solicitation_ids
     ]
-    rows = read_together(*keys)
+    read = Rows()
+    read.prefetch(*chain(*keys))
+    rows = ((read.known(key), read.known(key_of_purchase)) for key, key_of_purchase in keys)
     return {
         row.solicitation_id: (build_solicitation(row), build_purchase_from(purchase))
-        for row, purchase in zip(rows[::2], rows[1::2], strict=True)
+        for row, purchase in rows
         if row and purchase and row.account_id == account_id
     }
 
@@ -432,7 +432,7 @@ def rows_of_customer(account_id: str, customer_id: str) -> Iterator[Solicitation
 
     One request per MB of index entries and per 100 solicitations.
     """
-    for row in read_indexed(SolicitationRow, SolicitationRow.by_customer.query(customer_id)):
+    for row in read_indexed(SolicitationRow.by_customer.query(customer_id)):
         if row.account_id == account_id and row.customer_id == customer_id:
             yield row
 

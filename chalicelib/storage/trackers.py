@@ -1,6 +1,6 @@
 """The table of trackers."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
@@ -30,8 +30,8 @@ class TrackerRow(Table):
     feedback_id = optional(UnicodeAttribute)
     counted_as = optional(UnicodeAttribute)
     tapped_at = optional(TimestampAttribute)
-    saves = optional(JsonAttribute)
-    labels = optional(JsonAttribute)
+    saves = optional(JsonAttribute[Sequence[tuple[str, int, int | None]]])
+    labels = optional(JsonAttribute[Mapping[str, str]])
     by_customer = index("customer_id")
 
 
@@ -61,7 +61,7 @@ def find(tracker_id: str) -> Tracker | None:
 
 def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
     """Load trackers by id. Omit missing trackers. One consistent request per 100 trackers."""
-    rows = read_together(*((TrackerRow, tracker_id) for tracker_id in tracker_ids))
+    rows = read_together(*(Key(TrackerRow, tracker_id) for tracker_id in tracker_ids))
     return {row.tracker_id: build_tracker(row) for row in rows if row}
 
 
@@ -102,7 +102,7 @@ def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:
 
 def rows_of_customer(account_id: str, customer_id: str) -> Iterator[TrackerRow]:
     """Yield the customer's trackers. One request per MB of index entries and per 100 trackers."""
-    for row in read_indexed(TrackerRow, TrackerRow.by_customer.query(customer_id)):
+    for row in read_indexed(TrackerRow.by_customer.query(customer_id)):
         if row.account_id == account_id:
             yield row
 

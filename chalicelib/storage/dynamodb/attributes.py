@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from pydantic_core import from_json
 from pynamodb.attributes import Attribute
@@ -24,8 +24,7 @@ def optional(kind: Callable[..., Attribute[Value]]) -> Attribute[Value | None]:
     For mypy, PynamoDB's attributes never have the value None. This is right for an attribute that
     only rows of another kind in the same table do not have: declare it with ``null=True``.
     """
-    declared: Attribute[Value | None] = cast(Any, kind(null=True))
-    return declared
+    return cast(Attribute[Value | None], kind(null=True))
 
 
 class IntegerAttribute(Attribute[int]):
@@ -56,18 +55,18 @@ class TimestampAttribute(Attribute[datetime]):
         return datetime.fromisoformat(value)
 
 
-class JsonAttribute(Attribute[Any]):
-    """A JSON value, stored as a string."""
+class JsonAttribute(Attribute[Value]):
+    """A JSON value of the declared type, stored as a string."""
 
     attr_type = STRING
 
-    def serialize(self, value: Any) -> str:
+    def serialize(self, value: Value) -> str:
         """Convert the value to JSON text."""
         return json.dumps(value)
 
-    def deserialize(self, value: str) -> Any:
+    def deserialize(self, value: str) -> Value:
         """Parse the stored JSON text."""
-        return from_json(value)
+        return cast(Value, from_json(value))
 
 
 class CompressedJsonAttribute(Attribute[bytes]):

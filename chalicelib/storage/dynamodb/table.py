@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
+from pynamodb.attributes import Attribute
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.expressions.condition import Condition
@@ -44,7 +45,9 @@ MAX_BATCH_READS: Final = 100
 
 
 Item = dict[str, Any]
-"""A row or a value in the form of DynamoDB."""
+"""A row, a value, a request or a response in the form of DynamoDB."""
+
+Value = TypeVar("Value")
 
 
 class SharedConnection(Connection):
@@ -55,7 +58,7 @@ class SharedConnection(Connection):
         """The botocore client, created on first use."""
         return dynamodb_client()
 
-    def dispatch(self, operation_name: str, operation_kwargs: dict[str, Any]) -> Any:
+    def dispatch(self, operation_name: str, operation_kwargs: Item) -> Item:
         """Send a request, without PynamoDB's signals and without ``ReturnConsumedCapacity``.
 
         If DynamoDB throttles the request, or if the request writes one row that a transaction is
@@ -83,7 +86,7 @@ class SharedConnection(Connection):
         raise Unavailable("Too little time is left.")
 
 
-def _is_transient(error: ClientError, request: dict[str, Any]) -> bool:
+def _is_transient(error: ClientError, request: Item) -> bool:
     """Return whether an error is temporary: nothing was written, and a retry can succeed.
 
     A transaction that DynamoDB cancelled because of throttling is such an error; botocore does not
@@ -171,7 +174,7 @@ class Table(Model):
         return key_names(cls.table_name())
 
     @classmethod
-    def from_raw_data(cls, data: dict[str, Any]) -> Self:
+    def from_raw_data(cls, data: Item) -> Self:
         """Build a row from a DynamoDB item.
 
         This is faster than PynamoDB's method, which loops over all attributes of the model. It
@@ -261,10 +264,13 @@ class Table(Model):
 Row = TypeVar("Row", bound=Table)
 
 
-class Key(NamedTuple, Generic[Row]):
+RowRead = TypeVar("RowRead", bound=Table, covariant=True)
+
+
+class Key(NamedTuple, Generic[RowRead]):
     """The key of a row. All table keys are strings."""
 
-    model: type[Row]
+    model: type[RowRead]
     hash_key: str
     range_key: str | None = None
 
@@ -280,17 +286,16 @@ class Key(NamedTuple, Generic[Row]):
         return self.model.key_names()[0]
 
     @property
-    def item(self) -> dict[str, Any]:
+    def item(self) -> Item:
         """The key in the form of DynamoDB."""
         return {name: {"S": value} for name, value in self.values.items()}
 
 
-def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str]) -> list[Any]:
+def read_together(*keys: Key[Row]) -> list[Row | None]:
     """Load rows from one or more tables with a consistent read, in one request per 100 rows.
 
     Args:
-        keys: the keys of the rows. Each contains the model of the table, the partition key and, if
-            the table has one, the sort key. Without keys, no request is sent.
+        keys: the keys of the rows. Without keys, no request is sent.
 
     Returns:
         The rows in the order of the keys, with None for each row that does not exist.
@@ -305,27 +310,25 @@ def read_together(*keys: tuple[type[Table], str] | tuple[type[Table], str, str])
     return read_with_response(*keys)[0]
 
 
-def read_with_response(
-    *keys: tuple[type[Table], str] | tuple[type[Table], str, str],
-) -> tuple[list[Any], Any]:
+def read_with_response(*keys: Key[Row]) -> tuple[list[Row | None], Item]:
     """Load 1 to 100 rows as `read_together` does. Return also the last response of DynamoDB.
 
     Raises:
         Unavailable: DynamoDB throttles and leaves keys unprocessed.
     """
-    items, response = read_items([Key(*key) for key in keys])
+    items, response = read_items(keys)
     found = zip(keys, items, strict=True)
-    return [None if item is None else key[0].from_raw_data(item) for key, item in found], response
+    return [key.model.from_raw_data(item) if item else None for key, item in found], response
 
 
-def read_items(keys: Sequence[Key[Any]]) -> tuple[list[Item | None], Any]:
+def read_items(keys: Sequence[Key[Table]]) -> tuple[list[Item | None], Item]:
     """Load 1 to 100 rows in the form of DynamoDB. Return also the last response of DynamoDB.
 
     Raises:
         Unavailable: DynamoDB throttles and leaves keys unprocessed.
     """
     indexes: dict[tuple[str, ...], int] = {}
-    unread: dict[str, dict[str, Any]] = {}
+    unread: dict[str, Item] = {}
     for index, key in enumerate(keys):
         table_name = key.model.table_name()
         table = unread.setdefault(table_name, {"Keys": [], "ConsistentRead": True})
@@ -346,12 +349,12 @@ def read_items(keys: Sequence[Key[Any]]) -> tuple[list[Item | None], Any]:
             raise Unavailable("The database is busy.")
 
 
-def serialized(attribute: Any, value: Any) -> Item:
+def serialized(attribute: Attribute[Value], value: Value) -> Item:
     """Return a value of an attribute in the form of DynamoDB."""
     return {attribute.attr_type: attribute.serialize(value)}
 
 
-def put_of_new(model: type[Table], values: Mapping[str, Any]) -> dict[str, Any]:
+def put_of_new(model: type[Table], values: Mapping[str, object]) -> Item:
     """Return the parameters that add a row, on condition that it does not exist.
 
     Attributes with the value None are omitted. This function takes a sixth of the time that
@@ -370,18 +373,17 @@ def put_of_new(model: type[Table], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_indexed(model: type[Table], entries: Iterable[Table]) -> Iterator[Any]:
+def read_indexed(entries: Iterable[Row]) -> Iterator[Row]:
     """Yield the current rows of index entries, without deleted rows.
 
     The index is eventually consistent; the rows are read consistently. One request per 100 entries.
     """
-    names = model.key_names()
-    keys = ((model, *(getattr(entry, name) for name in names)) for entry in entries)
+    keys = (entry.own_key() for entry in entries)
     for group in in_groups(keys, MAX_BATCH_READS):
         yield from (row for row in read_together(*group) if row)
 
 
-def time_of(response: Any) -> datetime:
+def time_of(response: Item) -> datetime:
     """Return the time of a response of DynamoDB, in full seconds."""
     return parsedate_to_datetime(response["ResponseMetadata"]["HTTPHeaders"]["date"])
 

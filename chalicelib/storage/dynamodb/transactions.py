@@ -1,7 +1,7 @@
 """Run conditional writes without reading, and retry operations on contention."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pynamodb.exceptions import PutError, UpdateError, VerboseClientError
 from pynamodb.expressions.condition import Condition
@@ -13,12 +13,13 @@ from chalicelib.storage.dynamodb.table import Table, connection, put_of_new
 from chalicelib.storage.dynamodb.unit_of_work import (
     CONDITION_FAILED_ERROR,
     Contention,
+    current_item,
 )
 
 Result = TypeVar("Result")
 
 
-def create(model: type[Table], values: Mapping[str, Any]) -> bool:
+def create(model: type[Table], values: Mapping[str, object]) -> bool:
     """Write a new row without a transaction, in one request. Omit attributes whose value is None.
 
     Return False if the key already exists.
@@ -68,9 +69,7 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
     except VerboseClientError as error:
         if error.response["Error"]["Code"] != CONDITION_FAILED_ERROR:
             raise
-        # Only botocore's exception contains the current item; PynamoDB's exception does not.
-        cause: Any = getattr(error.__cause__, "response", {})
-        row.deserialize(cause.get("Item", {}))
+        row.deserialize(current_item(error) or {})
         return False
     row.deserialize(response["Attributes"])
     row.item = response["Attributes"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
+from botocore.exceptions import ClientError
 from pynamodb.attributes import Attribute
 from pynamodb.exceptions import VerboseClientError
 from pynamodb.expressions.condition import Condition
@@ -26,6 +27,7 @@ from chalicelib.storage.dynamodb.table import (
     Key,
     Row,
     Table,
+    Value,
     connection,
     put_of_new,
     read_items,
@@ -48,7 +50,6 @@ another attribute, and a change of `_TIME` alone.
 _TIME: Final = "updated_at"
 
 Result = TypeVar("Result")
-Value = TypeVar("Value")
 
 
 class Failure(NamedTuple):
@@ -58,7 +59,7 @@ class Failure(NamedTuple):
         row: the row as it is stored, if its condition failed; None if it does not exist.
     """
 
-    key: Key[Any]
+    key: Key[Table]
     reason: str
     row: Item | None
 
@@ -101,6 +102,14 @@ class Contention(Exception):
         return _blocked(self.failures, MAX_WAIT)
 
 
+def current_item(error: VerboseClientError) -> Item | None:
+    """Return the row for which the condition of a single write failed; None without a row."""
+    # Only botocore's exception contains the row; PynamoDB's exception does not.
+    cause = error.__cause__
+    response: Item = {**cause.response} if isinstance(cause, ClientError) else {}
+    return response.get("Item")
+
+
 def _blocked(failures: Sequence[Failure], counts_after: timedelta) -> Blocked:
     tables = sorted({failed.key.model.Meta.name for failed in failures})
     return Blocked(f"blocked by a row of {', '.join(tables)}", counts_after)
@@ -109,9 +118,9 @@ def _blocked(failures: Sequence[Failure], counts_after: timedelta) -> Blocked:
 class _Write(NamedTuple):
     """A write of a transaction: the row, the action, and its parameters."""
 
-    key: Key[Any]
+    key: Key[Table]
     action: str
-    kwargs: dict[str, Any]
+    kwargs: Item
 
 
 @dataclass(slots=True)
@@ -134,11 +143,11 @@ class _Tracked(Generic[Row]):
     known: Item | None = None
     is_known: bool = False
     row: Row | None = None
-    before: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, object] = field(default_factory=dict)
     exists: bool | None = None
     relied_on: dict[str, None] = field(default_factory=dict)
     expected: dict[str, Item | None] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
     defaults: set[str] = field(default_factory=set)
     additions: dict[str, Any] = field(default_factory=dict)
     is_new: bool = False
@@ -172,7 +181,7 @@ class _Tracked(Generic[Row]):
         additions = {name: by for name, by in self.additions.items() if by}
         names: dict[str, str] = {}
         values: dict[str, Item] = {}
-        kwargs: dict[str, Any] = {"TableName": model.table_name(), "Key": self.key.item}
+        kwargs: Item = {"TableName": model.table_name(), "Key": self.key.item}
         action = "Delete" if self.is_removed else "ConditionCheck"
         if (changes or additions) and not self.is_removed:
             action = "Update"
@@ -194,7 +203,7 @@ class _Tracked(Generic[Row]):
             kwargs["ExpressionAttributeValues"] = values
         return _Write(self.key, action, kwargs)
 
-    def _changes(self) -> dict[str, Any]:
+    def _changes(self) -> dict[str, object]:
         if self.row is None:
             return self.values
         now, before = self.row.attribute_values, self.before
@@ -222,9 +231,9 @@ class _Tracked(Generic[Row]):
 
 def _update(
     model: type[Table],
-    changes: Mapping[str, Any],
+    changes: Mapping[str, object],
     defaults: Collection[str],
-    additions: Mapping[str, Any],
+    additions: Mapping[str, object],
     names: dict[str, str],
     values: dict[str, Item],
 ) -> str:
@@ -253,12 +262,12 @@ class Rows:
 
     def __init__(self) -> None:
         self._read_at: datetime | None = None
-        self._tracked: dict[Key[Any], _Tracked[Any]] = {}
+        self._tracked: dict[Key[Table], _Tracked[Any]] = {}
         self._by_hand: list[_Write] = []
-        self._fetched: set[Key[Any]] = set()
-        self._dispensable: set[Key[Any]] = set()
-        self._given_up: set[Key[Any]] = set()
-        self._failed: set[Key[Any]] = set()
+        self._fetched: set[Key[Table]] = set()
+        self._dispensable: set[Key[Table]] = set()
+        self._given_up: set[Key[Table]] = set()
+        self._failed: set[Key[Table]] = set()
 
     @property
     def read_at(self) -> datetime:
@@ -266,7 +275,7 @@ class Rows:
         assert self._read_at  # noqa: S101 - the use case has read rows
         return self._read_at
 
-    def prefetch(self, *keys: Key[Any]) -> None:
+    def prefetch(self, *keys: Key[Table]) -> None:
         """Read rows consistently: one request per 100 rows that are not known yet."""
         unknown = [key for key in dict.fromkeys(keys) if not self._at(key).is_known]
         for group in in_groups(unknown, MAX_BATCH_READS):
@@ -296,7 +305,7 @@ class Rows:
             tracked.relied_on.update(dict.fromkeys(names))
         return tracked.loaded()
 
-    def value(self, key: Key[Any], attribute: Attribute[Value]) -> Value | None:
+    def value(self, key: Key[Table], attribute: Attribute[Value]) -> Value | None:
         """Return the value of an attribute, and rely on the value that was read.
 
         None without a value or a row. A value that the use case has set is returned.
@@ -308,13 +317,13 @@ class Rows:
         row = tracked.loaded()
         return row.attribute_values.get(attribute.attr_name) if row else None
 
-    def exists(self, key: Key[Any]) -> bool:
+    def exists(self, key: Key[Table]) -> bool:
         """Return whether a row exists, and rely on it."""
         tracked = self._read(key)
         tracked.rely_on_existence()
         return tracked.known is not None
 
-    def expect(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
+    def expect(self, key: Key[Table], attribute: Attribute[Value], value: Value | None) -> None:
         """Rely on a value of an attribute of a row that was not fetched, such as an index entry."""
         item = None if value is None else serialized(attribute, value)
         self._at(key).expected[attribute.attr_name] = item
@@ -325,14 +334,14 @@ class Rows:
         tracked.is_used = True
         return tracked.loaded()
 
-    def has_failed(self, key: Key[Any]) -> bool:
+    def has_failed(self, key: Key[Table]) -> bool:
         """Return whether a condition of this row failed in an earlier attempt.
 
         A use case that creates what is missing, or that changes rows of an index, skips the row.
         """
         return key in self._failed
 
-    def require(self, key: Key[Any]) -> None:
+    def require(self, key: Key[Table]) -> None:
         """Rely on the existence of a row without reading it."""
         self._at(key).exists = True
 
@@ -344,7 +353,7 @@ class Rows:
         """
         return self._read(key).loaded()
 
-    def can_do_without(self, key: Key[Any]) -> bool:
+    def can_do_without(self, key: Key[Table]) -> bool:
         """Return whether an earlier attempt failed because of contention on this row alone."""
         self._dispensable.add(key)
         return key in self._given_up
@@ -356,28 +365,28 @@ class Rows:
         tracked.row, tracked.is_new, tracked.before = row, True, {}
         return row
 
-    def put_new(self, model: type[Table], values: Mapping[str, Any]) -> None:
+    def put_new(self, model: type[Table], values: Mapping[str, object]) -> None:
         """Add a row. The transaction fails if it exists. Values that are None are omitted."""
-        tracked = self._at(Key(model, *(values[name] for name in model.key_names())))
+        tracked = self._at(Key(model, *(str(values[name]) for name in model.key_names())))
         tracked.is_new, tracked.values = True, {**values}
 
-    def set(self, key: Key[Any], attribute: Attribute[Value], value: Value | None) -> None:
+    def set(self, key: Key[Table], attribute: Attribute[Value], value: Value | None) -> None:
         """Set an attribute, or remove it, without relying on its value."""
         self._at(key).values[attribute.attr_name] = value
 
-    def set_default(self, key: Key[Any], attribute: Attribute[Value], value: Value) -> None:
+    def set_default(self, key: Key[Table], attribute: Attribute[Value], value: Value) -> None:
         """Set an attribute if it has no value, without relying on it."""
         self.set(key, attribute, value)
         self._at(key).defaults.add(attribute.attr_name)
 
-    def add(self, key: Key[Any], attribute: Attribute[Value], by: Value) -> None:
+    def add(self, key: Key[Table], attribute: Attribute[Value], by: Value) -> None:
         """Add to a number or to a set, without relying on its value."""
         name, additions, added = attribute.attr_name, self._at(key).additions, cast(Any, by)
         if name in additions:
             added = additions[name] | added if isinstance(by, set) else additions[name] + added
         additions[name] = added
 
-    def remove(self, key: Key[Any]) -> None:
+    def remove(self, key: Key[Table]) -> None:
         """Delete a row. Only what the use case relies on is checked."""
         self._at(key).is_removed = True
 
@@ -398,7 +407,7 @@ class Rows:
         kwargs = row.get_delete_kwargs_from_instance(condition)
         self._by_hand.append(_Write(row.own_key(), "Delete", kwargs))
 
-    def condition_check(self, key: Key[Any], condition: Condition) -> None:
+    def condition_check(self, key: Key[Table], condition: Condition) -> None:
         """Check a row that is not written."""
         kwargs = key.model.get_operation_kwargs_from_class(
             key.hash_key, key.range_key, condition=condition
@@ -426,7 +435,7 @@ class Rows:
             if "ConditionExpression" in kwargs:
                 kwargs["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         operation = "TransactWriteItems"
-        request: Any = {"TransactItems": [{write.action: write.kwargs} for write in writes]}
+        request: Item = {"TransactItems": [{write.action: write.kwargs} for write in writes]}
         if len(writes) == 1 and not as_transaction:
             ((_, action, request),) = writes
             operation, backoff = f"{action}Item", None
@@ -448,9 +457,7 @@ class Rows:
             if reason
         ]
         if error.response["Error"]["Code"] == CONDITION_FAILED_ERROR:
-            # Only botocore's exception contains the current item; PynamoDB's exception does not.
-            item = cast(Any, error.__cause__).response.get("Item")
-            failures = [Failure(writes[0].key, CONDITION_FAILED, item)]
+            failures = [Failure(writes[0].key, CONDITION_FAILED, current_item(error))]
         reasons = {failed.reason for failed in failures}
         if not reasons & _CONTENTION_REASONS:
             return None

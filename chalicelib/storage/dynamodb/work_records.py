@@ -12,7 +12,6 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import GlobalSecondaryIndex
 
 from chalicelib.domain.errors import Blocked, Unavailable
 from chalicelib.domain.work import (
@@ -31,8 +30,8 @@ from chalicelib.domain.work import (
     shard_of,
 )
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
-from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Table, read_together
+from chalicelib.storage.dynamodb.indexes import Index, index
+from chalicelib.storage.dynamodb.table import Key, Table, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import VERSION, Contention, Rows, commit, transaction
 
@@ -41,7 +40,7 @@ _INTERRUPTED: Final = "interrupted"
 Pointer = TypeVar("Pointer")
 
 
-def due_index() -> GlobalSecondaryIndex[Any]:
+def due_index() -> Index:
     """Return the sparse index of unfinished records by due time."""
     return index("work_shard", "due_at", sort_type=IntegerAttribute)
 
@@ -408,13 +407,14 @@ class WorkRecords(Generic[Pointer]):
 
     def read(self, keys: Iterable[tuple[str, str]]) -> list[Any]:
         """Load the rows of records by owner and part. One request per 100 records."""
-        return read_together(*((self.row, *self._key(*key)) for key in keys))
+        return read_together(*(self._key(*key) for key in keys))
 
-    def _key(self, owner_id: str, part: str) -> tuple[str, str] | tuple[str]:
-        return (owner_id, part) if len(self.row.key_names()) > 1 else (owner_id,)
+    def _key(self, owner_id: str, part: str) -> Key[WorkRow]:
+        return Key(self.row, owner_id, part if len(self.row.key_names()) > 1 else None)
 
     def _at(self, owner_id: str, part: str) -> WorkRow:
-        return self.row(*self._key(owner_id, part))
+        key = self._key(owner_id, part)
+        return self.row(key.hash_key, key.range_key)
 
     def owner_of(self, row: WorkRow) -> str:
         """Return the partition key of a record."""
@@ -432,7 +432,7 @@ class WorkRecords(Generic[Pointer]):
     ) -> Iterator[DueWork]:
         """Yield the index entries of a shard. One request per page."""
         for row in self.row.due.query(shard, condition, page_size=page_size):
-            yield DueWork(self.owner_of(row), row.part, row.due_at)
+            yield DueWork(self.owner_of(row), row.part, row.due_at or 0)
 
 
 def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Iterator[Any]:

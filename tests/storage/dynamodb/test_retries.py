@@ -11,7 +11,7 @@ from chalicelib import backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.storage.counters import CounterRow, Listed
+from chalicelib.storage.counters import CounterRow, Listed, counter_key
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.table import put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
@@ -52,7 +52,7 @@ def save_counter(account: str) -> None:
 
 
 def total_of(account: str) -> Any:
-    (row,) = read_together((CounterRow, account, Listed.CUSTOMERS.value))
+    (row,) = read_together(counter_key(account, Listed.CUSTOMERS))
     return row and row.total
 
 
@@ -123,7 +123,7 @@ def test_unprocessed_keys_of_batch_are_read_again_after_a_pause(pauses: list[flo
     for account in accounts:
         save_counter(account)
     with inject_fault(0, InjectedFault.PARTIAL_SUCCESS) as requests:
-        rows = read_together(*((CounterRow, account, "customers") for account in accounts))
+        rows = read_together(*(counter_key(each, Listed.CUSTOMERS) for each in accounts))
     assert [row.account_id for row in rows] == accounts
     assert (requests.operations, pauses) == (["BatchGetItem"] * 2, [0.01])
 
