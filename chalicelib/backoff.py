@@ -17,9 +17,8 @@ class Backoff:
     attempt, up to 400 ms.
     """
 
-    def __init__(self) -> None:
-        self._next_s = _FIRST_PAUSE_S
-        self._left_s = retry_s()
+    _next_s = _FIRST_PAUSE_S
+    _paused_s = 0.0
 
     def pause(self) -> bool:
         """Sleep for a random time and return True.
@@ -27,9 +26,9 @@ class Backoff:
         Return False immediately if the time for retries is used up or too little of the function's
         time is left.
         """
-        if self._next_s > self._left_s or not has_time_to_retry(self._next_s):
+        if self._paused_s + self._next_s > retry_s() or not has_time_to_retry(self._next_s):
             return False
-        self._left_s -= self._next_s
+        self._paused_s += self._next_s
         time.sleep(random.uniform(0, self._next_s))  # noqa: S311 - jitter, not a secret
         self._next_s = min(MAX_PAUSE_S, 2 * self._next_s)
         return True
