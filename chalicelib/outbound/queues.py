@@ -1,9 +1,9 @@
 """Send messages to the queues. Messages only trigger work; the records are authoritative."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -69,21 +69,19 @@ def change_visibility(queue: Queue, receipt_handles: Sequence[str], timeout_s: i
 
     AWS errors are logged and not raised. One AWS request per ten messages.
     """
-    entries = [{"ReceiptHandle": h, "VisibilityTimeout": timeout_s} for h in receipt_handles]
-    _send_in_tens("change_message_visibility_batch", queue, entries, "visibility not changed")
-
-
-def _send_in_tens(
-    operation: str, queue: Queue, entries: Sequence[Mapping[str, Any]], failure: str
-) -> None:
-    for group in in_groups(entries, _MESSAGES_PER_REQUEST):
+    for group in in_groups(receipt_handles, _MESSAGES_PER_REQUEST):
         if not has_time_for_call():
             return
-        numbered = [{"Id": str(number), **entry} for number, entry in enumerate(group)]
+        entries = [
+            {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": timeout_s}
+            for number, handle in enumerate(group)
+        ]
         try:
-            getattr(aws_client("sqs"), operation)(QueueUrl=_url(queue.name), Entries=numbered)
+            aws_client("sqs").change_message_visibility_batch(
+                QueueUrl=_url(queue.name), Entries=entries
+            )
         except (ClientError, BotoCoreError) as error:
-            logger.warning(failure, queue=queue.name, error=type(error).__name__)
+            logger.warning("visibility not changed", queue=queue.name, error=type(error).__name__)
 
 
 def forget_urls() -> None:
