@@ -67,7 +67,8 @@ def build_form(
     document = form.model_dump_json().encode()
     if len(document) > MAX_FORM_BYTES:
         raise RecordTooLarge("form", MAX_FORM_BYTES)
-    check_listable("form", view.read(document, directory, submission_count=0))
+    listed = view.read(document, directory, submission_count=0)
+    check_listable("form", listed.model_dump_json())
     return form
 
 

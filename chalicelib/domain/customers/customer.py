@@ -196,6 +196,7 @@ def check_size(customer: Customer) -> None:
         RecordTooLarge: the customer's JSON exceeds `MAX_CUSTOMER_BYTES`, or it exceeds
             `MAX_LISTED_BYTES` when its non-ASCII characters are escaped.
     """
-    if len(customer.model_dump_json().encode()) > MAX_CUSTOMER_BYTES:
+    body = customer.model_dump_json()
+    if len(body.encode()) > MAX_CUSTOMER_BYTES:
         raise RecordTooLarge("customer", MAX_CUSTOMER_BYTES)
-    check_listable("customer", customer)
+    check_listable("customer", body)
