@@ -18,7 +18,7 @@ from chalicelib.domain.input_errors import (
     out_of_range,
     unknown_reference,
 )
-from chalicelib.domain.purchases.purchase import Purchase, purchase_id
+from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import Identifier, Input, InputTimestamp, JsonObject, with_offset
 
 MAX_DELAY: Final = timedelta(days=90)
@@ -34,10 +34,6 @@ class PurchaseKey(Input):
     external_id: str = Field(
         min_length=1, max_length=255, description="Identifier of the purchase in this system."
     )
-
-    def purchase_id(self, account_id: str) -> str:
-        """Return the id of the purchase."""
-        return purchase_id(account_id, self.source, self.external_id)
 
 
 class PurchaseDefinition(PurchaseKey):

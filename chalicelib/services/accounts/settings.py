@@ -25,15 +25,16 @@ def account_settings(account_id: str) -> AccountSettings:
     return _account(account_id)[1]
 
 
-def require_not_closed(account_id: str) -> None:
-    """Check that the account is not closed. The account is cached with its settings.
+def settings_of_open_account(account_id: str) -> AccountSettings:
+    """Return the account's settings as `account_settings` does, if the account is not closed.
 
     Raises:
         Conflict: the account is closed.
     """
-    account, _ = _account(account_id)
+    account, settings = _account(account_id)
     if account and account.closed_at:
         raise Conflict(f"The account was closed on {account.closed_at:%Y-%m-%d}.")
+    return settings
 
 
 def date_at_store(account_id: str, store: Place | None, at: datetime) -> date:

@@ -26,7 +26,7 @@ from chalicelib.domain.purchases.definition import (
     check_rules,
     with_offsets,
 )
-from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.solicitation import Solicitation
@@ -36,7 +36,7 @@ from chalicelib.metrics import metric_fields
 from chalicelib.outbound.queues import send
 from chalicelib.queues import PURCHASES, SOLICITATIONS
 from chalicelib.services.accounts.directory import account_directory, current_directory
-from chalicelib.services.accounts.settings import account_settings, require_not_closed
+from chalicelib.services.accounts.settings import settings_of_open_account
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.services.work.worker import Message, MessageOutcome, Worker
@@ -54,7 +54,7 @@ from chalicelib.storage.customers import CustomerPairRow, CustomerRow, customer_
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.erasures import ErasureRow
-from chalicelib.storage.purchases import build_purchase_from, purchase_key
+from chalicelib.storage.purchases import PurchaseRow, build_purchase_from, purchase_key
 from chalicelib.storage.solicitations import SolicitationRow, build_solicitation
 
 _MAX_LOGGED_ERRORS: Final = 10
@@ -75,9 +75,10 @@ class PurchaseRequest:
     """A parsed purchase, and the data that is derived from it without reading records.
 
     Attributes:
+        purchase: the key of the row of the purchase.
+        customer: the key of the row of the customer in the definition, or of the one to create.
         pair: the key of the row of the pair of the customer's data; None if there is none.
         new_customer: the customer to create if no customer has the pair.
-        optins: the channels whose opt-in the purchase turns on.
         contacts: the keys of the contacts of the addresses, by channel.
         erasure: the key of the erasure of the customer with the id in the definition.
     """
@@ -85,22 +86,13 @@ class PurchaseRequest:
     account_id: str
     definition: PurchaseDefinition
     purchase_id: str
+    purchase: Key[PurchaseRow]
     input_hash: str
+    customer: Key[CustomerRow] | None
     pair: Key[CustomerPairRow] | None
     new_customer: Customer | None
-    optins: tuple[Channel, ...]
     contacts: Mapping[Channel, Key[ContactRow]]
     erasure: Key[ErasureRow] | None
-
-    @property
-    def customer_id(self) -> str | None:
-        """The id of the customer in the definition, or of the one to create."""
-        return self.new_customer.id if self.new_customer else self.definition.customer_id
-
-    @property
-    def customer(self) -> Key[CustomerRow] | None:
-        """The key of the row of this customer."""
-        return customer_key(self.account_id, self.customer_id) if self.customer_id else None
 
 
 class Recorded(NamedTuple):
@@ -166,7 +158,7 @@ def check_request(account_id: str, definition: PurchaseDefinition) -> PurchaseRe
         InvalidInput: the definition violates a rule; see `check_rules`.
     """
     directory = account_directory(account_id)
-    if directory.store(definition.store_id) is None:
+    if definition.store_id not in directory.by_id:
         # The store may be newer than the cached directory.
         directory = current_directory(account_id)
     # The customer is read later, together with the other records.
@@ -175,29 +167,32 @@ def check_request(account_id: str, definition: PurchaseDefinition) -> PurchaseRe
 
 
 def _prepare(account_id: str, definition: PurchaseDefinition) -> PurchaseRequest:
-    record_id = definition.purchase_id(account_id)
-    body, pair, customer, erasure = definition.customer, None, None, None
+    record_id = purchase_id(account_id, definition.source, definition.external_id)
+    body, customer_id = definition.customer, definition.customer_id
+    digest, new_customer, erasure = None, None, None
     contacts: dict[Channel, Key[ContactRow]] = {}
-    if definition.customer_id:
-        erasure = Key(ErasureRow, erasures.erasure_id(account_id, definition.customer_id))
+    if customer_id:
+        erasure = Key(ErasureRow, erasures.erasure_id(account_id, customer_id))
     if body:
         keys = current_keys(account_id, body.email, body.phone_number)
         contacts = {channel: Key(ContactRow, key) for channel, key in keys.items()}
+        pair = pair_of(body.email, body.phone_number)
+        digest = pair.digest if pair else None
         # Recording the purchase again creates no second customer, unless the update contains
         # another e-mail address or phone number.
-        pair = pair_of(body.email, body.phone_number)
-        customer_id = derived_id(record_id, "customer", *([pair.digest] if pair else []))
-        customer = customer_from_body(
+        customer_id = derived_id(record_id, "customer", *([digest] if digest else []))
+        new_customer = customer_from_body(
             body, customer_id, clock.now(), data_sources=(definition.source,), purchase_count=1
         )
     return PurchaseRequest(
         account_id,
         definition,
         record_id,
+        purchase_key(account_id, record_id),
         input_hash_of(definition),
-        pair_key(account_id, pair.digest) if pair else None,
-        customer,
-        tuple(channel for channel in contacts if body and getattr(body, OPTINS[channel])),
+        customer_key(account_id, customer_id) if customer_id else None,
+        pair_key(account_id, digest) if digest else None,
+        new_customer,
         contacts,
         erasure,
     )
@@ -228,7 +223,7 @@ def record(
     # version newer.
     read_at = clock.within(rows.read_at)
     sent_at = min(sent_at or read_at, read_at)
-    stored = rows.get(purchase_key(request.account_id, request.purchase_id))
+    stored = rows.get(request.purchase)
     solicitation = rows.peek(
         Key(SolicitationRow, request.purchase_id), because="the transaction checks an open one"
     )
@@ -246,10 +241,7 @@ def record(
 
 def fetch(rows: Rows, request: PurchaseRequest) -> None:
     """Fetch all rows that are needed to record a purchase. One request."""
-    keys: list[Key[Any]] = [
-        purchase_key(request.account_id, request.purchase_id),
-        Key(SolicitationRow, request.purchase_id),
-    ]
+    keys: list[Key[Any]] = [request.purchase, Key(SolicitationRow, request.purchase_id)]
     if request.customer:
         keys += [request.customer, counter_key(request.account_id, Listed.CUSTOMERS)]
     keys += filter(None, (request.pair, request.erasure, *request.contacts.values()))
@@ -293,7 +285,7 @@ def save(
         RecordTooLarge: the purchase exceeds its size limit.
     """
     account_id, now = request.account_id, clock.now()
-    stored = rows.get(purchase_key(account_id, request.purchase_id))
+    stored = rows.get(request.purchase)
     customer_id, new = _existing_customer(rows, request), None
     if request.new_customer and not customer_id:
         new = _new_customer(rows, request, request.new_customer, erased_at)
@@ -332,8 +324,8 @@ def _existing_customer(rows: Rows, request: PurchaseRequest) -> str | None:
     pair = rows.peek(request.pair, because=_CHECKED_BY_COUNT) if request.pair else None
     if pair:
         return pair.customer_id
-    if request.customer and rows.peek(request.customer, because=_CHECKED_BY_COUNT):
-        return request.customer_id
+    if request.customer and (row := rows.peek(request.customer, because=_CHECKED_BY_COUNT)):
+        return row.id
     if request.definition.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
     return None
@@ -347,7 +339,11 @@ def _new_customer(
     It has another id if the addresses were erased: records of the erased customer can still contain
     its id until the erasure ends.
     """
-    changes: dict[str, Any] = optins_off(_suppressed(rows, request))
+    changes: dict[str, Any] = optins_off(
+        channel
+        for channel, contact in request.contacts.items()
+        if rows.value(contact, contacts.SUPPRESSED[channel])
+    )
     if erased_at:
         changes["id"] = derived_id(customer.id, format_timestamp(erased_at))
     return customer.model_copy(update=changes)
@@ -360,7 +356,12 @@ def _change_customer(
     key, optins = customer_key(request.account_id, customer_id), set[Channel]()
     if request.pair and rows.peek(request.pair, because=_CHECKED_BY_COUNT):
         # A customer without the pair has other addresses than those of the opt-ins.
-        optins = {*request.optins}.difference(_suppressed(rows, request) if request.optins else ())
+        optins = {
+            channel
+            for channel, contact in request.contacts.items()
+            if getattr(request.new_customer, OPTINS[channel])
+            and not rows.value(contact, contacts.SUPPRESSED[channel])
+        }
         if is_moved or optins:
             rows.value(request.pair, CustomerPairRow.customer_id)
     if is_moved:
@@ -373,19 +374,10 @@ def _change_customer(
     return optins
 
 
-def _suppressed(rows: Rows, request: PurchaseRequest) -> set[Channel]:
-    return {
-        channel
-        for channel, contact in request.contacts.items()
-        if rows.value(contact, contacts.SUPPRESSED[channel])
-    }
-
-
 def _record_message(message: Message[PurchaseMessage]) -> MessageOutcome:
     pointer = message.pointer
     try:
-        require_not_closed(pointer.account_id)
-        zone = ZoneInfo(account_settings(pointer.account_id).time_zone)
+        zone = ZoneInfo(settings_of_open_account(pointer.account_id).time_zone)
         definition = parse(with_offsets(pointer.purchase, zone), PurchaseDefinition)
         purchase = record_purchase(
             pointer.account_id, definition, solicit=True, sent_at=message.sent_at

@@ -144,10 +144,11 @@ def report_purchases(request: PartnerRequest) -> Resource:
 def find_purchase(request: PartnerRequest) -> Resource:
     """Find a purchase."""
     from chalicelib.domain.purchases.definition import PurchaseKey
+    from chalicelib.domain.purchases.purchase import purchase_id
     from chalicelib.services.purchases.read import read_purchase
 
-    record_id = request.body(PurchaseKey).purchase_id(request.account_id)
-    return read_purchase(request.account_id, record_id)
+    key, account_id = request.body(PurchaseKey), request.account_id
+    return read_purchase(account_id, purchase_id(account_id, key.source, key.external_id))
 
 
 @partner_route(routes, "POST", "/partners/purchase/list")

@@ -18,7 +18,7 @@ from chalicelib.domain.purchases.definition import (
     check_rules,
     with_offsets,
 )
-from chalicelib.domain.purchases.purchase import Purchase
+from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from tests.domain.forms.factories import BRAND, DIRECTORY, LATER, NOW, NOW_TEXT, NOWHERE, STORE
 
 CUSTOMER = new_id()
@@ -32,9 +32,8 @@ PURCHASE_FIELDS = set(
 def saved_purchase(**overrides: Any) -> Purchase:
     definition = parse(MINIMAL | overrides, PurchaseDefinition)
     check_rules(definition, DIRECTORY, {CUSTOMER}.__contains__)
-    return build_purchase(
-        definition, definition.purchase_id("a"), definition.customer_id, None, NOW
-    )
+    record_id = purchase_id("a", definition.source, definition.external_id)
+    return build_purchase(definition, record_id, definition.customer_id, None, NOW)
 
 
 def errors(**overrides: Any) -> list[tuple[str, str]]:
