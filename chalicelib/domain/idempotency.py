@@ -46,20 +46,28 @@ class Origin:
             raise IdempotencyKeyReused
 
 
-def read_key(text: str | None, pointer: str = HEADER) -> str | None:
-    """Validate and return an idempotency key. Return None if the request contains no key.
+def key_errors(key: str | None, pointer: str = HEADER) -> list[InputError]:
+    """Return the error of a key that is not 1 to 255 printable ASCII characters.
 
     Args:
-        text: the value of the header or of the form part.
-        pointer: the location of an error.
+        key: the value of the header or of the form part; None if the request contains no key.
+        pointer: the location of the key.
+    """
+    if key is None or _KEY_PATTERN.fullmatch(key):
+        return []
+    detail = f"Invalid idempotency key (1 to {MAX_KEY} printable ASCII characters)."
+    return [InputError(pointer, "invalid", detail)]
+
+
+def read_key(header: str | None) -> str | None:
+    """Validate and return an idempotency key. Return None if the request contains no key.
 
     Raises:
-        InvalidInput: the key is not 1 to 255 printable ASCII characters.
+        InvalidInput: see `key_errors`.
     """
-    if text is not None and not _KEY_PATTERN.fullmatch(text):
-        detail = f"Invalid idempotency key (1 to {MAX_KEY} printable ASCII characters)."
-        raise InvalidInput([InputError(pointer, "invalid", detail)])
-    return text
+    if errors := key_errors(header):
+        raise InvalidInput(errors)
+    return header
 
 
 def origin_of(owner_id: str, operation: str, key: str | None, parsed_input: Any) -> Origin:

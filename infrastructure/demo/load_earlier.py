@@ -8,7 +8,6 @@ from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import require_public, require_unused
-from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.idempotency import Origin
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.submit import (
@@ -72,18 +71,10 @@ def _build(earlier: EarlierSubmission, origin: Origin) -> Feedback:
     with clock.fixed_at(earlier.submitted_at):
         if isinstance(submission, ContactFormSubmission):
             form = get_contact_form(submission.id)
-            at_store = SurveyContext.at(form.directory, store_id=submission.store)
-            return build_submitted(form, at_store, submission, metadata, origin)
-        survey = get_survey(submission.id)
+            return build_submitted(form, submission, metadata, origin)
+        survey, tracker = get_survey(submission.id), None
         if submission.tracker:
             tracker = require_unused(trackers.find(submission.tracker), survey.saved)
-            context = SurveyContext.of_tracker(survey.directory, tracker)
         else:
             require_public(survey.saved)
-            context = SurveyContext.of_request(
-                survey.saved,
-                survey.directory,
-                store_id=submission.store,
-                brand_id=submission.brand,
-            )
-        return build_submitted(survey, context, submission, metadata, origin)
+        return build_submitted(survey, submission, metadata, origin, tracker)

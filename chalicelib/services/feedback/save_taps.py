@@ -17,13 +17,11 @@ from chalicelib.domain.feedback.taps import (
 )
 from chalicelib.domain.forms.access import require_public
 from chalicelib.domain.forms.survey import SavedSurvey
-from chalicelib.domain.forms.survey_context import SurveyContext
 from chalicelib.domain.forms.tracker import Save, Tracker
 from chalicelib.domain.idempotency import Origin, hash_of_input
 from chalicelib.domain.input_errors import InputError
 from chalicelib.log import logger
 from chalicelib.metrics import metric_fields
-from chalicelib.services.feedback.limit_submissions import count_rejected
 from chalicelib.services.feedback.submit import SubmissionMetadata, build_submitted
 from chalicelib.services.forms.cached_forms import CachedForm, get_survey
 from chalicelib.storage import feedback, trackers
@@ -46,13 +44,12 @@ def save_taps(submission: SurveySubmission, metadata: SubmissionMetadata) -> Non
         TrackerRequired, NotFound, Conflict: as for a submission, except for a used tracker.
         Unavailable: nothing was saved.
     """
-    with count_rejected(submission.id, metadata.respondent.address):
-        survey = get_survey(submission.id)
-        if not submission.tracker:
-            require_public(survey.saved)
-            detail = "Only answers with a tracker can be saved."
-            raise InvalidInput([InputError.at(("tracker",), "required", detail)])
-        retry_on_contention(partial(_save, survey, submission.tracker, submission, metadata))
+    survey = get_survey(submission.id)
+    if not submission.tracker:
+        require_public(survey.saved)
+        detail = "Only answers with a tracker can be saved."
+        raise InvalidInput([InputError.at(("tracker",), "required", detail)])
+    retry_on_contention(partial(_save, survey, submission.tracker, submission, metadata))
 
 
 def find_saved_answers(tracker: Tracker) -> Mapping[str, Sequence[str]]:
@@ -77,10 +74,9 @@ def _save(
     earlier, tracker, read_at = feedback.find_with_tracker(feedback_id, tracker_id)
     if tracker is None or tracker.survey_id != survey.saved.id:
         raise NotFound("tracker")
-    context = SurveyContext.of_tracker(survey.directory, tracker)
     taps = survey.questionnaire.of_taps
     origin = Origin(feedback_id, None)
-    tapped = build_submitted(survey, context, submission, metadata, origin, taps)
+    tapped = build_submitted(survey, submission, metadata, origin, tracker, taps)
     if tracker.used_at or (earlier and _has_ended(earlier, read_at)):
         return
     if submission.step == "follow":

@@ -24,10 +24,11 @@ from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext, redirect_to
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.idempotency import Origin, origin_of
 from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK
-from chalicelib.services.feedback.limit_submissions import count_rejected, limit_submissions
+from chalicelib.services.feedback.limit_submissions import limit_submissions
 from chalicelib.services.forms.cached_forms import (
     CachedForm,
     Respondent,
@@ -61,8 +62,7 @@ def submit_contact_form(
 
     If the idempotency key was used before, return the feedback record of the first request. If
     queueing fails, the sweeper queues the record. Three AWS requests; one more with an idempotency
-    key. If the submission is not counted, one of them reads the time of DynamoDB. A rejected
-    submission counts towards the rate limit.
+    key. If the submission is not counted, one of them reads the time of DynamoDB.
 
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
@@ -72,11 +72,8 @@ def submit_contact_form(
         TooManyRequests: the source address exceeded its limit of submissions.
         Unavailable: the feedback record was not stored.
     """
-    with count_rejected(submission.id, metadata.respondent.address):
-        form = get_contact_form(submission.id)
-        context = SurveyContext.at(form.directory, store_id=submission.store)
-        origin = origin_of_submission(submission, metadata)
-        return _submit(form, context, submission, metadata, origin)
+    form = get_contact_form(submission.id)
+    return _submit(form, submission, metadata, origin_of_submission(submission, metadata))
 
 
 def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
@@ -90,18 +87,14 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
         NotFound: the survey does not exist, or the tracker does not belong to it.
         Conflict: the survey is disabled, or the tracker is already used.
     """
-    with count_rejected(submission.id, metadata.respondent.address):
-        survey = get_survey(submission.id)
-        origin = origin_of_submission(submission, metadata)
-        if tracker_id := submission.tracker:
-            return retry_on_contention(
-                lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
-            )
-        require_public(survey.saved)
-        context = SurveyContext.of_request(
-            survey.saved, survey.directory, store_id=submission.store, brand_id=submission.brand
+    survey = get_survey(submission.id)
+    origin = origin_of_submission(submission, metadata)
+    if tracker_id := submission.tracker:
+        return retry_on_contention(
+            lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
         )
-        return _submit(survey, context, submission, metadata, origin)
+    require_public(survey.saved)
+    return _submit(survey, submission, metadata, origin)
 
 
 def _submit_with_tracker(
@@ -121,8 +114,7 @@ def _submit_with_tracker(
         origin.check_same_input(stored.input_hash)
         return stored.feedback
     tracker = require_unused(stored_tracker, survey.saved)
-    context = SurveyContext.of_tracker(survey.directory, tracker)
-    new = _at(read_at, build_submitted(survey, context, submission, metadata, origin))
+    new = _at(read_at, build_submitted(survey, submission, metadata, origin, tracker))
     with transaction() as write:
         feedback.add(write, new, origin, tapped)
         trackers.consume(write, tracker.id, new.id, new.created_at)
@@ -132,39 +124,41 @@ def _submit_with_tracker(
 
 def build_submitted(
     form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
-    context: SurveyContext,
     submission: ContactFormSubmission | SurveySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
+    tracker: Tracker | None = None,
     taps: Questionnaire | None = None,
 ) -> Feedback:
     """Validate the submission and build its feedback record.
 
     Args:
+        tracker: the tracker of the submission, which determines the store and the brand.
         taps: validates tapped answers that were not sent. By default, the form's questionnaire.
-        context: the store, brand, purchase and channel. For a contact form, only the store is used,
-            because the form determines the brand.
 
     Raises:
         InvalidInput: an answer, a label, the store or the brand is invalid.
         Conflict: the form is disabled, closed or not open yet.
     """
-    require_open(form.saved)
-    errors = place_errors(
-        form.saved, form.directory, store_id=submission.store, brand_id=submission.brand
-    )
-    given = submission.labels or {}
-    errors += label_errors(form.saved.labels, given)
+    saved, directory, given = form.saved, form.directory, submission.labels or {}
+    require_open(saved)
+    places = {"store_id": submission.store, "brand_id": submission.brand}
+    errors = [*place_errors(saved, directory, **places), *label_errors(saved.labels, given)]
     language = form.language_for(metadata.respondent)
     questionnaire = taps or form.questionnaire
     submitted = questionnaire.with_decimal_points(submission.fields, language)
     answers = questionnaire.validate(submitted, errors)
-    saved, tracker = form.saved, context.tracker
     if isinstance(saved, SavedSurvey):
         kind = FormKind.SURVEY
+        context = (
+            SurveyContext.of_tracker(directory, tracker)
+            if tracker
+            else SurveyContext.of_request(saved, directory, **places)
+        )
         brand_id = context.brand.id if context.brand else None
         redirect = "" if taps else redirect_to(saved, context, answers.rating)
     else:
+        context = SurveyContext.at(directory, store_id=submission.store)
         kind, brand_id, redirect = FormKind.CONTACT_FORM, saved.brand_id, ""
     return Feedback(
         id=origin.record_id,
@@ -192,7 +186,6 @@ def build_submitted(
 
 def _submit(
     form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
-    context: SurveyContext,
     submission: ContactFormSubmission | SurveySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
@@ -200,7 +193,7 @@ def _submit(
     """Store a submission without a tracker, unless an earlier request has stored it."""
     earlier = feedback.find(origin.record_id) if metadata.idempotency_key else None
     if earlier is None:
-        new = build_submitted(form, context, submission, metadata, origin)
+        new = build_submitted(form, submission, metadata, origin)
         counted_at = limit_submissions(new.form_id, metadata.respondent.address)
         if metadata.is_honeypot_filled:
             return new

@@ -146,13 +146,17 @@ def show_form(
     status: int = 200,
     headers: Mapping[str, str] = {},
 ) -> Response:
-    """Return the page with the form in this state; see `page_response`."""
+    """Return the page with the form in this state; see `page_response`.
+
+    Invalid answers to hidden or removed fields are dropped, because the respondent cannot correct
+    them.
+    """
     view, questionnaire = form.view, form.cached.questionnaire
     words = page_words(view.language)
     visible = questionnaire.visible_fields(state.answers)
-    displayed = displayed_fields(
-        view, form.cached.saved, words, state.answers, visible, state.errors
-    )
+    dropped = state.errors.keys() - visible
+    answers = {name: texts for name, texts in state.answers.items() if name not in dropped}
+    displayed = displayed_fields(view, form.cached.saved, words, answers, visible, state.errors)
     sections = [
         (section.name, [[displayed[shown.id] for shown in row] for row in section.rows])
         for section in sections_of(view.fields, view.field_groups)
@@ -193,7 +197,7 @@ def show_form(
         store=ids.store_id,
         is_conditional=bool(view.field_dependencies),
         has_required=any(shown.is_required for shown in fields),
-        message=state.message,
+        message=state.message or (words.not_sent if dropped else ""),
         summary=[shown for shown in fields if shown.error and shown.is_visible],
         data=script_data(
             questionnaire,

@@ -75,8 +75,12 @@ def _of_link(request: PublicRequest) -> tuple[bool, tuple[tuple[str, str], ...],
     """Return the attributes of a request that follow its ids: those in the query."""
     labels = {name: values[-1] for name, values in query.texts(request.http, LABEL_PREFIX).items()}
     has_fixed_store = query.text(request.http, "store") is not None
-    is_offered = query.text(request.http, STEP) == FORM
-    return has_fixed_store, tuple(sorted(labels.items())), is_offered
+    return has_fixed_store, tuple(sorted(labels.items())), is_offered(request)
+
+
+def is_offered(request: PublicRequest) -> bool:
+    """Return whether the respondent was offered a review before the form."""
+    return query.text(request.http, STEP) == FORM
 
 
 def form_ids(request: PublicRequest, *, is_survey: bool) -> FormIds:

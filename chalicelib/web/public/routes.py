@@ -185,24 +185,25 @@ def submit_survey(request: PublicRequest) -> Response:
 
 
 def _submit(request: PublicRequest, *, is_survey: bool) -> Response:
-    from chalicelib.web.public.submission_body import read_submission
+    from chalicelib.web.public.accept_submission import (
+        accept_submission,
+        accept_taps,
+        read_submission,
+    )
 
-    posted = read_submission(request.http, is_survey=is_survey)
+    posted = read_submission(request, is_survey=is_survey)
     if posted.is_step:
-        from chalicelib.web.public.accept_submission import accept_taps
-
         accept_taps(request, posted)
         return Response("", status_code=204, headers={"Cache-Control": "no-store"})
     if request.accepts_html:
         from chalicelib.web.public.submission_page import submit_page
 
         return submit_page(request, posted)
-    from chalicelib.domain.feedback.submission import SurveySubmitted
-    from chalicelib.web.public.accept_submission import accept_submission
-
     feedback = accept_submission(request, posted)
     if not is_survey:
         return Response("", status_code=204, headers={"Cache-Control": "no-store"})
+    from chalicelib.domain.feedback.submission import SurveySubmitted
+
     return Response(
         SurveySubmitted(redirect_to=feedback.redirect_to).model_dump_json(),
         status_code=201,

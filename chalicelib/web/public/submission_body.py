@@ -12,25 +12,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Self
 
-from chalice.app import Request
-
-from chalicelib.domain.errors import FeedbackError, InvalidInput
-from chalicelib.domain.feedback.submission import (
-    MAX_SUBMISSION_BYTES,
-    ContactFormSubmission,
-    SurveySubmission,
-)
+from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
-from chalicelib.domain.idempotency import read_key
+from chalicelib.domain.idempotency import key_errors
 from chalicelib.domain.ids import parse_id
-from chalicelib.domain.input_errors import InputError, json_pointer
+from chalicelib.domain.input_errors import InputError
 from chalicelib.domain.parsing import DuplicateProperty, json_object, parse
 from chalicelib.domain.schema import WHITE_SPACE
-from chalicelib.web.public.multipart import FIELDS_PARTS, Part, read_parts
+from chalicelib.web.public.multipart import FIELDS_PARTS, Part
 
 HONEYPOT: Final = "homepage"
 """The name of the honeypot part. Forms hide this field from respondents, so only bots fill it."""
 
+_SERVICE_PARTS: Final = {HONEYPOT, IDEMPOTENCY_PART}
+"""The parts that belong to no submission."""
 _LEAF: Final = re.compile(r"fields\[([0-9]{1,9})\]\[(id|values)\](?:\[([0-9]{0,9})\])?")
 _UNSET: Final = ("", "null")
 """Texts that clients send for an unset value: `FormData` converts ``null`` to text."""
@@ -39,62 +35,58 @@ Model = type[ContactFormSubmission] | type[SurveySubmission]
 
 
 @dataclass(frozen=True)
-class SubmissionBody:
-    """A submission, its idempotency key, and whether the honeypot is filled.
-
-    Attributes:
-        idempotency_key: the key in the form part `idempotencyKey`; None if there is none.
-    """
-
-    submission: ContactFormSubmission | SurveySubmission
-    is_honeypot_filled: bool
-    idempotency_key: str | None = None
-
-
-@dataclass(frozen=True)
 class PostedForm:
-    """The parts of a submission, valid or not.
+    """The parts of a submission, and the submission that they encode.
 
     Attributes:
-        model: the model of a valid submission.
-        parts: all parts, in order; none if the body cannot be read.
+        parts: all parts, in order.
         texts: the text of each known part that is set, by name, without those of ``fields``.
         items: the array ``fields`` as JSON values; empty if the parts encode no array.
-        errors: the errors of the parts, before the submission is parsed.
-        unreadable: the error of a body that cannot be read.
+        submission: None if the submission is invalid.
+        errors: the errors of an invalid submission.
+        idempotency_key: the key in the header or else in the form part; None if there is none.
     """
 
-    model: Model
-    parts: Sequence[Part] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    items: Sequence[Any] = ()
-    errors: Sequence[InputError] = ()
-    unreadable: FeedbackError | None = None
+    is_survey: bool
+    parts: Sequence[Part]
+    texts: Mapping[str, str]
+    items: Sequence[Any]
+    submission: ContactFormSubmission | SurveySubmission | None
+    errors: list[InputError]
+    idempotency_key: str | None
 
     @classmethod
-    def of(cls, parts: Sequence[Part], model: Model) -> Self:
-        """Interpret the parts of a body."""
-        texts, field_parts, errors = _sort_parts(parts, model)
+    def of(cls, parts: Sequence[Part], *, is_survey: bool, key: str | None = None) -> Self:
+        """Parse the parts of a body.
+
+        Args:
+            key: the idempotency key in the header, valid or not; None if there is none.
+        """
+        model: Model = SurveySubmission if is_survey else ContactFormSubmission
+        texts, field_parts, part_errors = _sort_parts(parts, model)
+        own_key = texts.get(IDEMPOTENCY_PART)
+        errors = [*key_errors(key), *part_errors, *key_errors(own_key, f"/{IDEMPOTENCY_PART}")]
         items: list[Any] = []
-        try:
-            read_key(texts.get(IDEMPOTENCY_PART), json_pointer(IDEMPOTENCY_PART))
-        except InvalidInput as error:
-            errors.extend(error.errors)
+        submission: ContactFormSubmission | SurveySubmission | None = None
         try:
             items = field_parts.as_array()
         except InvalidInput as error:
-            errors.extend(error.errors)
-        return cls(model, parts, texts, items, errors)
+            errors += error.errors
+        content = {name: text for name, text in texts.items() if name not in _SERVICE_PARTS}
+        try:
+            submission = parse({**content, "fields": items}, model)
+        except InvalidInput as error:
+            # A duplicate part is already reported. If the first duplicate is empty, do not also
+            # report the part as missing.
+            repeated = {each.pointer for each in errors if each.code == "duplicate"}
+            errors += [each for each in error.errors if each.pointer not in repeated]
+        valid = None if errors else submission
+        return cls(is_survey, parts, texts, items, valid, errors, key or own_key)
 
     @cached_property
     def form_id(self) -> str:
         """The id of the form, or ``""`` if the id is missing or invalid."""
         return self.identifier("id") or ""
-
-    @property
-    def is_survey(self) -> bool:
-        """Whether the submission is one to a survey."""
-        return self.model is SurveySubmission
 
     @property
     def is_step(self) -> bool:
@@ -109,44 +101,13 @@ class PostedForm:
     @property
     def answers(self) -> list[tuple[str, list[str]]]:
         """The field id and the trimmed values of each answer, valid or not, in their order."""
+        if self.submission:
+            return [(answer.id, answer.values) for answer in self.submission.fields]
         return [_posted_answer(item) for item in self.items]
 
     def identifier(self, name: str) -> str | None:
         """Return the id in this part, or None if it is missing or invalid."""
         return parse_id(self.texts.get(name, "").strip(WHITE_SPACE))
-
-    def parse(self) -> SubmissionBody:
-        """Parse the parts into a submission.
-
-        Raises:
-            InvalidInput: a part is unknown, a duplicate or invalid. Lists every error.
-            FeedbackError: the body cannot be read.
-        """
-        if self.unreadable:
-            raise self.unreadable
-        content: dict[str, Any] = {**self.texts, "fields": self.items}
-        honeypot, key = content.pop(HONEYPOT, None), content.pop(IDEMPOTENCY_PART, None)
-        submission: ContactFormSubmission | SurveySubmission
-        try:
-            submission = parse(content, self.model)
-        except InvalidInput as error:
-            # A duplicate part is already reported. If the first duplicate is empty, do not also
-            # report the part as missing.
-            repeated = {each.pointer for each in self.errors if each.code == "duplicate"}
-            others = [each for each in error.errors if each.pointer not in repeated]
-            raise InvalidInput([*self.errors, *others]) from None
-        if self.errors:
-            raise InvalidInput([*self.errors])
-        return SubmissionBody(submission, honeypot is not None, key)
-
-
-def read_submission(request: Request, *, is_survey: bool) -> PostedForm:
-    """Read the submission in a request. `PostedForm.parse` raises the errors."""
-    model = SurveySubmission if is_survey else ContactFormSubmission
-    try:
-        return PostedForm.of(read_parts(request, max_bytes=MAX_SUBMISSION_BYTES), model)
-    except FeedbackError as error:
-        return PostedForm(model, unreadable=error)
 
 
 def _sort_parts(
@@ -154,7 +115,7 @@ def _sort_parts(
 ) -> tuple[dict[str, str], "_FieldParts", list[InputError]]:
     """Return the set texts by name of the part, the parts of ``fields``, and the errors."""
     known = {description.alias or name for name, description in model.model_fields.items()}
-    known |= {HONEYPOT, IDEMPOTENCY_PART}
+    known |= _SERVICE_PARTS
     texts: dict[str, str] = {}
     field_parts = _FieldParts()
     errors: list[InputError] = []

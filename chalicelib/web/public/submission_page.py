@@ -22,7 +22,7 @@ from chalicelib.web.problems import retry_headers, status_of
 from chalicelib.web.public.accept_submission import accept_submission
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_page import FormState, show_form, show_thanks
-from chalicelib.web.public.form_request import FormRequest
+from chalicelib.web.public.form_request import FormRequest, is_offered
 from chalicelib.web.public.submission_body import PostedForm
 
 _CHECK: Final = (STEP, "check")
@@ -43,9 +43,8 @@ def submit_page(request: PublicRequest, posted: PostedForm) -> Response:
         if not posted.form_id:
             raise
         return _show_again(request, posted, error)
-    is_offered = FormRequest.of_submission(request, posted).is_offered
     form = get_submitted_form(feedback, request.respondent)
-    return show_thanks(form, feedback, is_offered=is_offered)
+    return show_thanks(form, feedback, is_offered=is_offered(request))
 
 
 def _show_again(
@@ -54,26 +53,22 @@ def _show_again(
     """Return the form with the respondent's answers and, if there is one, the error.
 
     If the idempotency key is already used for other answers, the form gets a new key, so that the
-    respondent can decide to send these answers too. Invalid answers to hidden or removed fields are
-    dropped, because the respondent cannot correct them.
+    respondent can decide to send these answers too.
     """
     wanted = FormRequest.of_submission(request, posted)
     form = wanted.display(request.respondent)
     wanted = wanted.without_other_labels(form.cached.saved)
     words = page_words(form.view.language)
-    posted_answers = posted.answers
+    questionnaire, posted_answers = form.cached.questionnaire, posted.answers
     errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted_answers])
-    answers = {
-        field_id: form.cached.questionnaire.canonical(field_id, values)
-        for field_id, values in reversed(posted_answers)
-        if field_id in form.cached.questionnaire.fields
-    }
-    dropped = errors.keys() - form.cached.questionnaire.visible_fields(answers)
-    message = words.not_sent if dropped else ""
     state = FormState(
-        answers={field_id: texts for field_id, texts in answers.items() if field_id not in dropped},
+        answers={
+            field_id: questionnaire.canonical(field_id, values)
+            for field_id, values in reversed(posted_answers)
+            if field_id in questionnaire.fields
+        },
         errors=errors,
-        message=_message(error, words) if has_other_errors else message,
+        message=_message(error, words) if has_other_errors else "",
         idempotency_key=""
         if isinstance(error, IdempotencyKeyReused)
         else posted.texts.get(IDEMPOTENCY_PART, ""),
