@@ -28,8 +28,6 @@ from admin.services.definitions.references import StoredResources
 from admin.services.definitions.save import ChangedMeanwhile, write
 from admin.services.definitions.templates import Template, new_definition
 from admin.terminal import confirm, notices, progress, show_record
-from chalicelib.domain import clock
-from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.services.accounts.directory import current_directory
 
 _SHOWN_CHANGES: Final = 20
@@ -279,8 +277,7 @@ def _save(
         raise
     finally:
         for account_id, counts in counted.items():
-            change = AccountChange(clock.now(), "loaded definitions", operator, None, counts)
-            add_change(account_id, change)
+            add_change(account_id, "loaded definitions", operator, counts)
 
 
 def _reject(problems: Sequence[Problem]) -> None:

@@ -161,7 +161,7 @@ def rotate(
     The current secret signs webhooks until the new secret becomes active. Until a day later, both
     sign the header webhook-signature. Other secrets that are not active yet are deleted.
 
-    Cost: five AWS requests; one more without --yes.
+    Cost: four AWS requests; one more without --yes.
     """
     confirm(lambda: _question(account), is_confirmed=yes)
     new = rotate_webhook_secret(account, operator_identity(), at)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from admin.services.accounts.manage import list_keys, require_account, revoke_key
+from admin.services.accounts.manage import list_keys, revoke_key
 from admin.services.forms.manage import list_forms, set_form_enabled
 from admin.services.workflows.manage import list_workflows, set_workflow_enabled
 from admin.storage import accounts
@@ -15,9 +15,9 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import find_customer, list_customers
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.storage import customer_creation
+from chalicelib.storage import account_changes, customer_creation
 from chalicelib.storage.dynamodb.table import account_key
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 CLOSED: Final = "closed"
 _PAGE_SIZE: Final = 100
@@ -55,7 +55,7 @@ def close_account(
     Raises:
         NotFound: the account does not exist.
     """
-    retry_on_contention(partial(_record_closing, account_id, operator))
+    commit(partial(_record_closing, account_id, operator))
     disabled = disable(account_id, operator)
     erased = 0
     for customer_id in _customer_ids(account_id):
@@ -66,10 +66,11 @@ def close_account(
     return ClosedAccount(**vars(disabled), erased_customers=erased, remaining_customers=remaining)
 
 
-def _record_closing(account_id: str, operator: str) -> None:
-    if require_account(account_id).closed_at is None:
-        change = AccountChange(clock.now(), subject_of(account_id), operator, None, CLOSED)
-        accounts.close(account_id, change.changed_at, [change])
+def _record_closing(account_id: str, operator: str, rows: Rows) -> None:
+    now = clock.now()
+    if accounts.close(rows, account_id, now):
+        change = AccountChange(now, subject_of(account_id), operator, None, CLOSED)
+        account_changes.add(rows, account_id, [change])
 
 
 def disable(account_id: str, operator: str) -> _Disabled:

@@ -4,6 +4,7 @@ The table of account changes survives a restore. The tables of credentials, acco
 workflows return to their earlier state, in which a revoked key or a closed account is usable.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -12,7 +13,9 @@ from admin.services.close_account import CLOSED, disable, subject_of
 from admin.services.webhooks import secret
 from admin.storage import accounts, history, keys
 from chalicelib.domain.accounts.changes import AccountChange
+from chalicelib.domain.errors import NotFound
 from chalicelib.storage import credentials
+from chalicelib.storage.dynamodb.unit_of_work import commit
 
 
 @dataclass
@@ -40,9 +43,9 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
     """Revoke recorded keys and close recorded accounts again. You can repeat the call.
 
     All recorded changes count, not only those after the time of the restore: a revocation and a
-    closing are never undone. AWS requests: one per MB of changes, one per recorded change of a key,
-    one more for each key that is revoked again, and those of closing an account, without its
-    customers.
+    closing are never undone. AWS requests: one per MB of changes, one per recorded revocation of a
+    key, one more for each key that is revoked again, one per key that was issued after the restored
+    time, and those of closing an account, without its customers.
 
     Args:
         operator: the identity of the operator who restores.
@@ -53,14 +56,12 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
     for account_id, change in history.scan():
         kind, _, name = change.subject.partition(" ")
         is_lost = change.changed_at > restored_to
-        if kind == KEY:
-            credential = credentials.find(name)
-            if change.new == REVOKED:
-                repeated.lost_keys.pop(name, None)
-                if credential and credential.revoked_at is None:
-                    keys.revoke(credential, change.changed_at, [])
-                    repeated.revoked_keys.append(name)
-            elif credential is None and is_lost:
+        if kind == KEY and change.new == REVOKED:
+            repeated.lost_keys.pop(name, None)
+            if _revoke(name, change.changed_at):
+                repeated.revoked_keys.append(name)
+        elif kind == KEY:
+            if is_lost and credentials.find(name) is None:
                 repeated.lost_keys[name] = account_id
         elif change.subject == subject_of(account_id) and change.new == CLOSED:
             closed.add(account_id)
@@ -73,13 +74,18 @@ def repeat_changes(restored_to: datetime, operator: str) -> RepeatedChanges:
     return repeated
 
 
+def _revoke(api_key: str, revoked_at: datetime) -> bool:
+    """Revoke a key again. Return False if it is revoked or does not exist."""
+    with suppress(NotFound):
+        return bool(commit(lambda rows: keys.revoke(rows, api_key, revoked_at)))
+    return False
+
+
 def _close(account_id: str, change: AccountChange, operator: str) -> bool:
     """Close an account again. Return whether the account or anything in it was open."""
-    account = accounts.find(account_id)
-    if account is None:
+    try:
+        was_open = commit(lambda rows: accounts.close(rows, account_id, change.changed_at))
+    except NotFound:
         return False
-    is_open = account.closed_at is None
-    if is_open:
-        accounts.close(account_id, change.changed_at, [])
     # The restored account can be closed in part: an interrupted closing is continued.
-    return any(vars(disable(account_id, operator)).values()) or is_open
+    return any(vars(disable(account_id, operator)).values()) or was_open

@@ -1,20 +1,21 @@
 """Create, close and change accounts, and scan the table of accounts."""
 
-from collections.abc import Iterable
 from datetime import datetime
+from typing import Any, Final
+
+from pynamodb.attributes import Attribute
+from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import AccountSettings
-from chalicelib.storage import account_changes
+from chalicelib.domain.errors import NotFound
 from chalicelib.storage.accounts import AccountRow, build_account, build_settings
-from chalicelib.storage.dynamodb.table import (
-    Key,
-    read_with_response,
-    time_of,
-)
-from chalicelib.storage.dynamodb.unit_of_work import Rows, transaction
+from chalicelib.storage.dynamodb.table import Key, read_with_response, time_of
+from chalicelib.storage.dynamodb.unit_of_work import Rows
+
+_FIRST: Final = 0
+"""The time in epoch seconds that makes the retention of an account due before that of others."""
 
 
 def save(account: Account) -> None:
@@ -28,16 +29,33 @@ def find(account_id: str) -> Account | None:
     return build_account(row) if row else None
 
 
-def close(account_id: str, closed_at: datetime, changes: Iterable[AccountChange]) -> None:
-    """Mark the account as closed and store the changes for the audit, in one transaction.
+def fetch(rows: Rows, account_id: str, *attributes: Attribute[Any]) -> AccountRow:
+    """Return the row of an account. The unit of work relies on these attributes. One request.
 
     Raises:
-        Contention: the account is closed already, or it does not exist.
+        NotFound: the account does not exist.
     """
-    is_open = AccountRow.account_id.exists() & AccountRow.has(closed_at=None)
-    with transaction() as write:
-        write.update(AccountRow(account_id), AccountRow.changes(closed_at=closed_at), is_open)
-        account_changes.add(write, account_id, changes)
+    key = Key(AccountRow, account_id)
+    rows.prefetch(key)
+    row = rows.get(key, *attributes)
+    if row is None:
+        raise NotFound("account")
+    return row
+
+
+def close(rows: Rows, account_id: str, closed_at: datetime) -> bool:
+    """Mark an account as closed in this unit of work. Return False if it is closed already.
+
+    One request.
+
+    Raises:
+        NotFound: the account does not exist.
+    """
+    row = fetch(rows, account_id, AccountRow.closed_at)
+    if row.closed_at:
+        return False
+    row.closed_at = closed_at
+    return True
 
 
 def time_of_read(account_id: str) -> datetime:
@@ -52,42 +70,13 @@ def find_settings(account_id: str) -> AccountSettings | None:
     return build_settings(row) if row else None
 
 
-def replace_settings(
-    account_id: str,
-    current: AccountSettings,
-    changed: AccountSettings,
-    changes: Iterable[AccountChange],
-) -> None:
-    """Replace the settings and store the changes for the audit, in one transaction.
-
-    Raises:
-        Contention: the stored settings differ from the current ones.
-    """
-    actions = AccountRow.changes(name=changed.name, settings=_stored(changed))
+def replace_settings(row: AccountRow, current: AccountSettings, changed: AccountSettings) -> None:
+    """Replace the settings of an account. A changed retention period starts at once."""
+    row.name, row.settings = changed.name, _stored(changed)
     if changed.retention_days != current.retention_days:
-        due = _due_first() if changed.retention_days else dict.fromkeys(_due_first())
-        actions += AccountRow.changes(**due)
-    unchanged = AccountRow.has(name=current.name, settings=_stored(current))
-    with transaction() as write:
-        write.update(AccountRow(account_id), actions, unchanged)
-        account_changes.add(write, account_id, changes)
-
-
-def find_newest_webhook_secret(account_id: str) -> str | None:
-    """Load the sort key of the account's newest webhook secret. One consistent request."""
-    row = AccountRow.find(account_id)
-    return row.webhook_secret_from if row else None
-
-
-def replace_newest_webhook_secret(
-    write: Rows, account_id: str, current: str | None, new: str
-) -> None:
-    """Store the sort key of the account's new webhook secret, in this transaction.
-
-    The transaction fails if the stored key differs from the current one.
-    """
-    unchanged = AccountRow.name.exists() & AccountRow.has(webhook_secret_from=current)
-    write.update(AccountRow(account_id), AccountRow.changes(webhook_secret_from=new), unchanged)
+        is_on = bool(changed.retention_days)
+        row.retention_due_at = _FIRST if is_on else None
+        row.retention_waits_since = _now_s() if is_on else None
 
 
 def find_anonymized_until(account_id: str) -> datetime | None:
@@ -104,18 +93,22 @@ def restart_retention() -> None:
     """
     has_retention = AccountRow.retention_due_at.exists()
     for row in AccountRow.scan(has_retention | AccountRow.anonymized_until.exists()):
-        due = {} if row.retention_due_at is None else _due_first()
-        row.update(AccountRow.changes(anonymized_until=None, **due))
-
-
-def _due_first() -> dict[str, int]:
-    """Return the attributes that make the retention of an account due before that of others."""
-    return {"retention_due_at": 0, "retention_waits_since": int(clock.now().timestamp())}
+        actions: list[Action] = [AccountRow.anonymized_until.remove()]
+        if row.retention_due_at is not None:
+            actions += [
+                AccountRow.retention_due_at.set(_FIRST),
+                AccountRow.retention_waits_since.set(_now_s()),
+            ]
+        row.update(actions)
 
 
 def list_all() -> list[Account]:
     """Load all accounts with a table scan."""
     return [build_account(row) for row in AccountRow.scan()]
+
+
+def _now_s() -> int:
+    return int(clock.now().timestamp())
 
 
 def _stored(settings: AccountSettings) -> dict[str, object] | None:

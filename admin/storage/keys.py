@@ -1,23 +1,21 @@
 """Issue, list and revoke the API keys of accounts."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from chalicelib.domain.accounts.account import Credential
-from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.storage import account_changes
+from chalicelib.domain.errors import NotFound
 from chalicelib.storage.counters import CounterRow
 from chalicelib.storage.credentials import LAST_USE, CredentialRow, build_credential
 from chalicelib.storage.dynamodb.table import Key, read_together
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
-def create(credential: Credential, change: AccountChange) -> None:
-    """Create a credential and store the change for the audit, in one transaction."""
-    values = vars(credential) | {"permissions": set(credential.permissions)}
-    with transaction() as write:
-        write.put_new(CredentialRow, values)
-        account_changes.add(write, credential.account_id, [change])
+def create(rows: Rows, credential: Credential) -> None:
+    """Add a credential in this unit of work."""
+    row = rows.create(Key(CredentialRow, credential.api_key))
+    row.account_id, row.secret_hash = credential.account_id, credential.secret_hash
+    row.label, row.permissions = credential.label, set(credential.permissions)
+    row.created_at, row.ends_at = credential.created_at, credential.ends_at
 
 
 def list_for_account(account_id: str) -> list[Credential]:
@@ -28,13 +26,20 @@ def list_for_account(account_id: str) -> list[Credential]:
     return sorted(found, key=lambda c: (c.created_at, c.api_key))
 
 
-def revoke(credential: Credential, revoked_at: datetime, changes: Iterable[AccountChange]) -> None:
-    """Revoke a credential and store the changes for the audit, in one transaction.
+def revoke(rows: Rows, api_key: str, revoked_at: datetime) -> str | None:
+    """Revoke a credential in this unit of work. Return the id of its account.
+
+    Return None if it is revoked already. One request.
 
     Raises:
-        Contention: the credential was revoked in the meantime.
+        NotFound: the key does not exist.
     """
-    revoked = CredentialRow.changes(revoked_at=revoked_at)
-    with transaction() as write:
-        write.update(CredentialRow(credential.api_key), revoked, CredentialRow.has(revoked_at=None))
-        account_changes.add(write, credential.account_id, changes)
+    key = Key(CredentialRow, api_key)
+    rows.prefetch(key)
+    row = rows.get(key, CredentialRow.revoked_at)
+    if row is None:
+        raise NotFound("API key")
+    if row.revoked_at:
+        return None
+    row.revoked_at = revoked_at
+    return row.account_id

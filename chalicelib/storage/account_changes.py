@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import JsonAttribute
-from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.dynamodb.table import Key, Table
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
@@ -24,14 +24,9 @@ class AccountChangeRow(Table):
     new = JsonAttribute[object]()
 
 
-def add(write: Rows, account_id: str, changes: Iterable[AccountChange]) -> None:
-    """Record who changed the settings of an account, in this transaction."""
+def add(rows: Rows, account_id: str, changes: Iterable[AccountChange]) -> None:
+    """Record who changed the settings of an account, in this unit of work."""
     for change in changes:
-        values = {
-            "account_id": account_id,
-            "change": f"{format_timestamp(change.changed_at)}#{change.subject}",
-            "operator": change.operator,
-            "old": change.old,
-            "new": change.new,
-        }
-        write.put_new(AccountChangeRow, values)
+        at = f"{format_timestamp(change.changed_at)}#{change.subject}"
+        row = rows.create(Key(AccountChangeRow, account_id, at))
+        row.operator, row.old, row.new = change.operator, change.old, change.new

@@ -14,12 +14,8 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import (
-    Key,
-    Table,
-    read_together,
-)
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.table import Key, Table, read_together
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 
 class AccountRow(Table):
@@ -60,12 +56,14 @@ class DueRetention:
     """An account whose old feedback must be anonymized.
 
     Attributes:
+        due_at: the time in epoch seconds from which the retention is due.
         anonymized_until: all feedback that was created at this time or earlier is anonymized.
         waits_since: the time in epoch seconds from which the account's old feedback waits.
     """
 
     account_id: str
     retention_days: int
+    due_at: int
     anonymized_until: datetime | None
     waits_since: int
 
@@ -83,6 +81,7 @@ def list_due_retention(now: datetime) -> list[DueRetention]:
         DueRetention(
             row.account_id,
             days,
+            row.retention_due_at or 0,
             row.anonymized_until,
             row.retention_waits_since or row.retention_due_at or 0,
         )
@@ -101,16 +100,19 @@ def save_retention(
     Args:
         is_done: whether no old feedback waits any more.
     """
-    row = AccountRow(due.account_id)
-    progress = {"anonymized_until": anonymized_until} if anonymized_until else {}
-    actions = AccountRow.changes(
-        retention_due_at=int(due_at.timestamp()),
-        retention_waits_since=None if is_done else due.waits_since,
-        **progress,
-    )
-    is_seen = AccountRow.has(anonymized_until=due.anonymized_until)
-    condition = AccountRow.retention_due_at.exists() & is_seen
-    try_write(lambda: row.update(actions, condition=condition))
+    key = Key(AccountRow, due.account_id)
+
+    def save(rows: Rows) -> None:
+        if rows.has_failed(key):
+            return
+        rows.expect(key, AccountRow.retention_due_at, due.due_at)
+        rows.expect(key, AccountRow.anonymized_until, due.anonymized_until)
+        rows.set(key, AccountRow.retention_due_at, int(due_at.timestamp()))
+        rows.set(key, AccountRow.retention_waits_since, None if is_done else due.waits_since)
+        if anonymized_until:
+            rows.set(key, AccountRow.anonymized_until, anonymized_until)
+
+    commit(save)
 
 
 def build_settings(row: AccountRow) -> AccountSettings:

@@ -66,4 +66,4 @@ def mark_used(api_key: str, day: datetime) -> None:
     Raises:
         Unavailable: the database throttles or does not respond.
     """
-    CounterRow(api_key, LAST_USE).update(CounterRow.changes(used_at=day))
+    CounterRow(api_key, LAST_USE).update([CounterRow.used_at.set(day)])

@@ -21,8 +21,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes, credentials
 from chalicelib.storage.counters import Counted, Listed
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 CUSTOMERS: Final = "customers"
 KEY: Final = "key"
@@ -118,10 +117,14 @@ def last_changes_of(account_id: str, subject: str) -> list[AccountChange]:
     return [c for c in history.load_last(account_id) if c.subject == subject]
 
 
-def add_change(account_id: str, change: AccountChange) -> None:
+def add_change(account_id: str, subject: str, operator: str, new: object) -> None:
     """Add a change to the account's history. One AWS request."""
-    with transaction() as write:
-        account_changes.add(write, account_id, [change])
+
+    def add(rows: Rows) -> None:
+        change = AccountChange(clock.now(), subject, operator, None, new)
+        account_changes.add(rows, account_id, [change])
+
+    commit(add)
 
 
 def issue_key(
@@ -144,23 +147,29 @@ def issue_key(
         Conflict: the account is closed, or the time is in the past.
     """
     require_open_account(account_id)
-    now, secret = clock.now(), new_secret()
-    if ends_at and ends_at <= now:
+    if ends_at and ends_at <= clock.now():
         raise Conflict("The expiry is in the past. Set a future time, or omit it.")
-    credential = Credential(
-        api_key=new_api_key(),
-        account_id=account_id,
-        secret_hash=hash_of(secret),
-        label=label,
-        created_at=now,
-        ends_at=ends_at,
-        permissions=permissions,
-    )
     until = f" until {format_timestamp(ends_at)}" if ends_at else ""
     issued = f"{ISSUED} with {', '.join(sorted(permissions))}{until}"
-    change = AccountChange(now, _subject(credential.api_key), operator, None, issued)
-    keys.create(credential, change)
-    return credential, secret
+    secret = new_secret()
+
+    def issue(rows: Rows) -> Credential:
+        credential = Credential(
+            api_key=new_api_key(),
+            account_id=account_id,
+            secret_hash=hash_of(secret),
+            label=label,
+            created_at=clock.now(),
+            ends_at=ends_at,
+            permissions=permissions,
+        )
+        keys.create(rows, credential)
+        subject = _subject(credential.api_key)
+        change = AccountChange(credential.created_at, subject, operator, None, issued)
+        account_changes.add(rows, account_id, [change])
+        return credential
+
+    return commit(issue), secret
 
 
 def require_key(api_key: str) -> Credential:
@@ -186,14 +195,16 @@ def revoke_key(api_key: str, operator: str) -> None:
     Raises:
         NotFound: the key does not exist.
     """
+    if not is_api_key(api_key):
+        raise NotFound("API key")
 
-    def attempt() -> None:
-        credential = require_key(api_key)
-        if credential.revoked_at is None:
-            change = AccountChange(clock.now(), _subject(api_key), operator, ISSUED, REVOKED)
-            keys.revoke(credential, change.changed_at, [change])
+    def revoke(rows: Rows) -> None:
+        now = clock.now()
+        if account_id := keys.revoke(rows, api_key, now):
+            change = AccountChange(now, _subject(api_key), operator, ISSUED, REVOKED)
+            account_changes.add(rows, account_id, [change])
 
-    retry_on_contention(attempt)
+    commit(revoke)
 
 
 def _subject(api_key: str) -> str:

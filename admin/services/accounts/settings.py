@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from admin.domain.definitions import parse_definition
@@ -10,7 +11,9 @@ from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.errors import NotFound
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage import account_changes
+from chalicelib.storage.accounts import AccountRow, build_settings
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 
 def change_settings(
@@ -59,12 +62,16 @@ def change_account_settings(
         InvalidInput: a value is invalid. Nothing is changed.
         NotFound: the account does not exist.
     """
+    return commit(partial(_change, account_id, changes, operator))
 
-    def attempt() -> list[AccountChange]:
-        current = current_settings(account_id)
-        changed, differences = change_settings(current, changes, operator, clock.now())
-        if differences:
-            accounts.replace_settings(account_id, current, changed, differences)
-        return differences
 
-    return retry_on_contention(attempt)
+def _change(
+    account_id: str, changes: Mapping[str, Any], operator: str, rows: Rows
+) -> list[AccountChange]:
+    row = accounts.fetch(rows, account_id, AccountRow.name, AccountRow.settings)
+    current = build_settings(row)
+    changed, differences = change_settings(current, changes, operator, clock.now())
+    if differences:
+        accounts.replace_settings(row, current, changed)
+        account_changes.add(rows, account_id, differences)
+    return differences

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Final
 
-from admin.services.accounts.manage import require_account
 from admin.storage import accounts, webhook_secrets
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.account import new_secret
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage import account_changes
+from chalicelib.storage.accounts import AccountRow
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.webhook_secrets import list_for_account
 
 SUBJECT: Final = "webhook secret"
@@ -56,16 +58,18 @@ def rotate_webhook_secret(
         Conflict: the time is in the past.
         NotFound: the account does not exist.
     """
-    require_account(account_id)
-    if active_from and active_from < clock.now():
+    return commit(partial(_rotate, account_id, operator, active_from, new_secret()))
+
+
+def _rotate(
+    account_id: str, operator: str, active_from: datetime | None, secret: str, rows: Rows
+) -> NewSecret:
+    account = accounts.fetch(rows, account_id, AccountRow.webhook_secret_from)
+    now = clock.now()  # after the read: a later secret would look like one that is not active yet
+    if active_from and active_from < now:
         raise Conflict("The start time is in the past. Set a future time, or omit it to start now.")
-    secret = new_secret()
-
-    def attempt() -> NewSecret:
-        newest, now = accounts.find_newest_webhook_secret(account_id), clock.now()
-        start = active_from or now
-        subject = f"{SUBJECT} {format_timestamp(start)}"
-        change = AccountChange(now, subject, operator, None, "created")
-        return NewSecret(secret, webhook_secrets.save(account_id, newest, start, secret, change))
-
-    return retry_on_contention(attempt)
+    start = format_timestamp(active_from or now)
+    replaced = webhook_secrets.replace(rows, account, start, secret, now)
+    change = AccountChange(now, f"{SUBJECT} {start}", operator, None, "created")
+    account_changes.add(rows, account_id, [change])
+    return NewSecret(secret, replaced)

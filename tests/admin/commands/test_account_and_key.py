@@ -137,11 +137,11 @@ def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
 
 def test_confirmations_name_account(questions: list[str]) -> None:
     account = new_account("Maison Lumen")
-    for options, requests in (((), 1), (("--yes",), 5)):
+    for options, requests in (((), 1), (("--yes",), 4)):
         with counted_calls() as calls:
             run("webhook-secret", "rotate", account, *options)
         assert calls.total() == requests
-    cost = "Cost: five AWS requests; one more without --yes."
+    cost = "Cost: four AWS requests; one more without --yes."
     assert cost in run("webhook-secret", "rotate", "--help").stdout
     with counted_calls() as calls:
         run("account", "set", account, "--retention-days", "30")

@@ -1,18 +1,17 @@
 """Test that changes of settings are audited and that functions cache settings for a minute."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from admin.services.accounts.manage import create_account, last_changes, require_account
 from admin.services.accounts.settings import change_account_settings, current_settings
-from admin.storage import accounts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.services import caching
 from chalicelib.services.accounts.settings import account_settings
+from tests.aws.faults import before_request
 from tests.services.moved_time import Time
 
 
@@ -46,19 +45,24 @@ def test_invalid_change_changes_nothing(account: str) -> None:
     assert last_changes(account, 1) == []
 
 
-def test_concurrent_change_is_not_lost(account: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ({"name": "Minuit"}, {"name": "Maison Lumen"}),
+        ({"timeZone": "Africa/Casablanca", "defaultRegion": "MA"}, {"timeZone": "Asia/Tokyo"}),
+    ],
+)
+def test_concurrent_change_is_not_lost(
+    account: str, theirs: dict[str, str], ours: dict[str, str]
+) -> None:
     create_account("Lumen", account)
-    replace = accounts.replace_settings
-
-    def replace_after_another_change(*arguments: Any) -> None:
-        monkeypatch.setattr(accounts, "replace_settings", replace)
-        change_account_settings(account, {"defaultRegion": "MA"}, "bob")
-        replace(*arguments)
-
-    monkeypatch.setattr(accounts, "replace_settings", replace_after_another_change)
-    change_account_settings(account, {"timeZone": "Asia/Tokyo"}, "anna")
-    settings = current_settings(account)
-    assert (settings.default_region, settings.time_zone) == ("MA", "Asia/Tokyo")
+    with before_request(
+        "TransactWriteItems", lambda: change_account_settings(account, theirs, "bob")
+    ):
+        change_account_settings(account, ours, "anna")
+    assert current_settings(account).default_region == theirs.get("defaultRegion")
+    (last,) = last_changes(account, 1)
+    assert (last.operator, last.old) == ("anna", theirs[last.subject])
 
 
 def test_settings_are_cached_for_up_to_a_minute(

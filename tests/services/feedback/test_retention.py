@@ -184,15 +184,29 @@ def test_retention_from_the_start_anonymizes_answers_restored_from_backup(
     assert answered(submitted) == ["nps"]
 
 
-def test_running_pass_does_not_end_restarted_retention(seeded: SeededAccount, time: Time) -> None:
+@pytest.mark.parametrize("begins_again", [False, True])
+def test_running_pass_does_not_end_restarted_retention(
+    seeded: SeededAccount, time: Time, begins_again: bool
+) -> None:
     retain(seeded, 1)
     anonymize_old_feedback()
     time.ahead += timedelta(hours=2)
+    if begins_again:  # at once, as after a restart
+        retain(seeded, None)
+        retain(seeded, 1)
     (due,) = accounts.list_due_retention(clock.now())
     restart_retention()
     accounts.save_retention(due, clock.now(), clock.now() + timedelta(hours=1), is_done=True)
     (restarted,) = accounts.list_due_retention(clock.now())
     assert restarted.anonymized_until is None
+
+
+def test_running_pass_does_not_continue_ended_retention(seeded: SeededAccount, time: Time) -> None:
+    retain(seeded, 1)
+    (due,) = accounts.list_due_retention(clock.now())
+    retain(seeded, None)
+    accounts.save_retention(due, None, clock.now(), is_done=False)
+    assert accounts.AccountRow.get(seeded.account_id).retention_due_at is None
 
 
 def test_restart_keeps_retention_that_begins_after_the_account_was_read(
