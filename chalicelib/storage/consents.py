@@ -50,7 +50,11 @@ def list_changes(
             row.changed_at,
             row.key,
             row.customer_id,
-            {channel: key for channel, name in LISTED.items() if (key := getattr(row, name))},
+            {
+                channel: key
+                for channel, attribute in LISTED.items()
+                if (key := row.attribute_values.get(attribute.attr_name))
+            },
         )
         for row in found
         if row.changed_at and row.customer_id

@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
-from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.customers.addresses import customer_hash
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.domain.solicitation.channel import OPTINS, Channel
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.consent import REMOVED_RETENTION
 from chalicelib.domain.solicitation.contact import (
     WEAK_REASONS,
@@ -24,7 +23,6 @@ from chalicelib.domain.solicitation.contact import (
     Solicited,
     SuppressionReason,
 )
-from chalicelib.domain.work import PENDING, WorkState, first_due
 from chalicelib.storage.dynamodb.attributes import (
     IntegerAttribute,
     JsonAttribute,
@@ -33,8 +31,8 @@ from chalicelib.storage.dynamodb.attributes import (
 )
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Key, fields_of, read_together
-from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
+from chalicelib.storage.dynamodb.unit_of_work import Rows
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 from chalicelib.storage.stage_values import stage_secret
 
 _RETENTION: Final = timedelta(days=400)
@@ -117,12 +115,10 @@ class ContactRow(WorkRow):
 WORK: Final[WorkRecords[ContactPointer]] = WorkRecords("suppression", ContactRow)
 """The work records of contacts whose customers are to be changed."""
 
-_CUSTOMER_VALUES: Final = (*OPTINS.values(), "email_bounced")
+OPTIN_OF: Final = {Channel.EMAIL: ContactRow.email_optin, Channel.SMS: ContactRow.sms_optin}
+"""The attribute with the opt-in of the contact's further customers, by channel."""
 
-
-_OPTIN_OF: Final = {Channel.EMAIL: ContactRow.email_optin, Channel.SMS: ContactRow.sms_optin}
-
-LISTED: Final = {Channel.EMAIL: "email_contact", Channel.SMS: "sms_contact"}
+LISTED: Final = {Channel.EMAIL: ContactRow.email_contact, Channel.SMS: ContactRow.sms_contact}
 """The attribute with the key of the contact about which something was learned, by channel."""
 
 SUPPRESSED: Final = {
@@ -157,37 +153,35 @@ def confirm_erasures(found: Collection[Contact]) -> None:
         Contention: another erasure has started, or is not visible in all rows yet.
     """
     for group in in_groups(found, _MAX_WRITES):
-        with transaction() as write:
-            for contact in group:
-                is_same = ContactRow.has(erased_at=contact.erased_at)
-                write.condition_check(Key(ContactRow, contact.key), is_same)
+        rows = Rows()
+        for contact in group:
+            is_same = ContactRow.has(erased_at=contact.erased_at)
+            rows.condition_check(Key(ContactRow, contact.key), is_same)
+        rows.send()
 
 
 def suppress(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     key: str,
     channel: Channel,
     reason: SuppressionReason,
     at: datetime,
-    further: Mapping[str, Any],
 ) -> None:
-    """Suppress a channel of a contact in this transaction.
+    """Suppress a channel of a contact in this unit of work.
 
     A later call replaces the reason and the time, unless the new reason is in `WEAK_REASONS`.
-
-    Args:
-        further: see `further_customers`.
     """
-    suppressed, since = SUPPRESSED[channel], ContactRow.suppressed_at
-    is_weak = reason in WEAK_REASONS
-    suppression: dict[str, Any] = {
-        suppressed.attr_name: suppressed | reason if is_weak else reason,
-        "suppressed_at": since | at if is_weak else at,
-    }
+    contact = Key(ContactRow, key)
+    if reason in WEAK_REASONS:
+        rows.set_default(contact, SUPPRESSED[channel], reason)
+        rows.set_default(contact, ContactRow.suppressed_at, at)
+    else:
+        rows.set(contact, SUPPRESSED[channel], reason)
+        rows.set(contact, ContactRow.suppressed_at, at)
     if reason is SuppressionReason.COMPLAINT:
-        suppression["complained_at"] = at
-    _change(write, key, account_id=account_id, expires_at=None, **suppression, **further)
+        rows.set(contact, ContactRow.complained_at, at)
+    _keep(rows, contact, account_id)
 
 
 def opt_out(rows: Rows, account_id: str, key: str, channel: Channel, at: datetime) -> bool:
@@ -195,179 +189,86 @@ def opt_out(rows: Rows, account_id: str, key: str, channel: Channel, at: datetim
 
     Return False if an earlier attempt has found that the channel is suppressed already.
     """
-    contact, suppressed = Key(ContactRow, key), SUPPRESSED[channel]
-    if (row := rows.known(contact)) and row.attribute_values.get(suppressed.attr_name):
+    contact = Key(ContactRow, key)
+    if rows.has_failed(contact):
         return False
-    rows.expect(contact, suppressed, None)
-    rows.set(contact, suppressed, SuppressionReason.OPTED_OUT)
-    rows.set(contact, ContactRow.suppressed_at, at)
-    rows.set(contact, ContactRow.expires_at, None)
-    rows.set(contact, ContactRow.account_id, account_id)
+    rows.expect(contact, SUPPRESSED[channel], None)
+    suppress(rows, account_id, key, channel, SuppressionReason.OPTED_OUT, at)
     return True
 
 
-def failed_conditions(contention: Contention) -> set[str]:
-    """Return the keys of the contacts whose conditions failed in a transaction."""
-    return {
-        failed.key.hash_key
-        for failed in contention.failures
-        if failed.reason == CONDITION_FAILED and failed.key.model is ContactRow
-    }
-
-
 def lift(rows: Rows, key: str, channel: Channel, at: datetime) -> None:
-    """Remove the suppression of a contact that this unit of work has fetched, and rely on it."""
+    """Lift the suppression of a contact that this unit of work has fetched, and rely on it."""
     contact = Key(ContactRow, key)
     rows.value(contact, SUPPRESSED[channel])
     rows.set(contact, SUPPRESSED[channel], None)
     rows.set(contact, ContactRow.suppressed_at, None)
     rows.set(contact, ContactRow.expires_at, expires_at(at))
     # From now on, customers can opt in again.
-    rows.set(contact, _OPTIN_OF[channel], None)
-
-
-def further_customers(
-    account_id: str,
-    contact_hash: str,
-    channel: Channel,
-    values: Mapping[str, bool],
-    at: datetime,
-    *,
-    is_learned: bool,
-) -> dict[str, Any]:
-    """Return the attributes of a contact with which a worker changes its further customers.
-
-    The record is due at once: the sweeper queues it. The worker starts with the first customer,
-    because earlier values may have to be changed too, and skips customers that have all values.
-
-    Args:
-        values: the new values of the customers by name of the attribute.
-        is_learned: whether to list the change; see `record_change`.
-    """
-    pending = pending_attributes(account_id, contact_key(contact_hash), PART, at)
-    reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues", "started_at", "reason"))
-    due = {"due_at": int(at.timestamp()), "contact_hash": contact_hash, "after": None}
-    if is_learned:
-        due["is_learned"] = True
-    return {**pending, **reset, **due, "further_channel": channel.value, **values}
-
-
-@dataclass(frozen=True)
-class FurtherCustomers:
-    """The customers of a contact that a worker has to change.
-
-    Attributes:
-        values: their new values by name of the attribute; empty if they need not be changed any
-            more.
-        is_learned: whether the change is listed; see `record_change`.
-        after: the key of the last customer that has them; None for the first.
-        revision: the revision of the contact.
-    """
-
-    contact_key: str
-    contact_hash: str
-    channel: Channel
-    values: Mapping[str, bool]
-    is_learned: bool
-    after: str | None
-    revision: int
-
-
-def find_further_customers(pointer: ContactPointer) -> FurtherCustomers | None:
-    """Load which customers of a contact have to be changed; None if none. One request."""
-    (row,) = read_together(Key(ContactRow, pointer.contact_key))
-    if row is None or row.state != PENDING or row.account_id != pointer.account_id:
-        return None
-    named = {name: getattr(row, name) for name in _CUSTOMER_VALUES}
-    values = {name: value for name, value in named.items() if value is not None}
-    return FurtherCustomers(
-        row.key,
-        row.contact_hash,
-        Channel(row.further_channel),
-        values,
-        bool(row.is_learned),
-        row.after,
-        row.revision,
-    )
-
-
-def record_progress(
-    write: Rows, further: FurtherCustomers, after: str | None, now: datetime
-) -> None:
-    """Store in this transaction that customers of a contact are changed.
-
-    The transaction fails if the contact has changed, or if another worker changes the customers.
-
-    Args:
-        after: the key of the last changed customer; None if no further customer has to be changed.
-    """
-    if after:
-        due = {"due_at": first_due(now), "requeues": None, "deferrals": None}
-        actions = ContactRow.leave_attempt(after=after, **due)
-    else:
-        names = ("contact_hash", "further_channel", "is_learned", "after", *_CUSTOMER_VALUES)
-        removed = dict.fromkeys(names)
-        actions = ContactRow.end(WorkState.DONE, now, **removed)
-    unchanged = ContactRow.has(state=PENDING, revision=further.revision, after=further.after)
-    write.update(ContactRow(further.contact_key), actions, unchanged)
+    rows.set(contact, OPTIN_OF[channel], None)
 
 
 def record_erasure(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     keys: Mapping[Channel, str],
     pair_key: str | None,
     at: datetime,
 ) -> None:
-    """Suppress the contacts of an erased customer, in this transaction.
+    """Suppress the contacts of an erased customer, in this unit of work.
 
     Args:
         keys: the contact of each channel.
         pair_key: the contact of the customer's pair; None without a pair. It receives no messages,
             but an import that is older than the erasure checks it.
     """
-    erased: dict[str, Any] = {"account_id": account_id, "erased_at": at, "expires_at": None}
     for channel, key in keys.items():
-        name = SUPPRESSED[channel].attr_name
-        suppressed = {name: SuppressionReason.ERASED, "suppressed_at": at}
-        _change(write, key, **erased | suppressed)
-    if pair_key:
-        _change(write, pair_key, **erased)
+        suppress(rows, account_id, key, channel, SuppressionReason.ERASED, at)
+    for key in filter(None, (*keys.values(), pair_key)):
+        rows.set(Key(ContactRow, key), ContactRow.erased_at, at)
+        _keep(rows, Key(ContactRow, key), account_id)
 
 
 def record_change(
-    write: Rows,
+    rows: Rows,
     account_id: str,
     customer_id: str,
     learned: Mapping[Channel, str],
     at: datetime,
 ) -> None:
-    """List in this transaction that the service has learned something about a customer's address.
+    """List in this unit of work that the service has learned something about an address.
 
-    The transaction must check that the customer exists.
+    The unit must rely on the existence of the customer.
 
     Args:
         learned: the contacts of the addresses, by channel.
     """
-    changes: dict[str, Any] = {LISTED[channel]: key for channel, key in learned.items()}
-    changes |= {"customer_id": customer_id, "changed_at": at, "removed": None, "expires_at": None}
-    own_key = contact_key(customer_hash(account_id, customer_id))
-    _change(write, own_key, account_id=account_id, **changes)
+    own = _own_key(account_id, customer_id)
+    for channel, key in learned.items():
+        rows.set(own, LISTED[channel], key)
+    rows.set(own, ContactRow.customer_id, customer_id)
+    rows.set(own, ContactRow.changed_at, at)
+    rows.set(own, ContactRow.removed, None)
+    _keep(rows, own, account_id)
 
 
-def record_removal(write: Rows, account_id: str, customer_id: str, at: datetime) -> None:
-    """List in this transaction that a customer was erased, and remove the customer's surveys."""
-    changes: dict[str, Any] = dict.fromkeys((*LISTED.values(), "solicited"))
-    changes |= {"customer_id": customer_id, "changed_at": at, "removed": True}
-    changes["expires_at"] = int((at + REMOVED_RETENTION).timestamp())
-    own_key = contact_key(customer_hash(account_id, customer_id))
-    _change(write, own_key, account_id=account_id, **changes)
+def record_removal(rows: Rows, account_id: str, customer_id: str, at: datetime) -> None:
+    """List in this unit of work that a customer was erased, and remove the customer's surveys."""
+    own = _own_key(account_id, customer_id)
+    for attribute in LISTED.values():
+        rows.set(own, attribute, None)
+    rows.set(own, ContactRow.solicited, None)
+    rows.set(own, ContactRow.customer_id, customer_id)
+    rows.set(own, ContactRow.changed_at, at)
+    rows.set(own, ContactRow.removed, True)
+    rows.set(own, ContactRow.account_id, account_id)
+    rows.set(own, ContactRow.expires_at, int((at + REMOVED_RETENTION).timestamp()))
 
 
 def is_listed(account_id: str, customer_id: str) -> bool:
     """Return whether `record_change` has listed a customer last. One consistent request."""
-    own_key = contact_key(customer_hash(account_id, customer_id))
-    own = find_many([own_key])[own_key]
+    key = _own_key(account_id, customer_id).hash_key
+    own = find_many([key])[key]
     return own.changed_at is not None and not own.removed
 
 
@@ -389,10 +290,15 @@ def record_solicitation(
             rows.set(key, ContactRow.expires_at, expires_at(solicited.at))
 
 
-def _change(write: Rows, key: str, condition: Condition | None = None, **values: Any) -> None:
-    """Set or remove attributes of a contact in this transaction, and increment its revision."""
-    actions = [*ContactRow.changes(**values), ContactRow.revision.add(1)]
-    write.update(ContactRow(key), actions, condition)
+def _own_key(account_id: str, customer_id: str) -> Key[ContactRow]:
+    """Return the key of the row of a customer itself, instead of one of its addresses."""
+    return Key(ContactRow, contact_key(customer_hash(account_id, customer_id)))
+
+
+def _keep(rows: Rows, contact: Key[ContactRow], account_id: str) -> None:
+    """Keep a contact that more than surveys is known about for an unlimited time."""
+    rows.set(contact, ContactRow.account_id, account_id)
+    rows.set(contact, ContactRow.expires_at, None)
 
 
 def expires_at(at: datetime) -> int:

@@ -1,7 +1,6 @@
 """Check and change the opt-ins of customers."""
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from chalicelib.domain import clock
 from chalicelib.domain.solicitation.channel import Channel
@@ -75,19 +74,3 @@ def has_optin(channel: Channel, contact_hashes: Iterable[str], at_most: int) -> 
         for contact_hash in contact_hashes
         for row in find_values_with_contact(channel, contact_hash, None, at_most)
     )
-
-
-def change_with_address(
-    write: Rows, key: str, channel: Channel, contact_hash: str, **values: Any
-) -> None:
-    """Set attributes of a customer in this transaction. Without values, write nothing.
-
-    The transaction fails if the customer no longer exists or no longer has this address.
-    """
-    address = "email_hash" if channel is Channel.EMAIL else "phone_hash"
-    has_address = CustomerRow.has(**{address: contact_hash})
-    if not values:
-        write.condition_check(Key(CustomerRow, key), has_address)
-        return
-    actions = CustomerRow.changes(updated_at=clock.now(), **values)
-    write.update(CustomerRow(key), [*actions, CustomerRow.revision.add(1)], has_address)

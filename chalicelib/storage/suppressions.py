@@ -6,21 +6,24 @@ transactions. Customers that have the new values already are not written. Partne
 customers for whose address the service has learned something; see `contacts.record_change`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
+from pynamodb.attributes import Attribute
+
+from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
-from chalicelib.domain.errors import Conflict
-from chalicelib.domain.solicitation.channel import Channel, optins_off
+from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.domain.work import PENDING, WorkState, first_due, shard_of
 from chalicelib.storage import account_changes, contacts, customer_consent
-from chalicelib.storage.contacts import ContactPointer
-from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import account_key
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED, Contention, Rows, transaction
+from chalicelib.storage.contacts import ContactPointer, ContactRow, contact_key
+from chalicelib.storage.customers import OPTIN_OF, CustomerRow
+from chalicelib.storage.dynamodb.table import Key, account_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 _MAX_CUSTOMERS: Final = 49
 """Maximum number of customers in a transaction of 100 writes. Each takes two writes. The other two
@@ -30,6 +33,40 @@ are for the contact and the audit.
 _MAX_READ: Final = 1_000
 """Maximum number of customers that one request reads."""
 
+_HASH_OF: Final = {Channel.EMAIL: CustomerRow.email_hash, Channel.SMS: CustomerRow.phone_hash}
+"""The attribute with the contact hash of the address, by channel."""
+
+
+_BOUNCED: Final = (CustomerRow.email_bounced, ContactRow.email_bounced)
+_OPTINS: Final = {each: (OPTIN_OF[each], contacts.OPTIN_OF[each]) for each in Channel}
+_VALUES: Final = (*_OPTINS.values(), _BOUNCED)
+"""The attributes that a suppression changes, each with that of the contact with its new value."""
+
+
+_NewValue = tuple[Attribute[bool | None], Attribute[bool | None], bool]
+"""An attribute of all customers with an address, that of the contact, and their new value."""
+
+
+@dataclass(frozen=True)
+class AddressChange:
+    """A change of all customers with an address.
+
+    Attributes:
+        is_learned: whether the change of the customers is listed; see `contacts.record_change`.
+    """
+
+    account_id: str
+    contact_hash: str
+    channel: Channel
+    values: Sequence[_NewValue]
+    at: datetime
+    is_learned: bool = False
+
+    @property
+    def contact(self) -> Key[ContactRow]:
+        """The key of the contact of the address."""
+        return Key(ContactRow, contact_key(self.contact_hash))
+
 
 def suppress(
     account_id: str,
@@ -37,7 +74,7 @@ def suppress(
     channel: Channel,
     reason: SuppressionReason,
     at: datetime,
-    change: AccountChange | None = None,
+    audited: AccountChange | None = None,
 ) -> None:
     """Suppress a channel of a contact, and change all customers with its address.
 
@@ -50,20 +87,23 @@ def suppress(
     the opt-in. This customer still receives no message, because the contact is suppressed.
 
     Args:
-        change: the change to store for the audit; None if no operator made it.
+        audited: the change to store for the audit; None if no operator made it.
 
     Raises:
         Unavailable: the database throttles, or contention persists. Nothing is written.
     """
-    key, values = contacts.contact_key(contact_hash), _values(channel, reason)
-    is_learned = change is not None or reason is not SuppressionReason.OPTED_OUT
+    is_bounce = reason is SuppressionReason.BOUNCED and channel is Channel.EMAIL
+    values = bounced(value=True) if is_bounce else _optin_off(channel)
+    is_learned = audited is not None or reason is not SuppressionReason.OPTED_OUT
+    change = AddressChange(account_id, contact_hash, channel, values, at, is_learned)
 
-    def add_writes(write: Rows, further: Mapping[str, Any]) -> None:
-        contacts.suppress(write, account_id, key, channel, reason, at, further)
-        if change:
-            account_changes.add(write, account_id, [change])
+    def use_case(rows: Rows) -> None:
+        contacts.suppress(rows, account_id, change.contact.hash_key, channel, reason, at)
+        if audited:
+            account_changes.add(rows, account_id, [audited])
+        change_customers(rows, change)
 
-    change_first(account_id, contact_hash, channel, values, at, add_writes, is_learned=is_learned)
+    commit(use_case)
 
 
 def turn_other_optins_off(
@@ -73,20 +113,39 @@ def turn_other_optins_off(
 
     One request if no other customer with the address has the opt-in, otherwise two; see `suppress`.
     """
-    key, reason = contacts.contact_key(contact_hash), SuppressionReason.OPTED_OUT
+    change = AddressChange(account_id, contact_hash, channel, _optin_off(channel), at)
+    key, reason = change.contact.hash_key, SuppressionReason.OPTED_OUT
 
-    def add_writes(write: Rows, further: Mapping[str, Any]) -> None:
-        contacts.suppress(write, account_id, key, channel, reason, at, further)
+    def use_case(rows: Rows) -> None:
+        if change_customers(rows, change, excepted=account_key(account_id, customer_id)):
+            contacts.suppress(rows, account_id, key, channel, reason, at)
 
-    change_first(
-        account_id,
-        contact_hash,
-        channel,
-        _values(channel, reason),
-        at,
-        add_writes,
-        excepted=customer_id,
-    )
+    commit(use_case)
+
+
+def bounced(*, value: bool) -> list[_NewValue]:
+    """Return the new value of customers whose e-mail address bounces, or bounces no longer."""
+    return [(*_BOUNCED, value)]
+
+
+def _optin_off(channel: Channel) -> list[_NewValue]:
+    return [(*_OPTINS[channel], False)]
+
+
+def change_customers(rows: Rows, change: AddressChange, excepted: str | None = None) -> bool:
+    """Change the first customers with an address. Return False if there is nothing to change.
+
+    A worker changes further customers. It starts with the first one, because earlier values may
+    have to be changed too. One request; none without values and without a change to list.
+
+    Args:
+        excepted: the key of a customer that has the new values already.
+    """
+    step = _read_step(rows, change, excepted=excepted)
+    _change(rows, step, change)
+    if step.after:
+        _request_further(rows, change)
+    return bool(step.customers or step.after)
 
 
 def change_further_customers(pointer: ContactPointer, now: datetime) -> bool:
@@ -97,32 +156,33 @@ def change_further_customers(pointer: ContactPointer, now: datetime) -> bool:
     Raises:
         Unavailable: the database throttles, or contention persists.
     """
-    gone: set[str] = set()
-
-    def attempt() -> bool:
-        further = contacts.find_further_customers(pointer)
-        if further is None:
-            return True
-        step = _read_step(
-            further.channel,
-            further.contact_hash,
-            further.values,
-            gone,
-            further.after,
-            is_learned=further.is_learned,
-        )
-        with _noting_gone(gone), transaction() as write:
-            contacts.record_progress(write, further, step.after, now)
-            _change(write, step, further.channel, further.contact_hash, further.values, now)
-        return step.after is None
-
-    return retry_on_contention(attempt)
+    return commit(partial(_change_further, pointer, now))
 
 
-def _values(channel: Channel, reason: SuppressionReason) -> dict[str, bool]:
-    if reason is SuppressionReason.BOUNCED and channel is Channel.EMAIL:
-        return {"email_bounced": True}
-    return optins_off([channel])
+def _change_further(pointer: ContactPointer, now: datetime, rows: Rows) -> bool:
+    key = Key(ContactRow, pointer.contact_key)
+    rows.prefetch(key)
+    row = rows.get(key)
+    if row is None or row.state != PENDING or row.account_id != pointer.account_id:
+        return True
+    assert row.contact_hash and row.further_channel  # noqa: PT018, S101 - a pending contact has them
+    values = [
+        (attribute, stored, value)
+        for attribute, stored in _VALUES
+        if (value := row.attribute_values.get(stored.attr_name)) is not None
+    ]
+    channel, is_learned = Channel(row.further_channel), bool(row.is_learned)
+    change = AddressChange(row.account_id, row.contact_hash, channel, values, now, is_learned)
+    step = _read_step(rows, change, row.after)
+    _change(rows, step, change)
+    if step.after:
+        row.after, row.due_at = step.after, first_due(now)
+        row.requeues = row.deferrals = row.started_at = row.waits_since = None
+    else:
+        row.finish(WorkState.DONE, now)
+        row.contact_hash = row.further_channel = row.is_learned = row.after = None
+        row.email_optin = row.sms_optin = row.email_bounced = None
+    return step.after is None
 
 
 class _Step(NamedTuple):
@@ -130,108 +190,68 @@ class _Step(NamedTuple):
 
     Attributes:
         after: the key after which the next step starts; None if this is the last step.
-        is_learned: whether their change is listed.
     """
 
     customers: list[CustomerRow]
     after: str | None = None
-    is_learned: bool = False
 
 
 def _read_step(
-    channel: Channel,
-    contact_hash: str,
-    values: Mapping[str, bool],
-    gone: Collection[str],
-    after: str | None = None,
-    *,
-    is_learned: bool = False,
+    rows: Rows, change: AddressChange, after: str | None = None, excepted: str | None = None
 ) -> _Step:
-    if not (values or is_learned):
+    """Read the next customers to change, without those that no longer have the address."""
+    if not (change.values or change.is_learned):
         return _Step([])
+    channel, contact_hash = change.channel, change.contact_hash
     found = customer_consent.find_values_with_contact(channel, contact_hash, after, _MAX_READ)
     changed = [
-        row for row in found if row.key not in gone and (is_learned or _differs(row, values))
+        row
+        for row in found
+        if row.key != excepted and not rows.has_failed(row.own_key())
+        if change.is_learned or _differs(row, change)
     ]
     if len(changed) > _MAX_CUSTOMERS:
-        return _Step(changed[:_MAX_CUSTOMERS], changed[_MAX_CUSTOMERS - 1].key, is_learned)
-    return _Step(changed, found[-1].key if len(found) == _MAX_READ else None, is_learned)
+        return _Step(changed[:_MAX_CUSTOMERS], changed[_MAX_CUSTOMERS - 1].key)
+    return _Step(changed, found[-1].key if len(found) == _MAX_READ else None)
 
 
-def _differs(row: CustomerRow, values: Mapping[str, bool]) -> bool:
-    return any(bool(getattr(row, name)) is not value for name, value in values.items())
+def _differs(row: CustomerRow, change: AddressChange) -> bool:
+    return any(
+        bool(row.attribute_values.get(attribute.attr_name)) is not value
+        for attribute, _, value in change.values
+    )
 
 
-def change_first(
-    account_id: str,
-    contact_hash: str,
-    channel: Channel,
-    values: Mapping[str, bool],
-    at: datetime,
-    add_writes: Callable[[Rows, Mapping[str, Any]], None],
-    excepted: str | None = None,
-    *,
-    is_learned: bool = False,
-) -> None:
-    """Change a contact and the first customers with its address in one transaction.
-
-    Args:
-        values: the new values of the customers; without values, no customer is read.
-        add_writes: adds the writes of the contact, with the attributes of `further_customers`.
-        excepted: the id of a customer that has the new values already. If it is given, the contact
-            is changed only if another customer has to be changed.
-        is_learned: whether to list the change of all customers with the address.
-
-    Raises:
-        Conflict: a condition of the contact failed.
-    """
-    gone = {account_key(account_id, excepted)} if excepted else set[str]()
-
-    def attempt() -> None:
-        step = _read_step(channel, contact_hash, values, gone, is_learned=is_learned)
-        if excepted and not (step.customers or step.after):
-            return
-        further: Mapping[str, Any] = {}
-        if step.after:
-            further = contacts.further_customers(
-                account_id, contact_hash, channel, values, at, is_learned=is_learned
-            )
-        try:
-            with _noting_gone(gone), transaction() as write:
-                add_writes(write, further)
-                _change(write, step, channel, contact_hash, values, at)
-        except Contention as contention:
-            if contacts.failed_conditions(contention):
-                raise Conflict("The suppression of the address has changed.") from None
-            raise
-
-    retry_on_contention(attempt)
-
-
-def _change(
-    write: Rows,
-    step: _Step,
-    channel: Channel,
-    contact_hash: str,
-    values: Mapping[str, bool],
-    at: datetime,
-) -> None:
+def _change(rows: Rows, step: _Step, change: AddressChange) -> None:
     for row in step.customers:
-        differing = values if _differs(row, values) else {}
-        customer_consent.change_with_address(write, row.key, channel, contact_hash, **differing)
-        if step.is_learned:
+        key = row.own_key()
+        rows.expect(key, _HASH_OF[change.channel], change.contact_hash)
+        if _differs(row, change):
+            for attribute, _, value in change.values:
+                rows.set(key, attribute, value)
+            rows.set(key, CustomerRow.updated_at, clock.now())
+        if change.is_learned:
             account_id, _, customer_id = row.key.partition("#")
-            learned = {channel: contacts.contact_key(contact_hash)}
-            contacts.record_change(write, account_id, customer_id, learned, at)
+            learned = {change.channel: change.contact.hash_key}
+            contacts.record_change(rows, account_id, customer_id, learned, change.at)
 
 
-@contextmanager
-def _noting_gone(gone: set[str]) -> Iterator[None]:
-    """Add customers that were erased, or whose address has changed, if their conditions fail."""
-    try:
-        yield
-    except Contention as contention:
-        for failed in contention.failures:
-            if failed.reason == CONDITION_FAILED and failed.key.model is CustomerRow:
-                gone.add(failed.key.hash_key)
-        raise
+def _request_further(rows: Rows, change: AddressChange) -> None:
+    """Make the contact a work record that is due at once, so that the sweeper queues it."""
+    key, due_at = change.contact, int(change.at.timestamp())
+    rows.set(key, ContactRow.state, PENDING)
+    rows.set(key, ContactRow.work_shard, shard_of(change.account_id, key.hash_key, contacts.PART))
+    for time in (ContactRow.due_at, ContactRow.ready_at):
+        rows.set(key, time, due_at)
+    for number in (ContactRow.claims, ContactRow.deferrals, ContactRow.requeues):
+        rows.set(key, number, None)
+    rows.set(key, ContactRow.started_at, None)
+    rows.set(key, ContactRow.ended_at, None)
+    rows.set(key, ContactRow.reason, None)
+    rows.set(key, ContactRow.contact_hash, change.contact_hash)
+    rows.set(key, ContactRow.further_channel, change.channel.value)
+    rows.set(key, ContactRow.after, None)
+    if change.is_learned:
+        rows.set(key, ContactRow.is_learned, True)
+    for _, stored, value in change.values:
+        rows.set(key, stored, value)

@@ -1,7 +1,8 @@
 """Suppress addresses and lift suppressions, with a record for the audit."""
 
+from functools import partial
+
 from admin.domain.lifting import obstacle_to_lifting
-from admin.storage.suppressions import lift
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.errors import Conflict
@@ -9,7 +10,10 @@ from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import Contact, SuppressionReason
 from chalicelib.domain.solicitation.opt_out import OptOut
 from chalicelib.services.solicitation.suppressions import required_hash
-from chalicelib.storage import contacts, suppressions
+from chalicelib.storage import account_changes, contacts, suppressions
+from chalicelib.storage.contacts import ContactRow
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.suppressions import AddressChange
 
 
 def add_suppression(account_id: str, wish: OptOut, operator: str) -> SuppressionReason | None:
@@ -58,13 +62,34 @@ def lift_suppression(account_id: str, channel: Channel, address: str, operator: 
         Conflict: the address is not suppressed, or the suppression cannot be lifted.
     """
     contact_hash = required_hash(account_id, channel, address)
-    contact = _load(contact_hash)
-    if obstacle_to_lifting(contact):
-        raise Conflict(obstacle_to_lifting(contact))
+    values = suppressions.bounced(value=False) if channel is Channel.EMAIL else ()
+    return commit(
+        partial(
+            _lift,
+            AddressChange(account_id, contact_hash, channel, values, clock.now(), is_learned=True),
+            operator,
+        )
+    )
+
+
+def _lift(change: AddressChange, operator: str, rows: Rows) -> Contact:
+    """Lift a suppression, and mark the e-mail address of all customers as not bounced."""
+    key, channel, at = change.contact, change.channel, change.at
+    rows.prefetch(key)
+    contact = contacts.build_contact(
+        key.hash_key, rows.get(key, ContactRow.complained_at, ContactRow.erased_at)
+    )
+    if obstacle := obstacle_to_lifting(contact):
+        raise Conflict(obstacle)
+    contacts.lift(rows, key.hash_key, channel, at)
+    rows.set(key, ContactRow.lifted_at, at)
+    rows.set(key, ContactRow.lifted_by, operator)
+    # A worker that still applies a bounce must stop.
+    rows.set(key, ContactRow.email_bounced, None)
     reason = contact.suppressed[channel].value
-    subject = _audited(channel, contact.key)
-    change = AccountChange(clock.now(), subject, operator, reason, "lifted")
-    lift(account_id, contact_hash, channel, change)
+    audited = AccountChange(at, _audited(channel, contact.key), operator, reason, "lifted")
+    account_changes.add(rows, change.account_id, [audited])
+    suppressions.change_customers(rows, change)
     return contact
 
 

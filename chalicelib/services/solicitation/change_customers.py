@@ -25,7 +25,7 @@ class ChangeOutcome(WorkOutcome):
 def change_customers(message: Message[ContactPointer]) -> ChangeOutcome:
     """Change the customers with an address until none is left, or the function's time runs out.
 
-    Then the sweeper queues the contact again. Three AWS requests for 98 customers.
+    Then the sweeper queues the contact again. Three AWS requests for 49 customers.
 
     Raises:
         Unavailable: the database throttles, or contention persists. A repeated call continues.

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from admin import terminal
-from admin.storage import suppressions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.customers.addresses import phone_hash
@@ -24,6 +23,7 @@ from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.stage_values import forget_stage_secret
 from chalicelib.storage.suppressions import suppress
 from tests.admin.command import run
+from tests.aws.faults import before_request
 from tests.services.erasure.erasing import erase
 from tests.services.kinds import SUPPRESSIONS
 from tests.services.queues import SUPPRESSION_QUEUE
@@ -193,21 +193,27 @@ def test_suppression_of_erased_person_cannot_be_lifted(
     assert (result.exit_code, shown(shop)["canBeLifted"]) == (1, False)
 
 
+@pytest.mark.parametrize("later", [None, UNSUBSCRIBED])
+@pytest.mark.parametrize("is_erased", [False, True])
 def test_suppression_that_changes_during_lifting_is_kept(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, is_erased: bool, later: SuppressionReason | None
 ) -> None:
+    customer_id = customer_of(shop)
     shop.suppress(EMAIL, UNSUBSCRIBED)
-    lift_stored = suppressions.lift
 
-    def lift_after_complaint(*arguments: Any) -> None:
-        shop.suppress(EMAIL, SuppressionReason.COMPLAINT)
-        lift_stored(*arguments)
+    def change() -> None:
+        if is_erased:
+            erase(shop.account_id, customer_id)
+        else:
+            shop.suppress(EMAIL, SuppressionReason.COMPLAINT)
+        if later:
+            shop.suppress(EMAIL, later)
 
-    monkeypatch.setattr("admin.services.solicitation.suppressions.lift", lift_after_complaint)
-    result = lift(shop, "--yes")
-    message = "Error: The suppression of the address has changed.\n"
-    assert (result.exit_code, result.stderr) == (1, message)
-    assert shown(shop)["reason"] == "COMPLAINT"
+    with before_request("TransactWriteItems", change):
+        result = lift(shop, "--yes")
+    assert (result.exit_code, result.stderr[:6]) == (1, "Error:")
+    assert result.stderr.endswith(" The address stays suppressed.\n")
+    assert shown(shop)["isSuppressed"]
 
 
 def test_bounce_after_unsubscription_keeps_reason_and_time(shop: Shop) -> None:
