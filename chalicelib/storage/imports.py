@@ -117,14 +117,14 @@ class LoadedChunk:
 
     Attributes:
         row: the table row of the chunk.
-        header: the header of the import, or None if the import is not accepted yet.
+        header: the row of the import's header; None if the import is not accepted yet.
         groups: the customer rows to import, grouped by pair.
         holders: the ids of the existing customers, by the digest of the pair in the group of rows.
         last_erased_at: the time of the account's last erasure.
     """
 
     row: ImportRow
-    header: ImportHeader | None
+    header: ImportRow | None
     groups: tuple[RowGroup, ...]
     holders: dict[str, str]
     last_erased_at: datetime | None = None
@@ -236,12 +236,11 @@ def load_chunk(rows: Rows, pointer: ChunkPointer) -> LoadedChunk | None:
     chunk = rows.get(key, ImportRow.state, ImportRow.revision)
     if chunk is None or chunk.state != PENDING:
         return None
-    header = rows.peek(header_key, because="the header of an import does not change")
     counter = rows.peek(counter_row, because="the number of erasures is checked with a creation")
     found = {digest: rows.peek(each, because=_CHECKED) for digest, each in pairs.items()}
     return LoadedChunk(
         row=chunk,
-        header=_header(header) if header else None,
+        header=rows.peek(header_key, because="the header of an import does not change"),
         groups=groups_from_json(chunk.rows) if chunk.rows else (),
         holders={digest: pair.customer_id for digest, pair in found.items() if pair},
         last_erased_at=counter.erased_at if counter else None,
@@ -269,12 +268,10 @@ def load_persons(
     }
 
 
-def finish_chunk(rows: Rows, chunk: ImportRow, done: ChunkProgress, now: datetime) -> None:
+def finish_chunk(rows: Rows, chunk: ImportRow, errors: Sequence[RowError], now: datetime) -> None:
     """Mark a chunk of a unit of work as done, and delete its customer rows."""
     chunk.finish(WorkState.DONE, now)
-    chunk.created, chunk.filled = done.created, done.filled
-    chunk.unchanged, chunk.failed = done.unchanged, done.failed
-    chunk.errors = _errors_to_json(done.errors)
+    chunk.errors = _errors_to_json(errors)
     rows.set(chunk.own_key(), ImportRow.rows, None)
 
 

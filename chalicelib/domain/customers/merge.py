@@ -4,13 +4,18 @@ The rows with the same pair of e-mail and phone number form a group, in row orde
 group contains the customer to create or the fields to fill, and the outcome of each row.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer, check_size
+from chalicelib.domain.customers.platforms import IMPORT_METADATA_KEY
+from chalicelib.domain.errors import RecordTooLarge
+from chalicelib.domain.language import Language
+from chalicelib.domain.paging import MAX_LISTED_BYTES
 
 FieldValue = str | bool | dict[str, str]
 """A text or an identifier, an opt-in, or the metadata of a row."""
@@ -20,6 +25,12 @@ Fields = dict[str, FieldValue]
 
 IMPORT_METADATA: Final = "import_metadata"
 """The metadata of a row. It becomes one entry of the metadata of a customer."""
+
+_BLANK_LENGTH: Final = 1_000
+"""Maximum text length of all fields of a new customer that the import itself does not set.
+
+These are, for example, the id and the timestamps.
+"""
 
 _MAX_GROUP_LENGTH: Final = 100_000
 _NEVER_FILLED: Final = frozenset({"email_optin", "sms_optin"})
@@ -31,7 +42,8 @@ class RowOutcome(StrEnum):
     CREATED = "created"
     FILLED = "filled"
     UNCHANGED = "unchanged"
-    FAILED = "failed"
+    TOO_LARGE = "too large"
+    ERASED = "erased"
 
 
 @dataclass(frozen=True)
@@ -45,12 +57,6 @@ class GroupRow:
 
     index: int
     fields: Fields
-
-    @property
-    def address(self) -> tuple[str | None, str | None]:
-        """The e-mail address and the phone number."""
-        email, phone_number = (self.fields.get(name) for name in ("email", "phone_number"))
-        return (str(email) if email else None, str(phone_number) if phone_number else None)
 
 
 @dataclass(frozen=True)
@@ -81,23 +87,20 @@ class RowGroup:
         )
         return replace(self, rows=tuple(rows))
 
-    @property
-    def addresses(self) -> set[tuple[str | None, str | None]]:
-        """The e-mail addresses and phone numbers of the rows, in all their notations."""
-        return {row.address for row in self.rows}
-
 
 @dataclass(frozen=True)
 class GroupEffect:
     """The effect of a row group on the customer that its pair identifies.
 
     Attributes:
+        customer: the customer with the values of the group.
         creates: whether the group creates the customer.
         fields: the values of the new customer, or the values that fill null fields of the existing
             customer; may be empty.
         outcomes: the outcome of each row, in row order.
     """
 
+    customer: Customer
     creates: bool
     fields: Fields
     outcomes: tuple[RowOutcome, ...]
@@ -134,7 +137,7 @@ def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
     rows. Removing a duplicate changes the result only if the earlier row fails: the field then
     remains unset.
     """
-    if sum(text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
+    if sum(_text_length(row.fields) for row in rows) <= _MAX_GROUP_LENGTH:
         return tuple(rows)
     bounded: list[GroupRow] = []
     earlier_names: set[str] = set()
@@ -146,37 +149,28 @@ def _bounded(rows: list[GroupRow]) -> tuple[GroupRow, ...]:
     return tuple(bounded)
 
 
-def text_length(fields: Fields) -> int:
-    """Return the approximate length of the fields' names and values in characters."""
-    return sum(len(name) + len(str(value)) for name, value in fields.items())
-
-
-def effect_of(
-    group: RowGroup,
-    existing: Iterable[str] | None,
-    is_within_limit: Callable[[Fields], bool] = lambda _: True,
-) -> GroupEffect:
+def effect_of(group: RowGroup, customer: Customer, *, exists: bool) -> GroupEffect:
     """Compute the effect of a group on the customer that its pair identifies.
 
+    A row with which the customer would exceed a size limit fails; the other rows are still applied.
+
     Args:
-        existing: the names of the customer's fields that have a value; None if there is no
-            customer.
-        is_within_limit: returns whether the customer stays within the size limit if the group sets
-            these fields. A row that exceeds the limit fails; the other rows are still applied.
+        customer: the existing customer, or the new one without the values of the group.
     """
     creates = False
-    set_fields = set(existing or ())
+    set_fields = _set_fields(customer) if exists else set()
+    length = _text_length(dict(customer)) if exists else _BLANK_LENGTH
     fields: Fields = {}
     outcomes = []
     for row in group.rows:
-        is_new = existing is None and not creates
+        is_new = not exists and not creates
         new_fields = {
             name: value
             for name, value in row.fields.items()
             if is_new or (name not in set_fields and name not in _NEVER_FILLED)
         }
-        if new_fields and not is_within_limit(fields | new_fields):
-            outcomes.append(RowOutcome.FAILED)
+        if new_fields and not _is_within_size_limit(customer, length, fields | new_fields):
+            outcomes.append(RowOutcome.TOO_LARGE)
             continue
         fields |= new_fields
         set_fields.update(new_fields)
@@ -185,4 +179,37 @@ def effect_of(
             outcomes.append(RowOutcome.CREATED)
         else:
             outcomes.append(RowOutcome.FILLED if new_fields else RowOutcome.UNCHANGED)
-    return GroupEffect(creates, fields, tuple(outcomes))
+    return GroupEffect(_with_fields(customer, fields), creates, fields, tuple(outcomes))
+
+
+def _set_fields(customer: Customer) -> set[str]:
+    fields = {name for name in Customer.model_fields if getattr(customer, name) is not None}
+    return fields | {IMPORT_METADATA} if IMPORT_METADATA_KEY in customer.metadata else fields
+
+
+def _is_within_size_limit(customer: Customer, length: int, fields: Fields) -> bool:
+    # JSON needs at most six bytes per character, and twelve if characters are escaped. For most
+    # customers, even these upper bounds are within the limits. Such customers need not be
+    # serialized.
+    if (length + _text_length(fields)) * 12 < MAX_LISTED_BYTES:
+        return True
+    try:
+        check_size(_with_fields(customer, fields))
+    except RecordTooLarge:
+        return False
+    return True
+
+
+def _with_fields(customer: Customer, fields: Fields) -> Customer:
+    update: dict[str, Any] = dict(fields)
+    imported = update.pop(IMPORT_METADATA, None)
+    if imported:
+        update["metadata"] = customer.metadata | {IMPORT_METADATA_KEY: imported}
+    if "language" in update:
+        update["language"] = Language(update["language"])
+    return customer.model_copy(update=update)
+
+
+def _text_length(fields: Fields) -> int:
+    """Return the approximate length of the fields' names and values in characters."""
+    return sum(len(name) + len(str(value)) for name, value in fields.items())

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.import_batch import groups_from_json, groups_to_json
 from chalicelib.domain.customers.merge import (
     IMPORT_METADATA,
@@ -16,7 +17,8 @@ from chalicelib.domain.customers.merge import (
     fields_of,
     group_rows,
 )
-from chalicelib.domain.parsing import parse
+from chalicelib.domain.parsing import MAX_CUSTOMER_BYTES, parse
+from tests.domain.forms.factories import NOW
 
 EMAILS = ["a@example.test", "A@Example.test", "b@example.test"]
 PHONES = ["+33612", "0033 6-12", "(+33) 6.12", "+44"]
@@ -69,6 +71,10 @@ class ReferenceImporter:
         return "filled" if new_fields else "unchanged"
 
 
+def blank(**fields: Any) -> Customer:
+    return Customer(id="", created_at=NOW, updated_at=NOW, **fields)
+
+
 def with_contract_names(fields: dict[str, Any]) -> dict[str, Any]:
     names = {name: str(f.alias) for name, f in CustomerBody.model_fields.items()}
     return {names.get(n, n): v for n, v in fields.items() if n != IMPORT_METADATA} | (
@@ -82,21 +88,25 @@ def test_merge_result_equals_result_of_reference_importer(
 ) -> None:
     reference = ReferenceImporter()
     customers: list[dict[str, Any]] = []
+    stored: list[Customer] = []
     by_pair: dict[str, int] = {}
     for batch in batches:
         predicted = [reference.import_row(row) for row in batch]
         outcomes = [""] * len(batch)
         for group in group_rows(enumerate(parse(row, CustomerBody) for row in batch)):
             known = by_pair.get(group.digest) if group.digest else None
-            effect = effect_of(group, list(customers[known]) if known is not None else None)
+            customer = blank() if known is None else stored[known]
+            effect = effect_of(group, customer, exists=known is not None)
             if known is None:
                 known = len(customers)
                 customers.append({})
+                stored.append(effect.customer)
                 if group.digest:
                     by_pair[group.digest] = known
             assert effect.creates == (customers[known] == {})
             assert not effect.fields.keys() & customers[known].keys()
             customers[known] |= effect.fields
+            stored[known] = effect.customer
             for row, outcome in zip(group.rows, effect.outcomes, strict=True):
                 outcomes[row.index] = outcome.value
         assert outcomes == predicted
@@ -129,18 +139,19 @@ def test_rows_with_same_pair_form_one_group() -> None:
     (group,) = group_rows((n, body) for n in range(10_000))
     assert len(group.rows) == 10_000
     assert len(groups_to_json([group])) < 150_000
-    effect = effect_of(group, None)
+    effect = effect_of(group, blank(), exists=False)
     assert effect.fields == fields_of(body)
     assert effect.outcomes == (RowOutcome.CREATED, *[RowOutcome.UNCHANGED] * 9_999)
 
 
 def test_row_over_size_limit_does_not_fail_other_rows_of_group() -> None:
-    rows = [{"company": "x" * 60}, {"description": "y" * 60}, {"firstName": "Zoé"}]
+    rows = [{"company": "x" * 60}, {"description": "y" * 1_900}, {"firstName": "Zoé"}]
     (group,) = group_rows(
         (n, parse({"email": "a@example.test"} | row, CustomerBody)) for n, row in enumerate(rows)
     )
-    effect = effect_of(group, None, lambda fields: sum(map(len, fields.values())) < 110)
-    assert effect.outcomes == (RowOutcome.CREATED, RowOutcome.FAILED, RowOutcome.FILLED)
+    large = blank(metadata={"site": "x" * (MAX_CUSTOMER_BYTES - 2_000)})
+    effect = effect_of(group, large, exists=True)
+    assert effect.outcomes == (RowOutcome.FILLED, RowOutcome.TOO_LARGE, RowOutcome.FILLED)
     assert effect.fields.keys() == {"email", "company", "first_name", "display_name"}
 
 
