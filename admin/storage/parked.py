@@ -39,7 +39,7 @@ def list_parked(records: WorkRecords[Any], since: datetime | None = None) -> Ite
     candidates = records.in_shard(PARKED_SHARD, condition, _READ_AT_ONCE)
     for keys in in_groups(candidates, _READ_AT_ONCE):
         for row in records.read((due.owner_id, due.part) for due in keys):
-            if row and row.state == PARKED:
+            if row and row.state == PARKED and row.ended_at:
                 yield ParkedWork(
                     kind=records.kind,
                     account_id=row.account_id,

@@ -57,7 +57,7 @@ class ContactPointer:
     contact_key: str
 
 
-class ContactRow(WorkRow):
+class ContactRow(WorkRow[ContactPointer]):
     """The table row of a contact.
 
     ``solicited`` maps each scope to a time and a purchase. ``erased_at`` is the time of the

@@ -47,7 +47,7 @@ _PURPOSE: Final = b"erasure\n"
 """A prefix of the hashed text, so that other hashes with the same secret have other values."""
 
 
-class ErasureRow(WorkRow):
+class ErasureRow(WorkRow[ErasurePointer]):
     """The table row of an erasure, with the number of erased records of each kind in `Erased`.
 
     ``pair`` is the digest of the pair, and ``pair_contact`` its contact key.

@@ -10,7 +10,7 @@ from functools import partial
 from heapq import merge
 from itertools import groupby
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, Self
 from zlib import crc32
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
@@ -67,7 +67,7 @@ LAST: Final = (LATEST, "")
 """A position before the newest execution."""
 
 
-class ExecutionRow(ClaimRow):
+class ExecutionRow(ClaimRow[ExecutionPointer]):
     """The table row of an execution or of one of its attempts.
 
     ``claimed`` is the number of the last claimed attempt. ``attempt`` is the number of the last
@@ -83,7 +83,7 @@ class ExecutionRow(ClaimRow):
     part = UnicodeAttribute(range_key=True)
     expires_at = optional(IntegerAttribute)
 
-    account_id = optional(UnicodeAttribute)
+    account_id = UnicodeAttribute(null=True)
     account_shard = optional(UnicodeAttribute)
     created_at = TimestampAttribute(null=True)
     workflow_id = optional(UnicodeAttribute)
@@ -138,15 +138,16 @@ class ExecutionRow(ClaimRow):
     def pointer(self, _now: datetime) -> ExecutionPointer:
         return build_execution(self).pointer
 
-    def on_parking(self) -> dict[str, Any]:
+    def on_parking(self, parked: Self) -> None:
+        parked.leased_until = None
         # If the outcome of the last claim is unknown, the receiver may have received the webhook,
         # so mark the execution as ambiguous.
-        interrupted = {"ambiguous": True} if self.claimed > self.settled else {}
-        return {"leased_until": None, **interrupted}
+        if self.claimed > self.settled:
+            parked.ambiguous = True
 
-    def on_reopening(self) -> dict[str, Any]:
-        ended = dict.fromkeys(("expires_at", "not_before", "leased_until"))
-        return {"attempts_before": self.claimed, **ended}
+    def on_reopening(self, reopened: Self) -> None:
+        reopened.attempts_before = self.claimed
+        reopened.expires_at = reopened.not_before = reopened.leased_until = None
 
 
 WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow)

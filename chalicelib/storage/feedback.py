@@ -39,7 +39,7 @@ PART: Final = "feedback"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
 
 
-class FeedbackRow(WorkRow):
+class FeedbackRow(WorkRow[FeedbackPointer]):
     """The table row of a feedback record, with the state of its processing.
 
     ``contact_hash`` is the hash of the pair of e-mail address and phone number in the answers.

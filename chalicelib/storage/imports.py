@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final, Self
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -62,7 +62,7 @@ _PROGRESS_ATTRIBUTES: Final = (
 ).split()
 
 
-class ImportRow(WorkRow):
+class ImportRow(WorkRow[ChunkPointer]):
     """The table row of an import's header or of a chunk.
 
     The index `unfinished` contains the same chunks as the index `due`, by shard and account, so
@@ -98,13 +98,13 @@ class ImportRow(WorkRow):
             self.account_id, self.import_id, self.part, groups_from_json(self.rows), now
         )
 
-    def on_parking(self) -> dict[str, Any]:
+    def on_parking(self, parked: Self) -> None:
         indexes = [row.index for group in groups_from_json(self.rows) for row in group.rows]
         errors = [RowError(index=index, code="not_done", detail=_NOT_DONE) for index in indexes]
-        return {"failed": self.row_count, "errors": _errors_to_json(errors)}
+        parked.failed, parked.errors = self.row_count, _errors_to_json(errors)
 
-    def on_reopening(self) -> dict[str, Any]:
-        return {"failed": None, "errors": None}
+    def on_reopening(self, reopened: Self) -> None:
+        reopened.failed = reopened.errors = None
 
 
 WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
@@ -344,16 +344,16 @@ def _progress(row: ImportRow) -> ChunkProgress:
     return ChunkProgress(**fields_of(row, ChunkProgress) | values)
 
 
-def _errors_to_json(errors: Iterable[RowError]) -> list[Any]:
+def _errors_to_json(errors: Iterable[RowError]) -> list[tuple[str, str, list[int]]]:
     """Convert the first errors to JSON, grouped by code so that the record stays small."""
     first = sorted(errors, key=attrgetter("index"))[:MAX_LISTED_ERRORS]
     indexes: dict[tuple[str, str], list[int]] = {}
     for error in first:
         indexes.setdefault((error.code, error.detail), []).append(error.index)
-    return [[code, detail, same] for (code, detail), same in indexes.items()]
+    return [(code, detail, same) for (code, detail), same in indexes.items()]
 
 
-def _errors_from_json(groups: Iterable[Any]) -> tuple[RowError, ...]:
+def _errors_from_json(groups: Iterable[tuple[str, str, list[int]]]) -> tuple[RowError, ...]:
     return tuple(
         RowError(index=index, code=code, detail=detail)
         for code, detail, indexes in groups

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -61,7 +61,7 @@ PART: Final = "solicitation"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
 
 
-class SolicitationRow(ClaimRow):
+class SolicitationRow(ClaimRow[SolicitationPointer]):
     """The table row of a solicitation. The id is the id of the purchase."""
 
     class Meta:
@@ -107,13 +107,15 @@ class SolicitationRow(ClaimRow):
         A solicitation with an expired claim does not satisfy the condition: its outcome becomes
         UNKNOWN.
         """
-        return cls.has(state=PENDING, leased_until=None)
+        free: Condition = cls.is_pending() & cls.leased_until.does_not_exist()
+        return free
 
     def pointer(self, _now: datetime) -> SolicitationPointer:
         return SolicitationPointer(self.account_id, self.solicitation_id, self.customer_id)
 
-    def on_reopening(self) -> dict[str, Any]:
-        return dict.fromkeys(("leased_until", "held_until", "reason", "text_day", "deferred_since"))
+    def on_reopening(self, reopened: Self) -> None:
+        reopened.leased_until = reopened.held_until = reopened.reason = None
+        reopened.text_day = reopened.deferred_since = None
 
 
 OUTCOMES: Final = {

@@ -10,6 +10,7 @@ from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import DueWork, Swept
+from chalicelib.messages import Pointer
 from chalicelib.outbound.queues import send
 from chalicelib.services.work.kinds import KindOfWork
 from chalicelib.storage.dynamodb.work_records import Requeued
@@ -42,7 +43,7 @@ def sweep(work: KindOfWork) -> Swept:
 
 
 def _requeue(work: KindOfWork, now: datetime, group: Sequence[DueWork]) -> Swept:
-    requeued: list[Requeued] = []
+    requeued: list[Requeued[Pointer]] = []
     if not has_time_for_work():
         return Swept()
     try:

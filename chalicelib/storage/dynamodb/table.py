@@ -219,6 +219,18 @@ class Table(Model):
         except cls.DoesNotExist:
             return None
 
+    def assignments(self) -> list[Action]:
+        """Return the update actions that set the attributes of this row, except those of its key.
+
+        None removes an attribute.
+        """
+        keys, attributes = self.key_names(), self.get_attributes()
+        return [
+            attributes[name].remove() if value is None else attributes[name].set(value)
+            for name, value in self.attribute_values.items()
+            if name not in keys
+        ]
+
     @classmethod
     def changes(cls, **values: Any) -> list[Action]:
         """Return the update actions that set these attributes. None removes an attribute."""
@@ -273,6 +285,12 @@ class Key(NamedTuple, Generic[RowRead]):
     model: type[RowRead]
     hash_key: str
     range_key: str | None = None
+
+    def row(self) -> RowRead:
+        """Return a row that has only this key."""
+        row = self.model.empty()
+        row.attribute_values = {**self.values}
+        return row
 
     @property
     def values(self) -> dict[str, str]:

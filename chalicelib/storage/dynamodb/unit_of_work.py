@@ -360,8 +360,7 @@ class Rows:
 
     def create(self, key: Key[Row]) -> Row:
         """Return a row to fill, with its key only. The transaction fails if the row exists."""
-        tracked, row = self._at(key), key.model.empty()
-        row.attribute_values = {**key.values}
+        tracked, row = self._at(key), key.row()
         tracked.row, tracked.is_new, tracked.before = row, True, {}
         return row
 

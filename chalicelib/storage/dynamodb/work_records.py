@@ -6,7 +6,7 @@ The models of tables that contain work records derive from `WorkRow` and overrid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.exceptions import VerboseClientError
@@ -37,7 +37,7 @@ from chalicelib.storage.dynamodb.unit_of_work import VERSION, Contention, Rows, 
 
 _INTERRUPTED: Final = "interrupted"
 
-Pointer = TypeVar("Pointer")
+Pointer = TypeVar("Pointer", covariant=True)
 
 
 def due_index() -> Index:
@@ -45,7 +45,7 @@ def due_index() -> Index:
     return index("work_shard", "due_at", sort_type=IntegerAttribute)
 
 
-class WorkRow(Table):
+class WorkRow(Table, Generic[Pointer]):
     """The base class of models of work records.
 
     A subclass defines its table keys and ``part``. If the table has a sort key, ``part`` is the
@@ -63,8 +63,8 @@ class WorkRow(Table):
     ``waits_since`` is the time in epoch seconds from which the record waits for an index.
     """
 
-    part: Any
-    account_id: Any
+    part: UnicodeAttribute | str
+    account_id: UnicodeAttribute
 
     state = UnicodeAttribute(null=True)
     ended_at = optional(TimestampAttribute)
@@ -82,7 +82,7 @@ class WorkRow(Table):
     @classmethod
     def is_pending(cls) -> Condition:
         """Return a write condition: the record is pending."""
-        return cls.has(state=PENDING)
+        return cls.state == PENDING
 
     @classmethod
     def is_free(cls, _now: datetime) -> Condition:
@@ -107,12 +107,6 @@ class WorkRow(Table):
             due_at: the planned time in epoch seconds.
         """
         return cls.leave_attempt(due_at=due_at, ready_at=due_at, **values)
-
-    @classmethod
-    def park(cls, now: datetime, **values: Any) -> list[Action]:
-        """Return the update actions that park a record and set these attributes."""
-        parked = {"state": PARKED, "ended_at": now, "work_shard": PARKED_SHARD}
-        return cls.leave_attempt(**parked, due_at=int(now.timestamp()), **values)
 
     @classmethod
     def leave_attempt(cls, **values: Any) -> list[Action]:
@@ -140,23 +134,25 @@ class WorkRow(Table):
         self.work_shard = shard_of(self.account_id, self.own_key().hash_key, self.part)
         self.due_at, self.ready_at = first_due(at), int(at.timestamp())
 
-    def pointer(self, now: datetime) -> Any:
+    def pointer(self, now: datetime) -> Pointer:
         """Return the pointer to this record.
 
         The pointer is the content of the record's queue message.
         """
         raise NotImplementedError
 
-    def on_parking(self) -> dict[str, Any]:
-        """Return the changes that this kind of record needs when it is parked. Default: none."""
-        return {}
+    def on_parking(self, parked: Self) -> None:
+        """Set what this kind of record needs when it is parked. Default: nothing.
 
-    def on_reopening(self) -> dict[str, Any]:
-        """Return the changes that this kind of record needs when it is reopened. Default: none."""
-        return {}
+        Args:
+            parked: a row with the key of this record, and with the attributes to change.
+        """
+
+    def on_reopening(self, reopened: Self) -> None:
+        """Set what this kind of record needs when it is reopened; see `on_parking`."""
 
 
-class ClaimRow(WorkRow):
+class ClaimRow(WorkRow[Pointer]):
     """The base class of models of work records that a worker claims.
 
     ``claim_token`` is the fencing token of the last claim, and ``leased_until`` the end of its
@@ -167,7 +163,8 @@ class ClaimRow(WorkRow):
     leased_until = optional(IntegerAttribute)
 
 
-Claimed = TypeVar("Claimed", bound=ClaimRow)
+Updated = TypeVar("Updated", bound=Table)
+Claimed = TypeVar("Claimed", bound=ClaimRow[object])
 
 
 class ClaimLost(Exception):
@@ -220,7 +217,7 @@ def pending_attributes(
     }
 
 
-class Requeued(NamedTuple):
+class Requeued(NamedTuple, Generic[Pointer]):
     """A rescheduled record.
 
     Attributes:
@@ -228,7 +225,7 @@ class Requeued(NamedTuple):
         ready_at: the time in epoch seconds from which the record can be processed.
     """
 
-    pointer: Any
+    pointer: Pointer
     ready_at: int
 
 
@@ -240,7 +237,7 @@ class WorkRecords(Generic[Pointer]):
         row: the model of the table.
     """
 
-    def __init__(self, kind: str, row: type[WorkRow]) -> None:
+    def __init__(self, kind: str, row: type[WorkRow[Pointer]]) -> None:
         self.kind: Final = kind
         self.row: Final = row
 
@@ -260,7 +257,9 @@ class WorkRecords(Generic[Pointer]):
                 yield from records
             shards = [shard for shard, records in listed if len(records) == at_once]
 
-    def reschedule_all(self, overdue: Sequence[DueWork], now: datetime) -> Iterator[Requeued]:
+    def reschedule_all(
+        self, overdue: Sequence[DueWork], now: datetime
+    ) -> Iterator[Requeued[Pointer]]:
         """Reschedule up to 100 overdue records, and yield them.
 
         The caller queues the pointers. Records that have ended or were rescheduled in the meantime
@@ -268,16 +267,18 @@ class WorkRecords(Generic[Pointer]):
         """
         rows = self.read((due.owner_id, due.part) for due in overdue)
         updates = []
+        state, due_at = self.row.state, self.row.due_at
         for due, row in zip(overdue, rows, strict=True):
             if row and row.state == PENDING and row.due_at == due.due_at:
                 requeues = row.requeues or 0
-                actions = self.row.changes(
-                    due_at=due_after_requeue(now, requeues), requeues=requeues + 1
-                )
-                unchanged = self.row.has(state=PENDING, due_at=due.due_at)
+                actions = [
+                    due_at.set(due_after_requeue(now, requeues)),
+                    self.row.requeues.set(requeues + 1),
+                ]
+                unchanged = (state == PENDING) & (due_at == due.due_at)
                 updates.append((row, actions, unchanged))
         for row in _update_all(updates):
-            yield Requeued(row.pointer(now), row.ready_at)
+            yield Requeued(row.pointer(now), row.ready_at or 0)
 
     def interrupt(self, owner_id: str, part: str, error: Exception, now: datetime) -> Interruption:
         """Reschedule or park a record whose attempt raised an exception.
@@ -310,18 +311,22 @@ class WorkRecords(Generic[Pointer]):
             reason: the reason for waiting, if the record waits for a state to change.
         """
         row, free = self._at(owner_id, part), self.row.is_free(now)
-        waits: dict[str, Any] = {"waits_since": None}
+        actions = [
+            self.row.deferrals.add(1),
+            self.row.due_at.set(due_after_deferral(now, 1)),
+            self.row.requeues.remove(),
+            self.row.started_at.remove(),
+        ]
         if reason:
             since = self.row.waits_since | int(now.timestamp())
-            waits = {"waits_since": since, "reason": reason}
-        due_at = due_after_deferral(now, 1)
-        deferred = self.row.changes(due_at=due_at, requeues=None, started_at=None, **waits)
-        actions = [self.row.deferrals.add(1), *deferred]
+            actions += [self.row.waits_since.set(since), self.row.reason.set(reason)]
+        else:
+            actions.append(self.row.waits_since.remove())
         if not _update(row, actions, free):
             return None
         deferrals = row.deferrals or 0
         if deferrals > 1:
-            _update(row, self.row.changes(due_at=due_after_deferral(now, deferrals)), free)
+            _update(row, [self.row.due_at.set(due_after_deferral(now, deferrals))], free)
         return row.waits_since
 
     def record_start(self, owner_id: str, part: str, now: datetime) -> bool:
@@ -332,11 +337,12 @@ class WorkRecords(Generic[Pointer]):
         after an earlier start.
         """
         row, startable = self._at(owner_id, part), self.row.can_start(now)
-        start = self.row.changes(started_at=int(now.timestamp()))
-        if not _update(row, start, startable & self.row.has(started_at=None)):
+        started_at = self.row.started_at
+        start = started_at.set(int(now.timestamp()))
+        if not _update(row, [start], startable & started_at.does_not_exist()):
             # A more recent start can belong to a worker that is still running.
-            is_old = self.row.started_at <= int((now - MAX_RUN).timestamp())
-            actions = [*start, self.row.claims.add(1), *self.row.changes(reason=_INTERRUPTED)]
+            is_old = started_at <= int((now - MAX_RUN).timestamp())
+            actions = [start, self.row.claims.add(1), self.row.reason.set(_INTERRUPTED)]
             if not _update(row, actions, startable & is_old):
                 return False
         # Claims of an execution whose outcome was not stored have been counted before.
@@ -350,9 +356,9 @@ class WorkRecords(Generic[Pointer]):
         Return the keys of the records that can start and whose start was not recorded before. One
         request; if the transaction fails, one more per record.
         """
-        start = self.row.changes(started_at=int(now.timestamp()))
-        first = self.row.can_start(now) & self.row.has(started_at=None)
-        started = _update_all([(self._at(*key), start, first) for key in keys])
+        start = self.row.started_at.set(int(now.timestamp()))
+        first = self.row.can_start(now) & self.row.started_at.does_not_exist()
+        started = _update_all([(self._at(*key), [start], first) for key in keys])
         return {(self.owner_of(row), row.part) for row in started}
 
     def remove_starts(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
@@ -360,8 +366,8 @@ class WorkRecords(Generic[Pointer]):
 
         One request; if the transaction fails, one more per record.
         """
-        end = self.row.changes(started_at=None)
-        for _ in _update_all([(self._at(*key), end, self.row.can_start(now)) for key in keys]):
+        end, startable = [self.row.started_at.remove()], self.row.can_start(now)
+        for _ in _update_all([(self._at(*key), end, startable) for key in keys]):
             pass
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
@@ -371,12 +377,17 @@ class WorkRecords(Generic[Pointer]):
         parked.
         """
         row, free = self._at(owner_id, part), self.row.is_free(now)
-        failed = self.row.changes(reason=reason, requeues=None, started_at=None)
-        if not _update(row, [self.row.claims.add(1), *failed], free):
+        failed = [
+            self.row.claims.add(1),
+            self.row.reason.set(reason),
+            self.row.requeues.remove(),
+            self.row.started_at.remove(),
+        ]
+        if not _update(row, failed, free):
             return False
         if self._park_if_exhausted(row, now, free):
             return True
-        _update(row, self.row.changes(due_at=due_after_failure(now, row.claims or 0)), free)
+        _update(row, [self.row.due_at.set(due_after_failure(now, row.claims or 0))], free)
         return False
 
     def reopen(self, keys: Iterable[tuple[str, str]], now: datetime) -> list[Pointer]:
@@ -388,9 +399,11 @@ class WorkRecords(Generic[Pointer]):
             keys: the owner and the part of each record.
         """
         rows = [row for row in self.read(keys) if row]
-        return self.reopen_all(rows, now, self.row.has(state=PARKED))
+        return self.reopen_all(rows, now, self.row.state == PARKED)
 
-    def reopen_all(self, rows: Sequence[Any], now: datetime, condition: Condition) -> list[Pointer]:
+    def reopen_all(
+        self, rows: Sequence[WorkRow[Pointer]], now: datetime, condition: Condition
+    ) -> list[Pointer]:
         """Make up to 100 records pending again, as they were read. Return their pointers.
 
         Records that do not satisfy ``condition`` stay as they are. One request; if the transaction
@@ -399,33 +412,44 @@ class WorkRecords(Generic[Pointer]):
         updates = [(row, self.reopening(row, now), condition) for row in rows]
         return [row.pointer(now) for row in _update_all(updates)]
 
-    def reopening(self, row: Any, now: datetime) -> list[Action]:
+    def reopening(self, row: WorkRow[Pointer], now: datetime) -> list[Action]:
         """Return the update actions that make a record pending again."""
-        pending = pending_attributes(row.account_id, self.owner_of(row), row.part, now)
-        reset = dict.fromkeys(("ended_at", "claims", "deferrals", "requeues"))
-        return self.row.changes(**pending, **reset, **row.on_reopening())
+        reopened = row.own_key().row()
+        reopened.account_id = row.account_id
+        reopened.make_pending(now)
+        reopened.ended_at = reopened.claims = reopened.deferrals = reopened.requeues = None
+        row.on_reopening(reopened)
+        return reopened.assignments()
 
-    def read(self, keys: Iterable[tuple[str, str]]) -> list[Any]:
+    def read(self, keys: Iterable[tuple[str, str]]) -> list[WorkRow[Pointer] | None]:
         """Load the rows of records by owner and part. One request per 100 records."""
         return read_together(*(self._key(*key) for key in keys))
 
-    def _key(self, owner_id: str, part: str) -> Key[WorkRow]:
+    def _key(self, owner_id: str, part: str) -> Key[WorkRow[Pointer]]:
         return Key(self.row, owner_id, part if len(self.row.key_names()) > 1 else None)
 
-    def _at(self, owner_id: str, part: str) -> WorkRow:
-        key = self._key(owner_id, part)
-        return self.row(key.hash_key, key.range_key)
+    def _at(self, owner_id: str, part: str) -> WorkRow[Pointer]:
+        return self._key(owner_id, part).row()
 
-    def owner_of(self, row: WorkRow) -> str:
+    def owner_of(self, row: Table) -> str:
         """Return the partition key of a record."""
-        return str(getattr(row, self.row.key_names()[0]))
+        return row.own_key().hash_key
 
     def _park_if_exhausted(
-        self, row: WorkRow, now: datetime, condition: Condition, **values: Any
+        self,
+        row: WorkRow[Pointer],
+        now: datetime,
+        condition: Condition,
+        reason: str | None = None,
     ) -> bool:
         if (row.claims or 0) < MAX_CLAIMS:
             return False
-        return _update(row, self.row.park(now, **row.on_parking(), **values), condition)
+        parked = row.own_key().row()
+        parked.set_aside(now)
+        if reason:
+            parked.reason = reason
+        row.on_parking(parked)
+        return _update(row, parked.assignments(), condition)
 
     def in_shard(
         self, shard: str, condition: Condition | None, page_size: int
@@ -435,7 +459,9 @@ class WorkRecords(Generic[Pointer]):
             yield DueWork(self.owner_of(row), row.part, row.due_at or 0)
 
 
-def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Iterator[Any]:
+def _update_all(
+    updates: Sequence[tuple[Updated, Sequence[Action], Condition]],
+) -> Iterator[Updated]:
     """Update up to 100 rows, and yield those that satisfy their condition.
 
     One request; if the transaction fails, one more for each row.
@@ -454,11 +480,11 @@ def _update_all(updates: Sequence[tuple[Any, list[Action], Condition]]) -> Itera
     yield from (row for row, actions, condition in updates if _update(row, actions, condition))
 
 
-def _update(row: WorkRow, actions: list[Action], condition: Condition) -> bool:
+def _update(row: Table, actions: Sequence[Action], condition: Condition) -> bool:
     return try_write(lambda: row.update(_versioned(row, actions), condition=condition))
 
 
-def _versioned(row: WorkRow, actions: list[Action]) -> list[Action]:
+def _versioned(row: Table, actions: Sequence[Action]) -> list[Action]:
     """Add the increment of the version, if the row has one."""
     version = row.get_attributes().get(VERSION)
-    return [*actions, version.add(1)] if version else actions
+    return [*actions, *([version.add(1)] if version else [])]

@@ -67,7 +67,8 @@ def test_pass_reads_no_chunks_of_other_accounts(account: str, is_parked: bool) -
     if is_parked:
         for row in ImportRow.scan(ImportRow.account_id == other):
             if row.state == "PENDING":
-                row.update(ImportRow.park(clock.now()))
+                row.set_aside(clock.now())
+                row.save()
     with tables().metered() as after:
         erase(account, customers[1].id)
     assert after.rows <= before.rows
@@ -77,7 +78,8 @@ def test_rows_of_parked_chunk_are_erased(account: str) -> None:
     customer_id = import_person(account)
     accept_batch(account, {"batch": [PERSON, OTHER]})
     for row in ImportRow.scan(ImportRow.state == "PENDING"):
-        row.update(ImportRow.park(clock.now()))
+        row.set_aside(clock.now())
+        row.save()
     assert erased(erase(account, customer_id)) == {"customers": 1, "import_rows": 1}
 
 

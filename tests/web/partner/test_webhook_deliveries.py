@@ -504,7 +504,9 @@ def test_parked_test_is_not_sent_again(
     workflow = add_workflow(seeded.account_id)
     test = call(partner, "test", workflowId=workflow.id, actionId=workflow.actions[0].id)["id"]
     deliver(seeded.account_id)
-    executions.ExecutionRow(test, executions.PART).update(executions.ExecutionRow.park(clock.now()))
+    row = executions.ExecutionRow.get(test, executions.PART)
+    row.set_aside(clock.now())
+    row.save()
     replay_parked_work(test)
     deliver(seeded.account_id)
     assert len(receiver.requests) == 1
