@@ -19,6 +19,7 @@ still use the result; the remaining five seconds of the minute allow for this.
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+_key_of: Final[Callable[..., Hashable]] = hashkey
 _caches: Final[list[TTLCache[Any, Any]]] = []
 
 
@@ -37,11 +38,9 @@ class CachedFunction(Generic[Arguments, Result]):
         self,
         function: Callable[Arguments, Result],
         at_most: int,
-        key: Callable[..., Hashable],
         size_of: Callable[[Result], int],
     ) -> None:
         self._function = function
-        self._key = key
         self._results: TTLCache[Hashable, Result] = TTLCache(
             maxsize=at_most,
             ttl=CACHE_TTL_S,
@@ -59,7 +58,7 @@ class CachedFunction(Generic[Arguments, Result]):
     def cached(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result | None:
         """Return the cached result, or None if there is none."""
         with self._lock, suppress(KeyError):
-            return self._results[self._key(*args, **kwargs)]
+            return self._results[_key_of(*args, **kwargs)]
         return None
 
     def refresh(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -72,12 +71,11 @@ class CachedFunction(Generic[Arguments, Result]):
     def store(self, result: Result, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         """Cache a result for these arguments that the caller has loaded."""
         with self._lock:
-            self._results[self._key(*args, **kwargs)] = result
+            self._results[_key_of(*args, **kwargs)] = result
 
 
 def cached(
     at_most: int,
-    key: Callable[..., Hashable] = hashkey,
     size_of: Callable[[Any], int] = lambda _: 1,
 ) -> Callable[[Callable[Arguments, Result]], CachedFunction[Arguments, Result]]:
     """Return a decorator that caches the results of a function for `CACHE_TTL_S` seconds.
@@ -87,14 +85,11 @@ def cached(
     Args:
         at_most: the maximum number of cached results, or their maximum total size. The least
             recently used results are removed first.
-        key: builds the cache key from the function's arguments. If ``key`` is the built-in function
-            `id`, the result must reference the argument; otherwise, Python can delete the argument
-            and give its id to another object.
         size_of: returns the size of a result, at least 1. A result that is larger than ``at_most``
             is cached alone. Default: each result has the size 1.
     """
 
-    return lambda function: CachedFunction(function, at_most, key, size_of)
+    return lambda function: CachedFunction(function, at_most, size_of)
 
 
 def clear_caches() -> None:

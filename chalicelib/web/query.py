@@ -34,23 +34,31 @@ def identifier(request: Request, name: str) -> str:
     Raises:
         InvalidInput: the parameter is missing or not a UUID.
     """
-    value = parameters(request).get(name)
-    if value is None:
-        raise InvalidInput([InputError(f"?{name}", "required", "Required.")])
-    parsed = parse_id(value)
-    if parsed is None:
-        detail = "Must be a UUID in the form 8-4-4-4-12."
-        raise InvalidInput([InputError(f"?{name}", "invalid_uuid", detail)])
-    return parsed
+    parsed, errors = identifiers(request, name)
+    if errors:
+        raise InvalidInput(errors)
+    return parsed[name]
 
 
-def optional_identifier(request: Request, name: str) -> str | None:
-    """Return the parameter as a UUID in lower case, or None if it is missing or empty.
+def identifiers(
+    request: Request, required: str, *optional: str
+) -> tuple[Mapping[str, str], list[InputError]]:
+    """Return the parameters as UUIDs in lower case, by name, and the errors of invalid ones.
 
-    Raises:
-        InvalidInput: the parameter is not a UUID.
+    An optional parameter that is missing or empty is omitted.
     """
-    return identifier(request, name) if text(request, name) else None
+    given = parameters(request)
+    parsed: dict[str, str] = {}
+    errors = []
+    for name in (required, *filter(given.get, optional)):
+        if found := parse_id(given.get(name, "")):
+            parsed[name] = found
+        elif name in given:
+            detail = "Must be a UUID in the form 8-4-4-4-12."
+            errors.append(InputError(f"?{name}", "invalid_uuid", detail))
+        else:
+            errors.append(InputError(f"?{name}", "required", "Required."))
+    return parsed, errors
 
 
 @contextmanager

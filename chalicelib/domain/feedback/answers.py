@@ -198,6 +198,26 @@ class Questionnaire:
         )
         return next((rating for rating in ratings if rating is not None), None)
 
+    def preselected(self, values_by_key: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+        """Return the valid preselected answers to option and scale fields, by field id.
+
+        Args:
+            values_by_key: the values of the query parameters, by field key.
+        """
+        answers: dict[str, Sequence[str]] = {}
+        for field in self.fields.values():
+            rules = field.type.rules
+            options = field.values if rules.options_from_field else rules.options
+            values = self.canonical(field.id, values_by_key.get(field.key, ()))
+            valid = list(dict.fromkeys(value for value in values if value in options))
+            if not rules.accepts_several_values:
+                valid = valid[-1:]
+            elif field.allow_max_replies:
+                valid = valid[: field.max_replies]
+            if valid:
+                answers[field.id] = valid
+        return answers
+
     def canonical(self, field_id: str, texts: Sequence[str]) -> list[str]:
         """Return the values in the form's original language, without empty values."""
         return [value.text for value in self._values_of(field_id, texts)]

@@ -8,20 +8,17 @@ group precedes a group if the row has a smaller vertical index than all fields o
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from chalicelib.domain.forms.fields import SavedField, SavedFieldGroup
 from chalicelib.domain.forms.form import SavedForm
 
 if TYPE_CHECKING:
-    from chalicelib.domain.forms.public.form import PublicField, PublicFieldGroup
-
-
-AnyField = TypeVar("AnyField", bound="SavedField | PublicField")
+    from chalicelib.domain.forms.public.form import PublicFieldGroup
 
 
 @dataclass(frozen=True)
-class Section(Generic[AnyField]):
+class Section:
     """A part of a form.
 
     Attributes:
@@ -30,7 +27,7 @@ class Section(Generic[AnyField]):
     """
 
     name: str
-    rows: Sequence[Sequence[AnyField]]
+    rows: Sequence[Sequence[SavedField]]
 
     @property
     def first_row(self) -> int:
@@ -45,8 +42,8 @@ def fields_in_order(form: SavedForm) -> list[SavedField]:
 
 
 def sections_of(
-    fields: Sequence[AnyField], groups: Sequence["SavedFieldGroup | PublicFieldGroup"]
-) -> list[Section[AnyField]]:
+    fields: Sequence[SavedField], groups: Sequence["SavedFieldGroup | PublicFieldGroup"]
+) -> list[Section]:
     """Return the sections of a form in display order: one for each group that has fields."""
     ordered = sorted(groups, key=lambda group: group.vertical_index)
     named = [
@@ -59,14 +56,12 @@ def sections_of(
     return list(_merge(loose, named))
 
 
-def _rows(fields: Sequence[AnyField]) -> list[list[AnyField]]:
+def _rows(fields: Sequence[SavedField]) -> list[list[SavedField]]:
     ordered = sorted(fields, key=lambda field: (field.vertical_index, field.horizontal_index))
     return [list(row) for _, row in groupby(ordered, key=lambda field: field.vertical_index)]
 
 
-def _merge(
-    loose: list[Section[AnyField]], named: list[Section[AnyField]]
-) -> Iterator[Section[AnyField]]:
+def _merge(loose: list[Section], named: list[Section]) -> Iterator[Section]:
     remaining = list(loose)
     for group in named:
         while remaining and remaining[0].first_row < group.first_row:

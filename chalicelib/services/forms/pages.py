@@ -15,6 +15,7 @@ from chalicelib.services.forms.cached_forms import Respondent, get_contact_form,
 from chalicelib.services.forms.public import (
     DisplayedForm,
     FormIds,
+    contact_form_view,
     get_public_contact_form,
     get_public_survey,
     survey_view,
@@ -33,7 +34,7 @@ def display_contact_form(ids: FormIds, respondent: Respondent) -> DisplayedForm[
     form = get_contact_form(ids.form_id or "")
     require_open(form.saved)
     require_places(form.saved, form.directory, store_id=ids.store_id, brand_id=ids.brand_id)
-    return get_public_contact_form(form.saved.id, respondent, ids.store_id)
+    return contact_form_view(form, respondent, ids.store_id)
 
 
 def display_survey(ids: FormIds, respondent: Respondent) -> DisplayedForm[PublicSurvey]:

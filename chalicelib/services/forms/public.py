@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Final, Generic, TypeVar
 
 from chalicelib.domain import clock
@@ -41,7 +42,7 @@ View = TypeVar("View", bound=PublicContactForm | PublicSurvey, covariant=True)
 _View = TypeVar("_View", PublicContactForm, PublicSurvey)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DisplayedForm(Generic[View]):
     """The public view of a form, and the visit that the form is about.
 
@@ -55,7 +56,12 @@ class DisplayedForm(Generic[View]):
     context: SurveyContext
     until: datetime | None = None
 
-    @property
+    @cached_property
+    def json(self) -> str:
+        """The view as JSON."""
+        return self.view.model_dump_json()
+
+    @cached_property
     def untranslated(self) -> Mapping[str, Language]:
         """The language of each text that is in another language than the view."""
         language = self.view.language
@@ -89,7 +95,16 @@ def get_public_contact_form(
     Raises:
         NotFound: the contact form does not exist.
     """
-    form = get_contact_form(form_id)
+    return contact_form_view(get_contact_form(form_id), respondent, store_id)
+
+
+def contact_form_view(
+    form: CachedForm[SavedContactForm], respondent: Respondent, store_id: str | None
+) -> DisplayedForm[PublicContactForm]:
+    """Return the view of a contact form.
+
+    Identical calls return the same object, until the contact form opens or closes.
+    """
     opening = form.saved.opening_at(clock.now())
     language = form.language_for(respondent)
     return _contact_form_view(form, form.directory, language, opening, store_id)
@@ -138,7 +153,7 @@ def _contact_form_view(
     store_id: str | None,
 ) -> DisplayedForm[PublicContactForm]:
     context = SurveyContext.at(directory, store_id=store_id, brand_id=form.saved.brand_id)
-    view = build_public_contact_form(form.saved, directory, language, store_id)
+    view = build_public_contact_form(form.saved, directory, language, context)
     return DisplayedForm(form, _open_or_closed(view, opening), context, opening.until)
 
 

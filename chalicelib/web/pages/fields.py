@@ -8,8 +8,7 @@ from chalicelib.domain.comparison import Comparator, parse_list
 from chalicelib.domain.forms.field_types import AnswerRules, Control
 from chalicelib.domain.forms.fields import PublicFieldDependency, SavedField
 from chalicelib.domain.forms.form import SavedForm
-from chalicelib.domain.forms.option_texts import control_texts, own_labels
-from chalicelib.domain.forms.public.form import PublicField, PublicForm
+from chalicelib.domain.forms.option_texts import control_texts, own_labels, translated_values
 from chalicelib.domain.forms.translation import FieldTranslation, FormTranslation
 from chalicelib.web.pages.words import PageWords
 
@@ -88,8 +87,7 @@ class DisplayedField:
 
 
 def displayed_fields(
-    form: PublicForm,
-    saved: SavedForm,
+    form: SavedForm,
     words: PageWords,
     answers: Answers,
     visible: Set[str],
@@ -98,39 +96,38 @@ def displayed_fields(
     """Return the fields of a form with the respondent's answers and their errors, by id.
 
     Args:
+        words: the words in the language of the page.
         visible: the ids of the visible fields.
         errors: the code of the error of each invalid answer, by field id.
     """
     yes_or_no = yes_or_no_fields(form.field_dependencies)
-    translations = saved.translations.get(form.language, FormTranslation()).fields
+    translations = form.translations.get(words.language, FormTranslation()).fields
     displayed: dict[str, DisplayedField] = {}
-    for number, (shown, field) in enumerate(zip(form.fields, saved.fields, strict=True)):
-        translation = translations.get(shown.key, FieldTranslation())
-        display = shown.type.rules.display
-        values = answers.get(shown.id, ())
-        labels, ends = control_labels(shown.type.rules, own_labels(field, translation), words)
-        options = _options(shown, values, labels)
+    for number, field in enumerate(form.fields):
+        translation = translations.get(field.key, FieldTranslation())
+        display, values = field.type.rules.display, answers.get(field.id, ())
+        placeholder = translation.placeholder or field.placeholder
+        texts, ends = _option_texts(field, translation, words)
         control = control_of(field, yes_or_no)
-        known = {option.value for option in options}
-        code = errors.get(shown.id)
-        displayed[shown.id] = DisplayedField(
+        code = errors.get(field.id)
+        displayed[field.id] = DisplayedField(
             number=number,
             name=f"fields[{number}][values][]",
-            id=shown.id,
-            control="list" if _is_list(shown) else control,
-            label=shown.label,
-            hint=_hint(shown, words),
-            placeholder=shown.placeholder,
+            id=field.id,
+            control="list" if _is_list(field) else control,
+            label=translation.label or field.label,
+            hint=_hint(field, placeholder, words),
+            placeholder=placeholder,
             input_type=display.input_type,
             input_mode=display.input_mode,
             autocomplete=display.autocomplete,
-            is_required=shown.required,
-            is_visible=shown.id in visible,
-            accepts_several=shown.type.rules.accepts_several_values,
-            accepts_own_value=display.control is Control.OPTIONS and shown.allow_custom_value,
-            value=values[0] if values and not options else "",
-            own_value=next((value for value in values if value not in known), ""),
-            options=options,
+            is_required=field.required,
+            is_visible=field.id in visible,
+            accepts_several=field.type.rules.accepts_several_values,
+            accepts_own_value=display.control is Control.OPTIONS and field.allow_custom_value,
+            value=values[0] if values and not texts else "",
+            own_value=next((value for value in values if value not in texts), ""),
+            options=[DisplayedOption(*each, each[0] in values) for each in texts.items()],
             ends=ends,
             error=error_text(field, control, code, words) if code else "",
         )
@@ -176,32 +173,33 @@ def error_text(field: SavedField, control: Control, code: str, words: PageWords)
     return words.errors.get(code, words.errors["invalid"])
 
 
-def _is_list(shown: PublicField) -> bool:
-    is_choice = shown.type.rules.display.control is Control.OPTIONS
-    several = shown.type.rules.accepts_several_values or shown.allow_custom_value
-    return is_choice and len(shown.values) > _MAX_RADIOS and not several
+def _is_list(field: SavedField) -> bool:
+    is_choice = field.type.rules.display.control is Control.OPTIONS
+    several = field.type.rules.accepts_several_values or field.allow_custom_value
+    return is_choice and len(field.values) > _MAX_RADIOS and not several
 
 
-def _hint(shown: PublicField, words: PageWords) -> str:
-    control = shown.type.rules.display.control
+def _hint(field: SavedField, placeholder: str, words: PageWords) -> str:
+    control = field.type.rules.display.control
     if control in (Control.INPUT, Control.TEXTAREA, Control.CHECKBOX):
         return ""
-    if control is not Control.OPTIONS or shown.placeholder:
-        return "" if _is_list(shown) else shown.placeholder
-    limits = [words.at_least(shown.min_replies)] if shown.allow_min_replies else []
-    limits += [words.at_most(shown.max_replies)] if shown.allow_max_replies else []
-    return " ".join(limits) if shown.type.rules.accepts_several_values else ""
+    if control is not Control.OPTIONS or placeholder:
+        return "" if _is_list(field) else placeholder
+    limits = [words.at_least(field.min_replies)] if field.allow_min_replies else []
+    limits += [words.at_most(field.max_replies)] if field.allow_max_replies else []
+    return " ".join(limits) if field.type.rules.accepts_several_values else ""
 
 
-def _options(
-    shown: PublicField, values: Sequence[str], labels: Mapping[str, str]
-) -> list[DisplayedOption]:
-    rules = shown.type.rules
-    if not rules.options and not rules.options_from_field:
-        return []
-    if rules.display.control not in (Control.SCALE, Control.STARS):
-        labels = dict(zip(shown.values, shown.translated_values, strict=True))
-    return [DisplayedOption(value, text, value in values) for value, text in labels.items()]
+def _option_texts(
+    field: SavedField, translation: FieldTranslation, words: PageWords
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return the text of each option, and those of both ends; see `control_texts`."""
+    if field.type.rules.options:
+        return control_labels(field.type.rules, own_labels(field, translation), words)
+    if not field.has_options:
+        return {}, ("", "")
+    texts = translated_values(field.values, translation.values)
+    return dict(zip(field.values, texts, strict=True)), ("", "")
 
 
 def control_labels(

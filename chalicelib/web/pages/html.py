@@ -9,11 +9,12 @@ from markupsafe import Markup
 from chalicelib.domain.forms.public.contact_form import PublicContactForm
 from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext, visit_line
+from chalicelib.domain.forms.web_url import is_https_url
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import unbroken
 from chalicelib.web.pages.assets import STYLE_SHEET, asset_path, asset_text
 from chalicelib.web.pages.page import environment, security_headers
-from chalicelib.web.pages.style import PLAIN, image_url, link_url, style_of
+from chalicelib.web.pages.style import PLAIN, image_url, style_of
 from chalicelib.web.pages.words import page_words
 from chalicelib.web.problems import HTML, Headers
 
@@ -46,7 +47,10 @@ def page_response(
         is_framed: whether the page is displayed in frames, with the script of pages.
         content: the variables of the template.
     """
-    style = style_of(form, form.general_style) if form else PLAIN
+    style = PLAIN
+    if form:
+        images = (form.logo, form.cover, form.footer_logo, form.submission_image)
+        style = style_of(form.general_style, form.footer, form.submission, images)
     page = (
         environment()
         .get_template(template)
@@ -58,7 +62,7 @@ def page_response(
             asset_path=asset_path,
             style_sheet=asset_text(STYLE_SHEET),
             image_url=image_url,
-            link_url=link_url,
+            is_https_url=is_https_url,
             is_framed=is_framed,
             bdi=lambda text, name="": _isolated(text, untranslated.get(text), name),
             form=form,
@@ -87,7 +91,7 @@ def _form_content(view: View, context: SurveyContext) -> dict[str, Any]:
         "owner": ", ".join(brands),
         "visit": visit_line(context, view.language, view.header.title),
         "place": context.store,
-        "links": [(name, url) for name, url in view.external_link if link_url(url)],
+        "links": [(name, url) for name, url in view.external_link if is_https_url(url)],
     }
 
 

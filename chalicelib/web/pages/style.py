@@ -18,10 +18,11 @@ from chalicelib.domain.forms.colours import (
     suits_dark_mode,
 )
 from chalicelib.domain.forms.contrast import is_dark
-from chalicelib.domain.forms.presentation import GeneralStyle, Image, Radius
-from chalicelib.domain.forms.public.form import PublicForm
-from chalicelib.domain.forms.web_url import is_font_file_url, is_https_url, page_origin
+from chalicelib.domain.forms.presentation import Footer, GeneralStyle, Image, Radius, Submission
+from chalicelib.domain.forms.web_url import is_font_file_url, page_origin
+from chalicelib.services.caching import cached
 
+_MAX_CACHED_STYLES: Final = 256
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _FONT_NAME: Final = re.compile(r"[\w][\w -]{0,60}")
 _SAFE_IN_CSS: Final = ":/?#@!$&*+,;=%"
@@ -56,9 +57,12 @@ PLAIN: Final = PageStyle(css="", scheme="auto")
 """The style of a page that belongs to no form."""
 
 
-def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
+@cached(at_most=_MAX_CACHED_STYLES)
+def style_of(
+    style: GeneralStyle, footer: Footer, submission: Submission, images: tuple[Image | None, ...]
+) -> PageStyle:
     """Return the style of a form's pages."""
-    configured = configured_colours(style, view.footer, view.submission)
+    configured = configured_colours(style, footer, submission)
     valid = {name: colour for name, colour in configured.items() if _COLOUR.fullmatch(colour)}
     colours = {_property(pointer): colour for pointer, colour in valid.items()}
     legible = {replaced.name: replaced.displayed for replaced in replaced_colours(valid)}
@@ -76,7 +80,6 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
         dark = dark_mode_colours(valid)
         css += f"@media(prefers-color-scheme:dark){{{_rule(IN_DARK_MODE, dark)}}}"
         css += _rule(IN_DARK_SITE, dark)
-    images = (view.logo, view.cover, view.footer_logo, view.submission_image)
     urls = [url for image in images if (url := image_url(image))]
     return PageStyle(
         css=css,
@@ -89,11 +92,6 @@ def style_of(view: PublicForm, style: GeneralStyle) -> PageStyle:
 def image_url(image: Image | None) -> str:
     """Return the URL of an image; ``""`` if there is none, or if pages must not load it."""
     return image.url if image and page_origin(image.url) else ""
-
-
-def link_url(url: str) -> str:
-    """Return the URL if it is an https URL, otherwise ``""``."""
-    return url if is_https_url(url) else ""
 
 
 def _rule(selector: str, properties: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from chalice import Response
@@ -27,6 +27,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.links import ANSWER_PREFIX, LABEL_PREFIX
 from chalicelib.services.caching import cached
 from chalicelib.services.feedback.save_taps import find_saved_answers
+from chalicelib.services.forms.cached_forms import AnyCachedForm
 from chalicelib.services.forms.public import DisplayedForm
 from chalicelib.web.pages.fields import Answers, DisplayedField, displayed_fields
 from chalicelib.web.pages.html import View, page_response
@@ -43,6 +44,7 @@ from chalicelib.web.pages.pre_redirect import (
 from chalicelib.web.pages.script_data import script_data
 from chalicelib.web.pages.steps import steps_of
 from chalicelib.web.pages.words import PageWords, page_words
+from chalicelib.web.problems import Headers
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import HONEYPOT
@@ -74,27 +76,16 @@ class FormState:
     idempotency_key: str = ""
 
 
-class _BlankPage(NamedTuple):
-    """A page on which nothing is answered yet.
+@cached(at_most=_MAX_CACHED_PAGES)
+def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> tuple[list[str], Headers]:
+    """Return the page on which nothing is answered yet. Many requests share this page.
 
-    Attributes:
-        form: the form. While the page is cached, the reference to its view prevents Python from
-            giving the same `id` to another object.
-        around_key: the HTML before and after the idempotency key.
+    Returns:
+        The HTML before and after the idempotency key, and the headers.
     """
-
-    form: DisplayedForm[Any]
-    around_key: tuple[str, str]
-    headers: Mapping[str, Any]
-
-
-@cached(at_most=_MAX_CACHED_PAGES, key=lambda wanted, form: (wanted, id(form.view)))
-def _blank_page(wanted: FormRequest, form: DisplayedForm[View]) -> _BlankPage:
-    """Return the page on which nothing is answered yet. Many requests share this page."""
     key = new_id()
     page = show_form(wanted, form, FormState(idempotency_key=key), headers=_HISTORY_COPY)
-    before, after = str(page.body).split(key)
-    return _BlankPage(form, (before, after), page.headers)
+    return str(page.body).split(key), page.headers
 
 
 def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
@@ -106,16 +97,14 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
         InvalidInput, TrackerRequired, NotFound, Conflict: see `display_contact_form` and
             `display_survey`.
     """
-    wanted = FormRequest.of_query(request, is_survey=is_survey)
-    form = wanted.display(request.respondent)
-    wanted = wanted.without_other_labels(form.cached.saved)
+    wanted, form = FormRequest.of_query(request, is_survey=is_survey).display(request.respondent)
     given = dict(texts(request.http, ANSWER_PREFIX))
     questionnaire, score = form.cached.questionnaire, text(request.http, SCORE)
     config = asked_config(form.view) if isinstance(form.view, PublicSurvey) else None
     first = field_answered_by(config, questionnaire.fields.values()) if config else None
     if first and score:
         given.setdefault(first.key, [score])
-    answers = _with_saved(form, prefilled(questionnaire, given))
+    answers = _with_saved(form, questionnaire.preselected(given))
     if config and not wanted.is_offered:
         score = score or next(iter(answers.get(first.id, ())), None) if first else score
         before = _page_before_form(request, wanted, form, config, first, score)
@@ -123,7 +112,7 @@ def show_page(request: PublicRequest, *, is_survey: bool) -> Response:
             return before
     if answers or wanted.ids.tracker_id:
         return show_form(wanted, form, FormState(answers))
-    _, around_key, headers = _blank_page(wanted, form)
+    around_key, headers = _blank_page(wanted, form)
     return Response(new_id().join(around_key), dict(headers))
 
 
@@ -133,7 +122,7 @@ def _with_saved(form: DisplayedForm[Any], linked: Answers) -> Answers:
     An answer of the link takes precedence, unless it was saved before: then it is older.
     """
     tracker, questionnaire = form.context.tracker, form.cached.questionnaire
-    saved = prefilled(questionnaire, find_saved_answers(tracker)) if tracker else {}
+    saved = questionnaire.preselected(find_saved_answers(tracker)) if tracker else {}
     if saved and tracker and questionnaire.rating_of(linked) in {s.rating for s in tracker.saves}:
         return saved
     return {**saved, **linked}
@@ -151,29 +140,25 @@ def show_form(
     Invalid answers to hidden or removed fields are dropped, because the respondent cannot correct
     them.
     """
-    view, questionnaire = form.view, form.cached.questionnaire
+    view, saved, questionnaire = form.view, form.cached.saved, form.cached.questionnaire
     words = page_words(view.language)
     visible = questionnaire.visible_fields(state.answers)
     dropped = state.errors.keys() - visible
     answers = {name: texts for name, texts in state.answers.items() if name not in dropped}
-    displayed = displayed_fields(view, form.cached.saved, words, answers, visible, state.errors)
+    displayed = displayed_fields(saved, words, answers, visible, state.errors)
     sections = [
-        (section.name, [[displayed[shown.id] for shown in row] for row in section.rows])
-        for section in sections_of(view.fields, view.field_groups)
+        (section.name, [[displayed[field.id] for field in row] for row in section.rows])
+        for section in sections_of(saved.fields, view.field_groups)
     ]
-    fields = [shown for _, rows in sections for row in rows for shown in row]
+    rows = [row for _, rows in sections for row in rows]
+    fields = [shown for row in rows for shown in row]
     ids = wanted.ids
     has_place = ids.tracker_id or ids.brand_id or wanted.has_fixed_store
     asks_for_store = not has_place and len(view.store_list) > 1
-    rows = [row for _, rows in sections for row in rows]
-    steps = (
-        steps_of(
-            rows, words, is_conditional=bool(view.field_dependencies), has_store=asks_for_store
-        )
-        if form.cached.saved.layout is Layout.STEPS
-        else None
-    )
-    saved = form.cached.saved
+    is_conditional = bool(saved.field_dependencies)
+    steps = None
+    if saved.layout is Layout.STEPS:
+        steps = steps_of(rows, words, is_conditional=is_conditional, has_store=asks_for_store)
     saves_taps = bool(form.context.tracker) and isinstance(saved, SavedSurvey) and saved.save_taps
     noted = rows[steps.now] if steps and steps.now < len(rows) else fields
     return page_response(
@@ -195,17 +180,18 @@ def show_form(
         honeypot=HONEYPOT,
         stores=view.store_list if asks_for_store else (),
         store=ids.store_id,
-        is_conditional=bool(view.field_dependencies),
+        is_conditional=is_conditional,
         has_required=any(shown.is_required for shown in fields),
         message=state.message or (words.not_sent if dropped else ""),
         summary=[shown for shown in fields if shown.error and shown.is_visible],
-        data=script_data(
-            questionnaire,
-            {shown.id: shown.number for shown in displayed.values()},
-            words,
-            saves_taps=saves_taps,
-        ),
+        data=_script_data(form.cached, words, saves_taps),
     )
+
+
+@cached(at_most=_MAX_CACHED_PAGES)
+def _script_data(form: AnyCachedForm, words: PageWords, saves_taps: bool) -> Mapping[str, Any]:
+    numbers = {field.id: number for number, field in enumerate(form.saved.fields)}
+    return script_data(form.questionnaire, numbers, words, saves_taps=saves_taps)
 
 
 def _first_tapped(fields: Sequence[DisplayedField], questionnaire: Questionnaire) -> str | None:
@@ -233,27 +219,6 @@ def show_thanks(
         redirect_to="" if is_offered else feedback.redirect_to,
         received=page_words(view.language).received_rating(feedback.rating),
     )
-
-
-def prefilled(questionnaire: Questionnaire, values_by_key: Mapping[str, Sequence[str]]) -> Answers:
-    """Return the valid preselected answers to option and scale fields, by field id.
-
-    Args:
-        values_by_key: the values of the query parameters, by field key.
-    """
-    answers: dict[str, Sequence[str]] = {}
-    for shown in questionnaire.fields.values():
-        rules = shown.type.rules
-        options = shown.values if rules.options_from_field else rules.options
-        values = questionnaire.canonical(shown.id, values_by_key.get(shown.key, ()))
-        valid = list(dict.fromkeys(value for value in values if value in options))
-        if not rules.accepts_several_values:
-            valid = valid[-1:]
-        elif shown.allow_max_replies:
-            valid = valid[: shown.max_replies]
-        if valid:
-            answers[shown.id] = valid
-    return answers
 
 
 def _page_before_form(

@@ -1,19 +1,15 @@
 """The form that a page displays: its kind and ids, from the query or from a submission."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.labels import allowed_labels
-from chalicelib.domain.forms.public.contact_form import PublicContactForm
-from chalicelib.domain.forms.public.survey import PublicSurvey
 from chalicelib.domain.solicitation.links import LABEL_PREFIX
 from chalicelib.services.forms.cached_forms import Respondent, reject_private_survey
 from chalicelib.services.forms.pages import display_contact_form, display_survey
 from chalicelib.services.forms.public import DisplayedForm, FormIds
 from chalicelib.web import query
-from chalicelib.web.error_collector import ErrorCollector
+from chalicelib.web.pages.html import View
 from chalicelib.web.pages.pre_redirect import FORM, STEP
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.submission_body import PostedForm
@@ -44,10 +40,11 @@ class FormRequest:
         Raises:
             InvalidInput: the form's id is missing, or an id is not a UUID.
         """
-        tracker_id = None
-        if is_survey and not query.text(request.http, "survey"):
-            tracker_id = query.optional_identifier(request.http, "tracker")
-        ids = FormIds(None, tracker_id) if tracker_id else form_ids(request, is_survey=is_survey)
+        is_tracker = query.text(request.http, "tracker") and not query.text(request.http, "survey")
+        if is_survey and is_tracker:
+            ids = FormIds(None, query.identifier(request.http, "tracker"))
+        else:
+            ids = form_ids(request, is_survey=is_survey)
         return cls(is_survey, ids, *_of_link(request))
 
     @classmethod
@@ -57,30 +54,28 @@ class FormRequest:
         ids = FormIds(posted.form_id, tracker, store, brand)
         return cls(posted.is_survey, ids, *_of_link(request))
 
-    def without_other_labels(self, form: SavedForm) -> "FormRequest":
-        """Return the request with only the labels that the form declares and allows."""
-        return replace(self, labels=tuple(allowed_labels(form.labels, dict(self.labels)).items()))
+    def display(self, respondent: Respondent) -> tuple["FormRequest", DisplayedForm[View]]:
+        """Return the form, and the request with only the labels that the form declares and allows.
 
-    def display(
-        self, respondent: Respondent
-    ) -> DisplayedForm[PublicContactForm] | DisplayedForm[PublicSurvey]:
-        """Return the form; see `display_contact_form` and `display_survey`."""
+        Raises:
+            FeedbackError: see `display_contact_form` and `display_survey`.
+        """
+        form: DisplayedForm[View]
         with query_errors():
             if self.is_survey:
-                return display_survey(self.ids, respondent)
-            return display_contact_form(self.ids, respondent)
+                form = display_survey(self.ids, respondent)
+            else:
+                form = display_contact_form(self.ids, respondent)
+        labels = allowed_labels(form.cached.saved.labels, dict(self.labels))
+        return replace(self, labels=tuple(labels.items())), form
 
 
 def _of_link(request: PublicRequest) -> tuple[bool, tuple[tuple[str, str], ...], bool]:
     """Return the attributes of a request that follow its ids: those in the query."""
     labels = {name: values[-1] for name, values in query.texts(request.http, LABEL_PREFIX).items()}
     has_fixed_store = query.text(request.http, "store") is not None
-    return has_fixed_store, tuple(sorted(labels.items())), is_offered(request)
-
-
-def is_offered(request: PublicRequest) -> bool:
-    """Return whether the respondent was offered a review before the form."""
-    return query.text(request.http, STEP) == FORM
+    is_offered = query.text(request.http, STEP) == FORM
+    return has_fixed_store, tuple(sorted(labels.items())), is_offered
 
 
 def form_ids(request: PublicRequest, *, is_survey: bool) -> FormIds:
@@ -91,18 +86,10 @@ def form_ids(request: PublicRequest, *, is_survey: bool) -> FormIds:
         TrackerRequired: the survey is private, and the request has invalid parameters and no
             tracker.
     """
-    optional = partial(query.optional_identifier, request.http)
-    name = "survey" if is_survey else "id"
-    form_id, tracker_id = "", None
-    try:
-        with ErrorCollector() as errors:
-            form_id = errors.of(lambda: query.identifier(request.http, name), otherwise="")
-            if is_survey:
-                tracker_id = errors.of(lambda: optional("tracker"), otherwise=None)
-            store_id = errors.of(lambda: optional("store"), otherwise=None)
-            brand_id = errors.of(lambda: optional("brand"), otherwise=None)
-        return FormIds(form_id, tracker_id, store_id, brand_id)
-    except InvalidInput:
+    name, tracker = ("survey", ["tracker"]) if is_survey else ("id", [])
+    ids, errors = query.identifiers(request.http, name, *tracker, "store", "brand")
+    if errors:
         if is_survey and not query.text(request.http, "tracker"):
-            reject_private_survey(form_id)
-        raise
+            reject_private_survey(ids.get(name, ""))
+        raise InvalidInput(errors)
+    return FormIds(ids[name], ids.get("tracker"), ids.get("store"), ids.get("brand"))

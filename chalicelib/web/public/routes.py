@@ -3,20 +3,18 @@
 Each view function imports its service on its first request. This keeps the start-up time short.
 """
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from chalice import Blueprint, Response
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
-from chalicelib.services.caching import cached
 from chalicelib.web.cacheable import cacheable
 from chalicelib.web.openapi.operation import operation
 from chalicelib.web.public.endpoint import PublicRequest, public_route
 from chalicelib.web.query import identifier, query_errors
 
 if TYPE_CHECKING:
-    from chalicelib.domain.forms.public.form import PublicForm
     from chalicelib.services.forms.public import DisplayedForm
 
 routes = Blueprint(__name__)
@@ -24,7 +22,6 @@ routes = Blueprint(__name__)
 _JSON: Final = "application/json"
 _MAX_AGE_S: Final = 60
 """The time for which views may be cached, unless the form opens or closes earlier."""
-_MAX_CACHED_TEXTS: Final = 256
 
 _TAG: Final = "Public forms"
 _PAGES: Final = "Pages"
@@ -142,7 +139,7 @@ def show_survey(request: PublicRequest) -> Response:
     if not ids.tracker_id:
         return _cacheable(request, survey)
     return Response(
-        survey.view.model_dump_json(),
+        survey.json,
         status_code=200,
         headers={"Content-Type": _JSON, "Cache-Control": "private, no-store"},
     )
@@ -309,17 +306,4 @@ def _cacheable(request: PublicRequest, form: "DisplayedForm[Any]") -> Response:
     vary = {"Vary": "Accept-Language"}
     left_s = int((form.until - clock.now()).total_seconds()) if form.until else _MAX_AGE_S
     max_age_s = max(0, min(_MAX_AGE_S, left_s))
-    text = _view_and_text(form.view).text
-    return cacheable(request.http, text, _JSON, max_age_s=max_age_s, headers=vary)
-
-
-class _ViewAndText(NamedTuple):
-    """The view, so that no other object gets its `id` while it is cached, and its JSON."""
-
-    view: "PublicForm"
-    text: str
-
-
-@cached(at_most=_MAX_CACHED_TEXTS, key=id)
-def _view_and_text(view: "PublicForm") -> _ViewAndText:
-    return _ViewAndText(view, view.model_dump_json())
+    return cacheable(request.http, form.json, _JSON, max_age_s=max_age_s, headers=vary)

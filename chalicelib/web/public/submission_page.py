@@ -16,13 +16,14 @@ from chalicelib.domain.errors import (
 )
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.services.forms.pages import get_submitted_form
-from chalicelib.web.pages.pre_redirect import STEP
+from chalicelib.web import query
+from chalicelib.web.pages.pre_redirect import FORM, STEP
 from chalicelib.web.pages.words import PageWords, page_words
 from chalicelib.web.problems import retry_headers, status_of
 from chalicelib.web.public.accept_submission import accept_submission
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.form_page import FormState, show_form, show_thanks
-from chalicelib.web.public.form_request import FormRequest, is_offered
+from chalicelib.web.public.form_request import FormRequest
 from chalicelib.web.public.submission_body import PostedForm
 
 _CHECK: Final = (STEP, "check")
@@ -44,7 +45,7 @@ def submit_page(request: PublicRequest, posted: PostedForm) -> Response:
             raise
         return _show_again(request, posted, error)
     form = get_submitted_form(feedback, request.respondent)
-    return show_thanks(form, feedback, is_offered=is_offered(request))
+    return show_thanks(form, feedback, is_offered=query.text(request.http, STEP) == FORM)
 
 
 def _show_again(
@@ -55,9 +56,7 @@ def _show_again(
     If the idempotency key is already used for other answers, the form gets a new key, so that the
     respondent can decide to send these answers too.
     """
-    wanted = FormRequest.of_submission(request, posted)
-    form = wanted.display(request.respondent)
-    wanted = wanted.without_other_labels(form.cached.saved)
+    wanted, form = FormRequest.of_submission(request, posted).display(request.respondent)
     words = page_words(form.view.language)
     questionnaire, posted_answers = form.cached.questionnaire, posted.answers
     errors, has_other_errors = _errors_by_field(error, [field_id for field_id, _ in posted_answers])

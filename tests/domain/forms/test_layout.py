@@ -3,17 +3,15 @@
 from typing import Any
 
 from chalicelib.domain.forms.layout import fields_in_order, sections_of
-from chalicelib.domain.forms.public.contact_form import build_public_contact_form
-from tests.domain.forms.factories import DIRECTORY, field, saved_contact_form
+from tests.domain.forms.factories import field, saved_contact_form
 
 
 def arranged(fields: list[dict[str, Any]], *groups: dict[str, Any]) -> list[Any]:
     """Return the name of each section with the keys of the fields in its rows."""
     form = saved_contact_form(fields=fields, fieldGroups=list(groups))
-    view = build_public_contact_form(form, DIRECTORY, form.language)
     return [
         (section.name, [[shown.key for shown in row] for row in section.rows])
-        for section in sections_of(view.fields, view.field_groups)
+        for section in sections_of(form.fields, form.field_groups)
     ]
 
 

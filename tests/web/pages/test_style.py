@@ -17,8 +17,9 @@ from tests.domain.forms.factories import DIRECTORY, saved_survey
 def style(font: Font | None = None, **definition: Any) -> PageStyle:
     survey = saved_survey(**definition)
     view = build_public_survey(survey, DIRECTORY, survey.language, SurveyContext())
-    general = view.general_style
-    return style_of(view, general.model_copy(update={"font": font}) if font else general)
+    general = view.general_style.model_copy(update={"font": font} if font else {})
+    images = (view.logo, view.cover, view.footer_logo, view.submission_image)
+    return style_of(general, view.footer, view.submission, images)
 
 
 def test_every_colour_of_definition_becomes_a_css_property() -> None:

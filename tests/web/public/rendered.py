@@ -16,7 +16,7 @@ from tests.domain.forms.factories import DIRECTORY, FORM
 
 def rendered(form: SavedContactForm, answers: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return the HTML of a contact form with these answers by field id."""
-    view = build_public_contact_form(form, DIRECTORY, form.language)
+    view = build_public_contact_form(form, DIRECTORY, form.language, SurveyContext())
     wanted = FormRequest(is_survey=False, ids=FormIds(form.id))
     displayed = DisplayedForm(CachedForm(form.id, form), view, SurveyContext())
     return str(show_form(wanted, displayed, FormState(answers or {})).body)

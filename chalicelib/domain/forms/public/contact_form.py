@@ -24,15 +24,10 @@ def build_public_contact_form(
     form: SavedContactForm,
     directory: Directory,
     language: Language,
-    store_id: str | None = None,
+    context: SurveyContext,
 ) -> PublicContactForm:
-    """Return the public view of the contact form with the texts in this language.
-
-    Args:
-        store_id: the store that the respondent gives feedback on, if it is known.
-    """
+    """Return the public view of the contact form with the texts in this language."""
     brand = directory.brand(form.brand_id)
-    context = SurveyContext.at(directory, store_id=store_id, brand_id=form.brand_id)
     return PublicContactForm(
         **public_parts(form, language, directory.stores_of(form.brand_id), context.names(language)),
         general_style=form.general_style,

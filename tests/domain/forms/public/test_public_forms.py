@@ -46,7 +46,8 @@ FIELD_PROPERTIES = set(
 
 
 def contact_form_view(language: str = "en", **overrides: Any) -> dict[str, Any]:
-    view = build_public_contact_form(saved_contact_form(**overrides), DIRECTORY, Language(language))
+    form = saved_contact_form(**overrides)
+    view = build_public_contact_form(form, DIRECTORY, Language(language), SurveyContext())
     shown: dict[str, Any] = json.loads(view.model_dump_json())
     return shown
 
@@ -300,7 +301,7 @@ def test_every_value_of_public_view_is_a_valid_answer(kind: FieldType) -> None:
         fields=[field("what", kind, values=labels)],
         translations={"fr": {"fields": {"what": {"values": [text * 2 for text in labels]}}}},
     )
-    (what,) = build_public_contact_form(form, DIRECTORY, Language("fr")).fields
+    (what,) = build_public_contact_form(form, DIRECTORY, Language("fr"), SurveyContext()).fields
 
     assert len(what.values) == len(what.translated_values)
     for value in what.values if kind.rules.options or kind.rules.options_from_field else ():
