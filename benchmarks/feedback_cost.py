@@ -24,10 +24,10 @@ from benchmarks.sample_account import (
     save_places,
 )
 from chalicelib.domain import clock
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.daily import Numbers, group_of, numbers_of
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.work import WorkState
 from chalicelib.storage.feedback import FeedbackRow

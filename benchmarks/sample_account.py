@@ -9,10 +9,10 @@ from admin.services.customers.save import save_customer
 from admin.services.definitions.kinds import BRAND, CONTACT_FORM, STORE, SURVEY, Replaced, save
 from benchmarks.gateway_event import ACCOUNT_ID
 from chalicelib.domain import clock
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse

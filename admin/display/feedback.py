@@ -9,11 +9,10 @@ from admin.services.forms.manage import name_of_form
 from admin.terminal import cell_text, prints_json, results, show_json, show_properties, show_table
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.wording import AnsweredQuestion, FormWording
+from chalicelib.domain.forms.wording import AnsweredQuestion
 from chalicelib.domain.purchases.purchase import Purchase
 
 _MAX_COMMENT: Final = 120
@@ -55,20 +54,6 @@ def comment_of(record: Feedback) -> str:
     return comment if len(comment) <= _MAX_COMMENT else f"{comment[: _MAX_COMMENT - 1]}…"
 
 
-def labelled_answers(
-    record: Feedback, wording: FormWording
-) -> list[tuple[Answer, AnsweredQuestion]]:
-    """Return the answers in display order, with the wording that the respondent saw.
-
-    Answers to fields without a known wording follow at the end, labelled with their keys.
-    """
-    order = wording.positions()
-    return [
-        (answer, wording.of_answer(answer.field_id, answer.key, answer.values, record.language))
-        for answer in sorted(record.answers, key=lambda each: order.get(each.field_id, len(order)))
-    ]
-
-
 def summary_of(feedback_id: str) -> str:
     """Describe a feedback record in one line, for a confirmation. Two AWS requests.
 
@@ -89,7 +74,8 @@ def summary_of(feedback_id: str) -> str:
 
 def show_description(description: FeedbackDescription) -> None:
     """Print the feedback record with its answers, respondent, purchase and deliveries."""
-    answers = labelled_answers(description.stored.feedback, description.wording)
+    record = description.stored.feedback
+    answers = description.wording.of_answers(record.answers, record.language)
     if prints_json():
         show_json(_record(description, answers))
         return
@@ -98,8 +84,8 @@ def show_description(description: FeedbackDescription) -> None:
     show_table(
         ["Question", "Answer", "Type"],
         [
-            [question.label, "\n".join(question.displayed_values), answer.type.value]
-            for answer, question in answers
+            [each.label, "\n".join(each.displayed_values), each.answer.type.value]
+            for each in answers
         ],
         wraps=True,
     )
@@ -171,7 +157,7 @@ def _purchase(description: FeedbackDescription) -> str:
 
 
 def _record(
-    description: FeedbackDescription, answers: Sequence[tuple[Answer, AnsweredQuestion]]
+    description: FeedbackDescription, answers: Sequence[AnsweredQuestion]
 ) -> dict[str, Any]:
     record, form = description.stored.feedback, description.form
     return {
@@ -183,11 +169,11 @@ def _record(
         "brandName": description.directory.name_of(record.brand_id or ""),
         "answers": [
             {
-                "label": question.label,
-                **answer.model_dump(mode="json", by_alias=True),
-                "displayedValues": question.displayed_values,
+                "label": each.label,
+                **each.answer.model_dump(mode="json", by_alias=True),
+                "displayedValues": each.displayed_values,
             }
-            for answer, question in answers
+            for each in answers
         ],
         "respondent": _model(description.customer),
         "purchase": _model(description.purchase),

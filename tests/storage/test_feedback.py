@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.idempotency import Origin
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language

@@ -16,9 +16,10 @@ from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.layout import fields_in_order
 from chalicelib.domain.forms.option_texts import named_options
 from chalicelib.domain.forms.visibility import Conditions, conditions_of, visible_fields
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.input_errors import MAX_ERRORS, InputError
 from chalicelib.domain.language import Language, uses_decimal_comma
-from chalicelib.domain.schema import Identifier, Input, Resource
+from chalicelib.domain.schema import Identifier, Input
 
 MAX_VALUES: Final = 1_000
 """Maximum number of values of one answer."""
@@ -42,15 +43,6 @@ class SubmittedAnswer(Input):
         max_length=MAX_VALUES,
         description="Values of the answer. Only some field types allow more than one value.",
     )
-
-
-class Answer(Resource):
-    """A valid answer to a visible field. The values are in the form's original language."""
-
-    field_id: str
-    key: str
-    type: FieldType
-    values: list[str]
 
 
 @dataclass(frozen=True)

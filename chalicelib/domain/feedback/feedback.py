@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import RespondentIdentifier
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import MAX_TEXT, Choice, Resource, Timestamp

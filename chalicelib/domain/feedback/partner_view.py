@@ -6,11 +6,10 @@ from pydantic import Field
 
 from chalicelib.domain.accounts.places import Directory
 from chalicelib.domain.customers.platforms import DataSource
-from chalicelib.domain.feedback.answers import Answer
-from chalicelib.domain.feedback.feedback import Feedback, FormKind
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
-from chalicelib.domain.forms.wording import FormWording
+from chalicelib.domain.forms.wording import AnsweredQuestion, FormWording
 from chalicelib.domain.language import Language
 from chalicelib.domain.schema import Resource, Timestamp, UuidText
 
@@ -106,8 +105,6 @@ def partner_view(
         wording: the wording that the respondent saw.
     """
     record = stored.feedback
-    order = wording.positions()
-    answers = sorted(record.answers, key=lambda each: order.get(each.field_id, len(order)))
     copied = {name: getattr(record, name) for name in _COPIED}
     return PartnerFeedback(
         **copied,
@@ -115,7 +112,7 @@ def partner_view(
         form=NamedReference(id=record.form_id, name=form_name),
         brand=_place(directory, record.brand_id),
         store=_place(directory, record.store_id),
-        answers=[_answer(record, answer, wording) for answer in answers],
+        answers=[_answer(each) for each in wording.of_answers(record.answers, record.language)],
         anonymized=record.is_anonymized,
         test=stored.is_test,
         partial=record.is_partial,
@@ -132,14 +129,14 @@ def _place(directory: Directory, place_id: str | None) -> NamedReference | None:
     return NamedReference(id=place_id, name=directory.name_of(place_id)) if place_id else None
 
 
-def _answer(record: Feedback, answer: Answer, wording: FormWording) -> PartnerAnswer:
-    seen = wording.of_answer(answer.field_id, answer.key, answer.values, record.language)
+def _answer(seen: AnsweredQuestion) -> PartnerAnswer:
+    answer = seen.answer
     return PartnerAnswer(
         field_id=answer.field_id,
         key=answer.key,
         type=answer.type,
         label=seen.label,
         values=answer.values,
-        displayed_values=list(seen.displayed_values),
+        displayed_values=seen.displayed_values,
         rating=answer.type.rules.options.get(answer.values[0]),
     )

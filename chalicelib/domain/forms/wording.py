@@ -5,7 +5,7 @@ contains no personal data, and is never deleted.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Final, Self
@@ -66,12 +66,22 @@ class Question(QuestionTexts):
         return {option: position for position, option in enumerate(options)}
 
 
+class Answer(Resource):
+    """A valid answer to a visible field. The values are in the form's original language."""
+
+    field_id: str
+    key: str
+    type: FieldType
+    values: list[str]
+
+
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """The wording of an answer: the label of its field, and the displayed values."""
+    """An answer and its wording: the label of its field, and the displayed values."""
 
+    answer: Answer
     label: str
-    displayed_values: Sequence[str]
+    displayed_values: list[str]
 
     @property
     def texts(self) -> list[str]:
@@ -114,20 +124,18 @@ class FormWording(Resource):
         """The version that this wording is: the hash of its content."""
         return hashlib.sha256(self.content()).hexdigest()[:_VERSION_DIGITS]
 
-    def positions(self) -> Mapping[str, int]:
-        """Return the position of each field in display order, by field id."""
-        return {question.id: position for position, question in enumerate(self.questions)}
+    def of_answers(self, answers: Iterable[Answer], language: Language) -> list[AnsweredQuestion]:
+        """Return the answers in display order, each with its wording in this language.
 
-    def of_answer(
-        self, field_id: str, key: str, values: Iterable[str], language: Language
-    ) -> AnsweredQuestion:
-        """Return the wording of an answer. The label of an unknown field is its key.
-
-        Args:
-            values: the stored values.
+        Answers to unknown fields follow at the end. Their label is the key of the field.
         """
-        question = next((each for each in self.questions if each.id == field_id), None)
-        if question is None:
-            return AnsweredQuestion(key, list(values))
-        displayed = [question.displayed(value, language) for value in values]
-        return AnsweredQuestion(question.label_in(language), displayed)
+        asked = {question.id: question for question in self.questions}
+        order = {field_id: position for position, field_id in enumerate(asked)}
+        wordings = []
+        for answer in sorted(answers, key=lambda each: order.get(each.field_id, len(order))):
+            label, displayed = answer.key, answer.values
+            if question := asked.get(answer.field_id):
+                label = question.label_in(language)
+                displayed = [question.displayed(value, language) for value in answer.values]
+            wordings.append(AnsweredQuestion(answer, label, displayed))
+        return wordings

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import SOURCES, Feedback, FormKind
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.language import Language
 

@@ -3,8 +3,8 @@
 import pytest
 
 from chalicelib.domain.customers.addresses import pair_of
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.forms.field_types import FieldType
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.ids import new_id
 from tests.domain.feedback.factories import answer, build_feedback
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.feedback.answers import Answer
+from chalicelib.domain.forms.wording import Answer
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.workflows.workflow import (
     example_body,

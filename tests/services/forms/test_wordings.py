@@ -45,8 +45,8 @@ def answer(
 def seen(record: Feedback) -> list[str]:
     """Return the label and the displayed values of the record's first answer."""
     ((_, wording),) = forms_and_wordings([record])
-    first = record.answers[0]
-    return wording.of_answer(first.field_id, first.key, first.values, record.language).texts
+    (question,) = wording.of_answers(record.answers[:1], record.language)
+    return question.texts
 
 
 def stored_versions(seeded: SeededAccount) -> set[str]:

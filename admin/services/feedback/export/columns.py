@@ -12,12 +12,11 @@ from zoneinfo import ZoneInfo
 
 from admin.services.forms.manage import AccountForm
 from chalicelib.domain.accounts.places import Directory
-from chalicelib.domain.feedback.answers import Answer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.forms.field_types import FieldType
 from chalicelib.domain.forms.layout import fields_in_order
-from chalicelib.domain.forms.wording import FormWording
+from chalicelib.domain.forms.wording import Answer, FormWording
 
 Cell = str | int | float | bool | date | datetime | list[str] | Mapping[str, str | list[str]] | None
 """The value of a cell.
@@ -70,9 +69,8 @@ def build_columns(
     def other_wording(stored: StoredFeedback) -> Cell:
         record, wording = stored.feedback, wording_of(stored.feedback)
         others = {}
-        for answer in record.answers:
-            field = fields.get((record.form_id, answer.field_id))
-            seen = wording.of_answer(answer.field_id, answer.key, answer.values, record.language)
+        for seen in wording.of_answers(record.answers, record.language):
+            answer, field = seen.answer, fields.get((record.form_id, seen.answer.field_id))
             if [field.label if field else answer.key, *answer.values] != seen.texts:
                 others[answer.key] = seen.texts
         return others or None
