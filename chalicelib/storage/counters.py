@@ -19,10 +19,10 @@ single row would conflict.
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import Attribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
@@ -140,7 +140,7 @@ def increment_total(rows: Rows, account_id: str, kind: Listed, read: int, by: in
     rows.update(CounterRow(account_id, kind.value), changed, is_number(CounterRow.total, read))
 
 
-def is_number(attribute: Any, number: int) -> Condition:
+def is_number(attribute: Attribute[int | None], number: int) -> Condition:
     """Return a write condition: the attribute has this value. A missing attribute counts as 0."""
     condition: Condition = attribute == number
     return condition if number else condition | attribute.does_not_exist()

@@ -5,7 +5,6 @@ have no gap. The pair passes to the next oldest customer that has it.
 """
 
 from datetime import datetime
-from typing import Any
 
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Blocked
@@ -57,7 +56,7 @@ def _close_gap(rows: Rows, account_id: str, position: int, total: int) -> None:
             rows.set(last, attributes[name], value)
 
 
-def _find_at(account_id: str, position: int) -> Key[Any]:
+def _find_at(account_id: str, position: int) -> Key[CustomerRow]:
     key = lists.block_key(account_id, block_of(position))
     for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
         return Key(CustomerRow, row.key)

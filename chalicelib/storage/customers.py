@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.indexes import GlobalSecondaryIndex
 
 from chalicelib.domain.customers.addresses import CustomerPair, email_hash, pair_of, phone_hash
 from chalicelib.domain.customers.customer import Customer
@@ -27,6 +28,7 @@ from chalicelib.storage.dynamodb.indexes import ALL, including, index
 from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import due_index
+from chalicelib.storage.lists import ListedRow
 
 _PAIR_CANDIDATES: Final = 10
 """The number of customers with a pair that are read to find the oldest one. The index can still
@@ -36,7 +38,7 @@ contain customers that were erased or got another pair.
 _SOURCE_ORDER: Final = {source.value: index for index, source in enumerate(DataSource)}
 
 
-class CustomerRow(Table):
+class CustomerRow(ListedRow):
     """The table row of a customer.
 
     An unset field has no attribute, so that an import can set each unset field separately.
@@ -58,8 +60,6 @@ class CustomerRow(Table):
 
     key = UnicodeAttribute(hash_key=True)
     account_id = UnicodeAttribute()
-    position = optional(IntegerAttribute)
-    list_block = optional(UnicodeAttribute)
     work_shard = optional(UnicodeAttribute)
     due_at = optional(IntegerAttribute)
     id = UnicodeAttribute()
@@ -222,7 +222,9 @@ def fetch_other_with_pair(
 
 
 def _load_indexed(
-    index: Any, contact_hashes: Iterable[str | None], at_most: int | None
+    index: GlobalSecondaryIndex[CustomerRow],
+    contact_hashes: Iterable[str | None],
+    at_most: int | None,
 ) -> list[Customer]:
     keys = [
         row.key

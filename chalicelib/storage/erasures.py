@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any, Final
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition
@@ -222,7 +222,7 @@ def _is_unchanged(erasure: Erasure) -> Condition:
     return ErasureRow.has(state=PENDING, erased_at=erasure.erased_at)
 
 
-def build_erasure(row: Any) -> Erasure:
+def build_erasure(row: ErasureRow) -> Erasure:
     """Build an erasure from its table row."""
     keys = {Channel.EMAIL: row.email_contact, Channel.SMS: row.sms_contact}
     values = {

@@ -24,22 +24,21 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import including, index
-from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, account_key, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
+from chalicelib.storage.lists import ListedRow
 
 DOCUMENT: Final = "document"
 SUMMARY: Final = "summary"
 VERSION: Final = "version"
 
 
-class FormRow(Table):
+class FormRow(ListedRow):
     """The document row, the summary row or a version row of a contact form or a survey."""
 
     form_id = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
     account_id = UnicodeAttribute()
-    position = optional(IntegerAttribute)
-    list_block = optional(UnicodeAttribute)
     submission_count = optional(IntegerAttribute)
     revision = optional(IntegerAttribute)
     document = CompressedJsonAttribute(null=True)

@@ -42,7 +42,7 @@ from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Key, fields_of, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Rows
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 
 _HEADER: Final = "header"
 _RETENTION: Final = timedelta(days=90)
@@ -57,9 +57,6 @@ _CHUNKS_READ_AT_ONCE: Final = 25
 """Maximum number of chunks in one request: a chunk has up to 400 KB, and a response up to 16 MB."""
 
 _NOT_DONE: Final = "The row could not be imported. It is stored, and an operator can replay it."
-_PROGRESS_ATTRIBUTES: Final = (
-    "import_id part state created filled unchanged failed errors ended_at"
-).split()
 
 
 class ImportRow(WorkRow[ChunkPointer]):
@@ -107,6 +104,19 @@ class ImportRow(WorkRow[ChunkPointer]):
         reopened.failed = reopened.errors = None
 
 
+_PROGRESS: Final = (
+    ImportRow.import_id,
+    ImportRow.part,
+    ImportRow.state,
+    ImportRow.created,
+    ImportRow.filled,
+    ImportRow.unchanged,
+    ImportRow.failed,
+    ImportRow.errors,
+    ImportRow.ended_at,
+)
+"""The attributes from which the progress of a chunk is built."""
+
 WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
 """The work records of import chunks."""
 
@@ -151,25 +161,23 @@ def save_chunks(
         (f"chunk#{header.edition}#{number:05d}", number, groups)
         for number, groups in enumerate(chunks, start=1)
     ]
-    saved_at = put_all(
-        ImportRow(
-            header.id,
-            part,
-            account_id=header.account_id,
-            edition=header.edition,
-            created_at=header.created_at,
-            row_count=sum(len(group.rows) for group in groups),
-            expires_at=_timestamp(now + _CHUNK_RETENTION),
-            number=number,
-            rows=groups_to_json(groups),
-            **pending_attributes(header.account_id, header.id, part, now),
-        )
-        for part, number, groups in parts
-    )
+    saved_at = put_all(_chunk(header, *each, now) for each in parts)
     pointers = [
         _pointer(header.account_id, header.id, part, groups, now) for part, _, groups in parts
     ]
     return pointers, clock.within(saved_at) if saved_at else now
+
+
+def _chunk(
+    header: ImportHeader, part: str, number: int, groups: Sequence[RowGroup], now: datetime
+) -> ImportRow:
+    row = Key(ImportRow, header.id, part).row()
+    row.account_id, row.edition = header.account_id, header.edition
+    row.created_at, row.number = header.created_at, number
+    row.row_count, row.rows = sum(len(group.rows) for group in groups), groups_to_json(groups)
+    row.expires_at = _timestamp(now + _CHUNK_RETENTION)
+    row.make_pending(now)
+    return row
 
 
 def accept(header: ImportHeader, now: datetime) -> bool:
@@ -177,8 +185,11 @@ def accept(header: ImportHeader, now: datetime) -> bool:
 
     The header of an expired import with the same id is replaced.
     """
-    values = {name: value for name, value in vars(header).items() if name != "id"}
-    row = ImportRow(header.id, _HEADER, expires_at=_timestamp(now + _RETENTION), **values)
+    row = _header_key(header.id).row()
+    row.account_id, row.edition = header.account_id, header.edition
+    row.created_at, row.input_hash = header.created_at, header.input_hash
+    row.row_count, row.chunk_count = header.row_count, header.chunk_count
+    row.expires_at = _timestamp(now + _RETENTION)
     is_unused = ImportRow.import_id.does_not_exist() | (ImportRow.expires_at <= _timestamp(now))
     return try_write(lambda: row.save(is_unused))
 
@@ -207,7 +218,7 @@ def load_progress(header: ImportHeader) -> list[ChunkProgress]:
         header.id,
         ImportRow.part.startswith(f"chunk#{header.edition}#"),
         consistent_read=True,
-        attributes_to_get=_PROGRESS_ATTRIBUTES,
+        attributes_to_get=[attribute.attr_name for attribute in _PROGRESS],
     )
     return [_progress(row) for row in rows]
 

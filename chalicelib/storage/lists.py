@@ -4,12 +4,31 @@ Writes of an account's new records are spread over many index keys, one for each
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.indexes import GlobalSecondaryIndex
 
 from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.paging import PageRequest, block_of
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.table import Table, account_key
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, optional
+from chalicelib.storage.dynamodb.indexes import Index
+from chalicelib.storage.dynamodb.table import Row, Table, account_key
+
+
+class ListedRow(Table):
+    """The base class of models of records that are listed by position.
+
+    A subclass defines the index `by_block` with the keys ``list_block`` and ``position``.
+    """
+
+    position = optional(IntegerAttribute)
+    list_block = optional(UnicodeAttribute)
+    by_block: Index
+
+
+Listed = TypeVar("Listed", bound=ListedRow)
 
 
 def at_position(account_id: str, position: int) -> dict[str, Any]:
@@ -17,9 +36,10 @@ def at_position(account_id: str, position: int) -> dict[str, Any]:
     return {"position": position, "list_block": block_key(account_id, block_of(position))}
 
 
-def load_page(row: type[Table], account_id: str, request: PageRequest, total: int) -> Iterator[Any]:
+def load_page(
+    model: type[Listed], account_id: str, request: PageRequest, total: int
+) -> Iterator[Listed]:
     """Load the rows of a page, in order: one request per block, and one more per further MB."""
-    model: Any = row
     for block, first, last in request.ranges(total):
         yield from model.by_block.query(
             block_key(account_id, block), model.position.between(first, last)
@@ -32,7 +52,7 @@ def block_key(account_id: str, block: int) -> str:
 
 
 def read_index_page(
-    index: Any,
+    index: GlobalSecondaryIndex[Row],
     key: tuple[str, str],
     id_name: str,
     after: CursorPosition | None,
@@ -60,6 +80,6 @@ def read_index_page(
             id_name: {"S": prefix + record_id},
         }
     found = index.query(value, limit=limit, last_evaluated_key=start)
-    entries = ((row.created_at, getattr(row, id_name)) for row in found)
+    entries = ((row.attribute_values["created_at"], row.own_key().hash_key) for row in found)
     positions = [(at, key.removeprefix(prefix)) for at, key in entries if key.startswith(prefix)]
     return positions, found.last_evaluated_key is None

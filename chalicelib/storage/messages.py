@@ -66,6 +66,9 @@ def find_many(message_ids: Collection[str]) -> list[SentMessage]:
 
 def add(write: Rows, message: SentMessage) -> None:
     """Add a message in this transaction."""
-    values = vars(message) | {"channel": message.channel.value}
-    expires_at = int((message.sent_at + _RETENTION).timestamp())
-    write.save(MessageRow(**values, expires_at=expires_at))
+    row = Key(MessageRow, message.message_id).row()
+    row.account_id, row.solicitation_id = message.account_id, message.solicitation_id
+    row.customer_id, row.contact_key = message.customer_id, message.contact_key
+    row.channel, row.sent_at = message.channel, message.sent_at
+    row.expires_at = int((message.sent_at + _RETENTION).timestamp())
+    write.save(row)

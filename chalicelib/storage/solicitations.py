@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from math import ceil
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -462,7 +462,7 @@ def erase_customer(
 
 def build_solicitation(row: SolicitationRow) -> Solicitation:
     """Build a solicitation from its table row or its index entry."""
-    values: dict[str, Any] = fields_of(row, Solicitation) | {
+    values = fields_of(row, Solicitation) | {
         "id": row.solicitation_id,
         "is_requested": bool(row.is_requested),
         "state": SolicitationState(row.state),

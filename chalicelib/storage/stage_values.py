@@ -7,7 +7,7 @@ public base URL of the API; links in messages use it.
 import time
 from collections.abc import Callable
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -32,11 +32,11 @@ class StageValue:
 
     Args:
         service: the AWS service that stores the value.
-        load: reads the value with a client of the service.
+        load: reads the value.
         ttl_s: the number of seconds for which the value is cached.
     """
 
-    def __init__(self, service: str, load: Callable[[Any], str], ttl_s: float) -> None:
+    def __init__(self, service: str, load: Callable[[], str], ttl_s: float) -> None:
         self._service = service
         self._load = load
         self._ttl_s = ttl_s
@@ -70,7 +70,7 @@ class StageValue:
 
     def _read(self) -> str:
         try:
-            return self._load(aws_client(self._service))
+            return self._load()
         except (BotoCoreError, ClientError) as error:
             raise Unavailable(f"A value of the stage cannot be read ({self._service}).") from error
 
@@ -100,13 +100,15 @@ def public_base_url() -> str:
     return settings().public_base_url or _stored_url()
 
 
-def _load_secret(client: Any) -> str:
-    response = client.get_secret_value(SecretId=settings().resource_name(SECRET_NAME))
+def _load_secret() -> str:
+    name = settings().resource_name(SECRET_NAME)
+    response = aws_client("secretsmanager").get_secret_value(SecretId=name)
     return str(response["SecretString"])
 
 
-def _load_url(client: Any) -> str:
-    response = client.get_parameter(Name=settings().resource_name(PARAMETER_NAME))
+def _load_url() -> str:
+    name = settings().resource_name(PARAMETER_NAME)
+    response = aws_client("ssm").get_parameter(Name=name)
     return str(response["Parameter"]["Value"])
 
 

@@ -1,7 +1,6 @@
 """Tests of the cached values of the stage."""
 
 import time
-from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
@@ -26,7 +25,7 @@ class Store:
         self.now = 1_000_000.0
         patch.setattr(time, "time", lambda: self.now)
 
-    def load(self, _client: Any) -> str:
+    def load(self) -> str:
         self.reads += 1
         if self.error:
             raise self.error
@@ -35,7 +34,6 @@ class Store:
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setattr("chalicelib.storage.stage_values.aws_client", lambda _: None)
     return Store(monkeypatch)
 
 

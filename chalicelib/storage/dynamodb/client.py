@@ -7,10 +7,14 @@ overrides and the measured savings.
 from base64 import b64decode
 from typing import Any
 
+from botocore.model import MapShape
 from botocore.parsers import JSONParser, ResponseParser, ResponseParserFactory
 from pydantic_core import from_json
 
 from chalicelib.aws_calls import create_client
+
+Item = dict[str, Any]
+"""A row, a value, a request or a response in the form of DynamoDB."""
 
 
 class DynamoDbParser(JSONParser):
@@ -20,13 +24,13 @@ class DynamoDbParser(JSONParser):
     Only binary values must be parsed: they are Base64-encoded in the response.
     """
 
-    def _parse_body_as_json(self, body_contents: bytes) -> Any:
+    def _parse_body_as_json(self, body_contents: bytes) -> object:
         try:
             return from_json(body_contents, cache_strings="keys")
         except ValueError:
             return super()._parse_body_as_json(body_contents)  # type: ignore[misc]
 
-    def _handle_map(self, shape: Any, value: dict[str, Any]) -> Any:
+    def _handle_map(self, shape: MapShape, value: Item) -> object:
         if shape.value.name != "AttributeValue":
             return super()._handle_map(shape, value)  # type: ignore[misc]
         for attribute_value in value.values():
@@ -52,7 +56,7 @@ class _ParserFactory(ResponseParserFactory):
         return super().create_parser(protocol_name)
 
 
-def _decode_binary(attribute_value: dict[str, Any]) -> None:
+def _decode_binary(attribute_value: Item) -> None:
     for kind, value in attribute_value.items():
         if kind == "B":
             attribute_value[kind] = b64decode(value)

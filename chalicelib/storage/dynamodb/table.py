@@ -27,7 +27,7 @@ from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import NoResponse, Unavailable
 from chalicelib.domain.paging import in_groups
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.client import dynamodb_client
+from chalicelib.storage.dynamodb.client import Item, dynamodb_client
 from chalicelib.time_limits import has_time_for_call
 
 _TRANSIENT_ERRORS: Final = frozenset(
@@ -43,9 +43,6 @@ THROTTLING_REASONS: Final = frozenset({"ThrottlingError", "ProvisionedThroughput
 _MAX_BATCH_PUTS: Final = 25
 MAX_BATCH_READS: Final = 100
 
-
-Item = dict[str, Any]
-"""A row, a value, a request or a response in the form of DynamoDB."""
 
 Value = TypeVar("Value")
 

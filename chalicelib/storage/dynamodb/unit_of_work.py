@@ -20,10 +20,10 @@ from chalicelib.backoff import Backoff
 from chalicelib.domain.errors import Blocked, NoResponse, Unavailable
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import MAX_WAIT
+from chalicelib.storage.dynamodb.client import Item
 from chalicelib.storage.dynamodb.table import (
     MAX_BATCH_READS,
     THROTTLING_REASONS,
-    Item,
     Key,
     Row,
     Table,
