@@ -1,6 +1,6 @@
 """Definitions of brands and stores."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import Field
@@ -41,12 +41,15 @@ class StoreDefinition(BrandDefinition):
 
 
 def define_place(
-    definition: Any, model: type[BrandDefinition], directory: Directory, earlier: Place | None
+    definition: Any,
+    model: type[BrandDefinition],
+    directory: Callable[[], Directory],
+    earlier: Place | None,
 ) -> Place:
     """Parse the definition of a brand or a store, and build the place that replaces ``earlier``.
 
     Args:
-        directory: the account's brands and stores.
+        directory: returns the account's brands and stores. Brands do not need it.
 
     Raises:
         InvalidInput: the definition does not match the model, the brand of a store does not belong
@@ -55,7 +58,7 @@ def define_place(
     kind = PlaceKind.STORE if model is StoreDefinition else PlaceKind.BRAND
 
     def rule_errors(place: BrandDefinition) -> Iterator[InputError]:
-        if isinstance(place, StoreDefinition) and directory.brand(place.brand_id) is None:
+        if isinstance(place, StoreDefinition) and directory().brand(place.brand_id) is None:
             yield unknown_reference("brand", "brandId")
         if earlier and earlier.kind is not kind:
             yield InputError("/id", "duplicate", "A brand and a store cannot have the same id.")

@@ -1,28 +1,26 @@
 """Save brands and stores."""
 
-from collections.abc import Iterable
-from typing import Any
-
-from chalicelib.domain.accounts.changes import AccountChange
 from chalicelib.domain.accounts.places import Place
-from chalicelib.storage import account_changes
-from chalicelib.storage.dynamodb.unit_of_work import transaction
-from chalicelib.storage.places import PlaceRow
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
+from chalicelib.storage.places import PlaceRow, build_place
 
 
-def save(
-    account_id: str, place: Place, earlier: Place | None, changes: Iterable[AccountChange]
-) -> None:
-    """Create or replace a brand or a store, and add changes to the account's history.
+def fetch(rows: Rows, account_id: str, place_id: str) -> Place | None:
+    """Return a brand or a store in a unit of work, which relies on its version. One request.
 
-    Args:
-        earlier: the place as it was read; None for a new place.
-
-    Raises:
-        Contention: the place has been created, or its kind has changed, since it was read.
+    None if it does not exist.
     """
-    values: dict[str, Any] = {name: value or None for name, value in place if name != "id"}
-    with transaction() as write:
-        unchanged = PlaceRow.has(kind=place.kind if earlier else None)
-        write.save(PlaceRow(account_id, place.id, **values), unchanged)
-        account_changes.add(write, account_id, changes)
+    key = Key(PlaceRow, account_id, place_id)
+    rows.prefetch(key)
+    row = rows.get(key)
+    return build_place(row) if row else None
+
+
+def save(rows: Rows, account_id: str, place: Place) -> None:
+    """Create or replace a brand or a store in a unit of work, which has fetched it."""
+    key = Key(PlaceRow, account_id, place.id)
+    row = rows.get(key) or rows.create(key)
+    row.kind, row.name, row.key = place.kind.value, place.name, place.key or None
+    row.color, row.brand_id, row.time_zone = place.color or None, place.brand_id, place.time_zone
+    row.address, row.legal_text = place.address or None, place.legal_text or None

@@ -2,8 +2,8 @@
 
 A form has two rows with the same partition key, so one query loads both. The document row is large
 and changes only when an operator loads a definition. The summary row is small and contains the
-number of submissions, and a revision that increases with each change of this number. Only summary
-rows are in the index.
+number of submissions; its revision increases with each change of this number. Only summary rows are
+in the index.
 
 Each version of the form's wording has a row with a partition key of its own.
 """
@@ -42,7 +42,6 @@ class FormRow(ListedRow):
     submission_count = optional(IntegerAttribute)
     revision = optional(IntegerAttribute)
     document = CompressedJsonAttribute(null=True)
-    version = optional(UnicodeAttribute)
     by_block = index(
         "list_block", "position", including("submission_count"), sort_type=IntegerAttribute
     )
@@ -55,14 +54,12 @@ class StoredForm:
     Attributes:
         document: the form as UTF-8 JSON.
         submission_count: the number of processed submissions.
-        version: identifies the stored document. None if `page` returned the form.
     """
 
     form_id: str
     account_id: str
     document: bytes
     submission_count: int
-    version: str | None = None
 
 
 class FormTable:
@@ -97,16 +94,15 @@ class FormTable:
             if row
         ], total
 
-    def count_submissions(self, write: Rows, form_id: str, by: int) -> None:
-        """Add ``by`` to the submission count of a form in this transaction.
+    def count_submissions(self, rows: Rows, form_id: str, by: int) -> None:
+        """Add ``by`` to the submission count of a form in this unit of work.
 
         The transaction fails if the form does not exist.
         """
-        write.update(
-            self.row(form_id, SUMMARY),
-            actions=[self.row.submission_count.add(by), self.row.revision.add(1)],
-            condition=self.row.form_id.exists(),
-        )
+        key = Key(self.row, form_id, SUMMARY)
+        rows.require(key)
+        rows.add(key, self.row.submission_count, by)
+        rows.add(key, self.row.revision, 1)
 
 
 class ContactFormRow(FormRow):
@@ -155,10 +151,5 @@ def load_with_versions(
 
 
 def _stored(document: FormRow, summary: FormRow) -> StoredForm:
-    return StoredForm(
-        document.form_id,
-        document.account_id,
-        document.document,
-        summary.submission_count or 0,
-        document.version,
-    )
+    count = summary.submission_count or 0
+    return StoredForm(document.form_id, document.account_id, document.document, count)

@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.accounts.places import Directory, Place
 from chalicelib.domain.accounts.tags import Tag
-from chalicelib.storage.dynamodb.attributes import TimestampAttribute, optional
+from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.table import Table
 
 TAG: Final = "TAG"
@@ -32,6 +32,7 @@ class PlaceRow(Table):
     legal_text = optional(UnicodeAttribute)
     created_at = optional(TimestampAttribute)
     updated_at = optional(TimestampAttribute)
+    revision = optional(IntegerAttribute)
 
 
 def load_directory(account_id: str) -> Directory:

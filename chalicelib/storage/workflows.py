@@ -7,7 +7,11 @@ the key for secrets: the headers of webhooks can contain credentials.
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.workflows.workflow import Workflow
-from chalicelib.storage.dynamodb.attributes import CompressedJsonAttribute, optional
+from chalicelib.storage.dynamodb.attributes import (
+    CompressedJsonAttribute,
+    IntegerAttribute,
+    optional,
+)
 from chalicelib.storage.dynamodb.table import Table
 
 
@@ -20,7 +24,7 @@ class WorkflowRow(Table):
     account_id = UnicodeAttribute(hash_key=True)
     workflow_id = UnicodeAttribute(range_key=True)
     document = CompressedJsonAttribute()
-    version = optional(UnicodeAttribute)
+    revision = optional(IntegerAttribute)
 
 
 def list_for_account(account_id: str, *, consistent: bool = False) -> tuple[Workflow, ...]:

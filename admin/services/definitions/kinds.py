@@ -1,6 +1,6 @@
 """One row per kind of definition: how its resources are found, built, shown and saved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -28,7 +28,6 @@ from admin.services.definitions.export import (
     workflow_definition,
 )
 from admin.services.definitions.references import FORM_KINDS, RunReferences, StoredResources
-from admin.services.forms.manage import find_form
 from admin.storage import forms, places
 from admin.storage import workflows as workflow_storage
 from chalicelib.domain import clock
@@ -41,8 +40,10 @@ from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.workflows.workflow import Workflow
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.read import find_customer
+from chalicelib.services.forms.saved import read_saved
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
+from chalicelib.storage import account_changes
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.forms import TABLES
 
 Model = (
@@ -83,13 +84,15 @@ class Replaced(Resource[Saved]):
 
     Attributes:
         saved: the model of the resource.
-        write: saves a resource that replaces a stored one, with changes for the history. Raises
-            `Contention` if the stored one has changed.
+        fetch: returns an account's stored resource by id in a unit of work, or None. Raises
+            `Conflict` as ``find`` does.
+        write: saves a resource in a unit of work that has fetched the stored one.
         recorded: the attributes of a replaced resource that the history contains; None for all.
     """
 
     saved: type[Saved]
-    write: Callable[[str, Saved, Saved | None, Sequence[AccountChange]], None]
+    fetch: Callable[[Rows, str, str], Saved | None]
+    write: Callable[[Rows, str, Saved], None]
     recorded: set[str] | None = None
 
 
@@ -117,22 +120,24 @@ def save(
     """
     resource_id = parse_definition(definition, resource.model).id
 
-    def attempt() -> Saved:
+    def use_case(rows: Rows) -> Saved:
+        earlier = resource.fetch(rows, account_id, resource_id)
         references = RunReferences((), StoredResources())
-        earlier = resource.find(account_id, resource_id, references.stored)
         new = resource.build(account_id, definition, references, earlier)
         if new == earlier:
             return new
         check(earlier)
-        changes = []
+        resource.write(rows, account_id, new)
         if operator:
-            subject = f"{resource.kind.value} {new.id}"
+            now, subject = clock.now(), f"{resource.kind.value} {new.id}"
             old = earlier and earlier.model_dump(mode="json", include=resource.recorded)
-            changes = [AccountChange(clock.now(), subject, operator, old, {"name": new.name})]
-        resource.write(account_id, new, earlier, changes)
+            change = AccountChange(now, subject, operator, old, {"name": new.name})
+            account_changes.add(rows, account_id, [change])
+            if isinstance(earlier, Workflow):
+                workflow_storage.keep_version(rows, account_id, earlier, now)
         return new
 
-    return retry_on_contention(attempt)
+    return commit(use_case)
 
 
 def _places(kind: Kind, model: type[BrandDefinition]) -> Replaced[Place]:
@@ -142,10 +147,17 @@ def _places(kind: Kind, model: type[BrandDefinition]) -> Replaced[Place]:
     def build(
         account_id: str, definition: Any, references: RunReferences, earlier: Place | None
     ) -> Place:
-        return define_place(definition, model, references.directory(account_id), earlier)
+        return define_place(definition, model, partial(references.directory, account_id), earlier)
 
     return Replaced(
-        kind, model, find, build, lambda _, place: place_definition(place), Place, places.save
+        kind,
+        model,
+        find,
+        build,
+        lambda _, place: place_definition(place),
+        Place,
+        places.fetch,
+        places.save,
     )
 
 
@@ -155,11 +167,16 @@ def _forms(
     saved: type[_Form],
     define: Callable[[Any, Directory, datetime, _Form | None], _Form],
 ) -> Replaced[_Form]:
-    def find(account_id: str, form_id: str, _: StoredResources) -> _Form | None:
-        form = find_form(FORM_KINDS[kind], form_id)
-        if form and form.account_id != account_id:
+    table = TABLES[FORM_KINDS[kind]]
+
+    def fetch(rows: Rows, account_id: str, form_id: str) -> _Form | None:
+        row = forms.fetch(rows, table, form_id)
+        if row and row.account_id != account_id:
             raise Conflict("This id is already used by another account's form.")
-        return form.saved if form and isinstance(form.saved, saved) else None
+        return read_saved(saved, row) if row else None
+
+    def find(account_id: str, form_id: str, _: StoredResources) -> _Form | None:
+        return fetch(Rows(), account_id, form_id)
 
     def build(
         account_id: str, definition: Any, references: RunReferences, earlier: _Form | None
@@ -169,8 +186,10 @@ def _forms(
         )
         return define(definition, references.directory(account_id), clock.now(), earlier)
 
-    write = partial(forms.save, TABLES[FORM_KINDS[kind]])
-    return Replaced(kind, model, find, build, form_definition, saved, write)
+    def write(rows: Rows, account_id: str, form: _Form) -> None:
+        forms.save(rows, table, account_id, form)
+
+    return Replaced(kind, model, find, build, form_definition, saved, fetch, write)
 
 
 def _find_workflow(account_id: str, workflow_id: str, stored: StoredResources) -> Workflow | None:
@@ -230,6 +249,7 @@ WORKFLOW: Final = Replaced(
     _build_workflow,
     workflow_definition,
     Workflow,
+    workflow_storage.fetch,
     workflow_storage.save,
     {"name"},
 )

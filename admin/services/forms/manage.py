@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from admin.domain.enabled import with_enabled
-from admin.storage.forms import replace_document
+from admin.storage import forms
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound, UnreadableForm
 from chalicelib.domain.feedback.feedback import FormKind
@@ -17,9 +17,8 @@ from chalicelib.domain.paging import all_pages
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.services.forms.saved import is_archived, read_saved
 from chalicelib.storage import stage_values
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import Contention
-from chalicelib.storage.forms import TABLES, StoredForm
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.forms import TABLES, FormRow, StoredForm
 
 SavedForm = SavedContactForm | SavedSurvey
 
@@ -129,17 +128,14 @@ def set_form_enabled(
     except UnreadableForm:
         if is_enabled:
             raise
-    return retry_on_contention(partial(_disable_unreadable, kind, form_id, archives))
+    return commit(partial(_disable_unreadable, kind, form_id, archives))
 
 
-def _disable_unreadable(kind: FormKind, form_id: str, archives: bool) -> str:
-    stored = _find(kind, form_id)
-    document = json.loads(stored.document)
-    now = format_timestamp(clock.now())
+def _disable_unreadable(kind: FormKind, form_id: str, archives: bool, rows: Rows) -> str:
+    row = _fetch(rows, kind, form_id)
+    document, now = json.loads(row.document), format_timestamp(clock.now())
     changes = {"enabled": False, "updatedAt": now, **({"archived": True} if archives else {})}
-    changed = json.dumps({**document, **changes}, ensure_ascii=False).encode()
-    if not replace_document(TABLES[kind], stored, changed):
-        raise Contention(condition_failed=True)
+    row.document = json.dumps({**document, **changes}, ensure_ascii=False).encode()
     return str(document.get("name", form_id))
 
 
@@ -156,24 +152,25 @@ def change_form(
         NotFound: the form does not exist.
         UnreadableForm: this version of the service cannot read the form.
     """
-
-    def attempt() -> SavedForm:
-        stored = _find(kind, form_id)
-        form = _form(kind, stored).saved
-        changed = change(form)
-        document = changed.model_dump_json().encode()
-        if changed != form and not replace_document(TABLES[kind], stored, document):
-            raise Contention(condition_failed=True)
-        return changed
-
-    return retry_on_contention(attempt)
+    return commit(partial(_change_form, kind, form_id, change))
 
 
-def _find(kind: FormKind, form_id: str) -> StoredForm:
-    stored = TABLES[kind].find(form_id)
-    if stored is None:
+def _change_form(
+    kind: FormKind, form_id: str, change: Callable[[SavedForm], SavedForm], rows: Rows
+) -> SavedForm:
+    row = _fetch(rows, kind, form_id)
+    form = read_saved(_MODELS[kind], row)
+    changed = change(form)
+    if changed != form:
+        row.document = changed.model_dump_json().encode()
+    return changed
+
+
+def _fetch(rows: Rows, kind: FormKind, form_id: str) -> FormRow:
+    row = forms.fetch(rows, TABLES[kind], form_id)
+    if row is None:
         raise NotFound(_RESOURCES[kind])
-    return stored
+    return row
 
 
 def public_base_url() -> str:

@@ -9,6 +9,7 @@ from admin.services.accounts.manage import require_account
 from admin.storage import workflows
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.workflows.workflow import Action, Workflow
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.workflows import list_for_account
 
 
@@ -64,11 +65,15 @@ def set_workflow_enabled(account_id: str, workflow_id: str, *, enabled: bool) ->
     Raises:
         NotFound: the workflow does not exist.
     """
-
     require_account(account_id)
-    workflow = workflows.change(
-        account_id, workflow_id, lambda workflow: with_enabled(workflow, enabled)
-    )
-    if workflow is None:
-        raise NotFound("workflow")
-    return workflow
+
+    def change(rows: Rows) -> Workflow:
+        workflow = workflows.fetch(rows, account_id, workflow_id)
+        if workflow is None:
+            raise NotFound("workflow")
+        changed = with_enabled(workflow, enabled)
+        if changed != workflow:
+            workflows.save(rows, account_id, changed)
+        return changed
+
+    return commit(change)

@@ -13,14 +13,14 @@ from pydantic import BaseModel, ValidationError
 
 from chalicelib.domain.errors import UnreadableForm
 from chalicelib.log import logger
-from chalicelib.storage.forms import StoredForm
+from chalicelib.storage.forms import FormRow, StoredForm
 
 Saved = TypeVar("Saved", bound=BaseModel)
 Built = TypeVar("Built")
 
 
 @contextmanager
-def reading(stored: StoredForm) -> Iterator[None]:
+def reading(stored: StoredForm | FormRow) -> Iterator[None]:
     """Raise `UnreadableForm` if the ``with`` block cannot parse the document of this form."""
     try:
         yield
@@ -28,7 +28,7 @@ def reading(stored: StoredForm) -> Iterator[None]:
         raise UnreadableForm(stored.form_id) from error
 
 
-def read_saved(model: type[Saved], stored: StoredForm) -> Saved:
+def read_saved(model: type[Saved], stored: StoredForm | FormRow) -> Saved:
     """Build a saved form.
 
     Raises:

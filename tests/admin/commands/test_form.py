@@ -1,7 +1,6 @@
 """Tests of ``form|survey|workflow check|export|diff|enable|disable`` and ``form list``."""
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,13 @@ import pytest
 
 from admin.services.definitions.kinds import BRAND, save
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from chalicelib.storage import workflows
-from chalicelib.storage.forms import ContactFormRow
+from chalicelib.storage.dynamodb.table import Table
+from chalicelib.storage.forms import ContactFormRow, contact_forms, surveys
 from tests.admin.command import new_account, run
+from tests.aws.faults import before_request
 from tests.domain.forms import factories
 from tests.services.webhooks.delivering import add_workflow
 from tests.web.seeded_account import SeededAccount, seed_account
@@ -159,30 +159,37 @@ def test_workflow_file_command_sends_number_of_aws_requests_in_help(
 
 @pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
 def test_definition_loaded_while_it_is_disabled_is_kept(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, noun: str
+    seeded: SeededAccount, tmp_path: Path, noun: str
 ) -> None:
     _, _, *arguments = export_commands(seeded)[noun]
     export = (noun, "export", *arguments, "--json")
     definition = json.loads(run(*export).stdout)
     file = tmp_path / "definition.json"
     file.write_text(json.dumps(definition | {"name": "New name"}))
-    now = clock.now
-
-    def load_and_return_time() -> datetime:
-        monkeypatch.setattr(clock, "now", now)
-        assert run("definition", "load", "--yes", file).exit_code == 0
-        return now()
-
-    monkeypatch.setattr(clock, "now", load_and_return_time)
-    assert run(noun, "disable", *arguments).exit_code == 0
+    with before_request("UpdateItem", lambda: run("definition", "load", "--yes", file)):
+        assert run(noun, "disable", *arguments).exit_code == 0
     stored = json.loads(run(*export).stdout)
     assert (stored["name"], stored.get("enabled")) == ("New name", False)
 
 
+@pytest.mark.parametrize("noun", ["form", "survey", "workflow"])
+def test_definition_deleted_while_it_is_disabled_is_not_created_again(
+    seeded: SeededAccount, noun: str
+) -> None:
+    _, _, *arguments = export_commands(seeded)[noun]
+    tables = {"form": contact_forms, "survey": surveys}
+    row: Table = workflows.WorkflowRow(*arguments)
+    if noun in tables:
+        row = tables[noun].row(*arguments, "document")
+    with before_request("UpdateItem", row.delete):
+        disabled = run(noun, "disable", *arguments)
+    assert (disabled.exit_code, "There is no" in disabled.stderr) == (1, True)
+
+
 def test_form_and_workflow_without_version_are_disabled_and_enabled(seeded: SeededAccount) -> None:
     _, _, *arguments = export_commands(seeded)["workflow"]
-    ContactFormRow(seeded.contact_form_id, "document").update([ContactFormRow.version.remove()])
-    workflows.WorkflowRow(*arguments).update([workflows.WorkflowRow.version.remove()])
+    ContactFormRow(seeded.contact_form_id, "document").update([ContactFormRow.revision.remove()])
+    workflows.WorkflowRow(*arguments).update([workflows.WorkflowRow.revision.remove()])
     for command in (("form", seeded.contact_form_id), ("workflow", *arguments)):
         for verb, enabled in (("disable", False), ("enable", True)):
             result = run(command[0], verb, *command[1:], "--json")

@@ -393,18 +393,28 @@ def test_changed_counts_and_tag_colours_do_not_prevent_a_load(
     assert read_customer(seeded.account_id, second["id"]).company == "After"
 
 
-def test_change_between_reading_and_writing_a_form_is_not_overwritten(
-    seeded: SeededAccount, file: Path
+@pytest.mark.parametrize("is_new", [False, True])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "customer"])
+def test_definition_that_changes_between_reading_and_writing_is_not_overwritten(
+    seeded: SeededAccount, file: Path, kind: str, is_new: bool
 ) -> None:
-    definition = exported("survey", seeded.survey_id)
+    definition = definitions_of(seeded)[kind]
+    if is_new:
+        definition["id"] = new_id()
+        if kind == "workflow":
+            definition["actions"] = [ACTION]
+    else:
+        load(file, definition, seeded, "--yes")
+    other = file.with_name("other.json")
 
-    def disable() -> None:
-        set_form_enabled(FormKind.SURVEY, seeded.survey_id, is_enabled=False)
+    def load_theirs() -> None:
+        assert load(other, definition | {"name": "Theirs"}, seeded, "--yes").exit_code == 0
 
-    with before_request("TransactWriteItems", disable):
+    with before_request("TransactWriteItems", load_theirs):
         result = load(file, definition | {"name": "Ours"}, seeded, "--yes")
-    assert (result.exit_code, stored_survey(seeded).name) == (1, definition["name"])
-    assert not stored_survey(seeded).enabled
+    assert result.exit_code == 1
+    shown = load(file, definition | {"name": "Theirs"}, seeded, "--dry-run")
+    assert f"Unchanged: 1 {WORDS.get(kind, kind)}" in shown.stdout
 
 
 def test_opening_time_without_offset_is_in_time_zone_of_account(

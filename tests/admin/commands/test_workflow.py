@@ -13,7 +13,6 @@ import pytest
 from admin.domain.workflows.definition import build_workflow, parse_workflow_definition
 from admin.services.webhooks import send_example
 from admin.services.webhooks.secret import signing_webhook_secrets
-from admin.storage.workflows import save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -221,13 +220,10 @@ def test_new_webhook_secret_replaces_scheduled_secrets() -> None:
 
 
 def test_feedback_on_public_demo_forms_starts_demo_workflows() -> None:
-    account = new_account()
-    for definition in main_workflows("http://127.0.0.1:8080/webhooks"):
-        saved = build_workflow(
-            parse_workflow_definition(definition, allow_private=True), clock.now()
-        )
-        save(account, saved)
-    saved_workflows = workflows.list_for_account(account)
+    saved_workflows = [
+        build_workflow(parse_workflow_definition(definition, allow_private=True), clock.now())
+        for definition in main_workflows("http://127.0.0.1:8080/webhooks")
+    ]
     for kind, form in (("SURVEY", "survey visit"), ("CONTACT_FORM", "contact-form lumen")):
         submitted = feedback(kind=kind, form_id=demo_id(form))
         assert len(list(reactions(saved_workflows, submitted))) == 1

@@ -15,6 +15,7 @@ from admin.storage.list_positions import customer_positions
 from admin.storage.parked import ParkedWork
 from chalicelib.domain import clock
 from chalicelib.domain.customers.import_batch import ImportStatus
+from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.work import MAX_CLAIMS, WorkState
 from chalicelib.services.customers.accept_batch import read_import
@@ -24,7 +25,7 @@ from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import customers, erasures, feedback, solicitations
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.forms import ContactFormRow
+from chalicelib.storage.forms import TABLES
 from chalicelib.storage.imports import ImportRow
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import SolicitationRow
@@ -32,7 +33,7 @@ from tests.aws.faults import Killed
 from tests.aws.requests import Request, responding
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR
-from tests.services.feedback.submitting import answer_contact_form
+from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.kinds import ERASURES, FEEDBACK, IMPORTS, SOLICITATIONS
 from tests.services.moved_time import Time, move_time
 from tests.services.queues import (
@@ -84,18 +85,21 @@ class Rounds:
         return self.run(MAX_CLAIMS, minutes=61)
 
 
+@pytest.mark.parametrize("kind", FormKind)
 def test_feedback_without_form_is_parked_and_processed_after_replay(
-    seeded: SeededAccount, time: Time
+    seeded: SeededAccount, time: Time, kind: FormKind
 ) -> None:
-    submitted = answer_contact_form(seeded, mail="zoe@example.test", nps="9")
+    answer = answer_survey if kind is FormKind.SURVEY else answer_contact_form
+    submitted = answer(seeded, mail="zoe@example.test", nps="9")
     rounds = Rounds(FEEDBACK, seeded.account_id, time)
-    rows = list(ContactFormRow.query(seeded.contact_form_id))
+    table = TABLES[kind].row
+    rows = list(table.query(submitted.form_id))
     for row in rows:
         row.delete()
     assert rounds.run(3, minutes=3) == []
     assert feedback.FeedbackRow.get(submitted.id).claims is None
     (parked,) = rounds.run_until_parked()
-    assert (parked.reason, parked.claims) == ("blocked by a row of contact-forms", MAX_CLAIMS)
+    assert (parked.reason, parked.claims) == (f"blocked by a row of {table.Meta.name}", MAX_CLAIMS)
     for row in rows:
         row.save()
     assert replay(submitted.id) == 1

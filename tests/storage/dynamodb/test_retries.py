@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from admin.storage.forms import save
+from admin.services.definitions.kinds import SURVEY, save
 from chalicelib import backoff
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import new_id
@@ -16,11 +16,11 @@ from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.dynamodb.table import put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
-from chalicelib.storage.forms import contact_forms
+from chalicelib.storage.forms import surveys
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
 from tests.aws.faults import InjectedFault, failing, inject_fault, repeating
 from tests.aws.tables import cancelled, error
-from tests.domain.forms.factories import saved_contact_form
+from tests.domain.forms.factories import survey
 from tests.lambda_context import LambdaContext
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -131,9 +131,9 @@ def test_unprocessed_keys_of_batch_are_read_again_after_a_pause(pauses: list[flo
 def test_unprocessed_documents_of_page_are_read_again_after_a_pause(pauses: list[float]) -> None:
     account, form_ids = new_id(), [new_id() for _ in range(4)]
     for form_id in form_ids:
-        save(contact_forms, account, saved_contact_form(id=form_id))
+        save(SURVEY, account, survey(id=form_id))
     with inject_fault(2, InjectedFault.PARTIAL_SUCCESS) as requests:
-        forms, _ = contact_forms.page(account, PageRequest())
+        forms, _ = surveys.page(account, PageRequest())
     assert [form.form_id for form in forms] == form_ids
     assert requests.operations[2:] == ["BatchGetItem"] * 2
     assert pauses == [0.01]
