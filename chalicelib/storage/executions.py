@@ -10,7 +10,7 @@ from functools import partial
 from heapq import merge
 from itertools import groupby
 from math import ceil
-from typing import Any, Final, Self
+from typing import Final, Self
 from zlib import crc32
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
@@ -42,7 +42,6 @@ from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.dynamodb.work_records import (
     ClaimRow,
     WorkRecords,
-    pending_attributes,
     settle,
 )
 
@@ -113,7 +112,7 @@ class ExecutionRow(ClaimRow[ExecutionPointer]):
     @classmethod
     def is_free(cls, now: datetime) -> Condition:
         """Return a write condition: the execution is pending, not claimed and not deferred."""
-        is_due = cls.has(not_before=None) | (cls.not_before <= int(now.timestamp()))
+        is_due = cls.not_before.does_not_exist() | (cls.not_before <= int(now.timestamp()))
         free: Condition = cls.is_unclaimed(now) & is_due
         return free
 
@@ -127,7 +126,8 @@ class ExecutionRow(ClaimRow[ExecutionPointer]):
     def is_unclaimed(cls, now: datetime) -> Condition:
         """Return a write condition: the execution is pending and not claimed."""
         is_expired = cls.leased_until <= int(now.timestamp())
-        unclaimed: Condition = cls.is_pending() & (cls.has(leased_until=None) | is_expired)
+        unclaimed: Condition
+        unclaimed = cls.is_pending() & (cls.leased_until.does_not_exist() | is_expired)
         return unclaimed
 
     @classmethod
@@ -182,18 +182,20 @@ def claim(pointer: ExecutionPointer, now: datetime) -> ExecutionRow | None:
     the first request succeeded. If no outcome is saved before the lease expires, another worker
     can claim the execution; the outcome of this attempt is then unknown.
     """
-    row = ExecutionRow(pointer.execution_id, PART)
+    row = Key(ExecutionRow, pointer.execution_id, PART).row()
     claim_token = new_id()
     lease_end = ceil((now + LEASE).timestamp())
-    claimed = ExecutionRow.leave_attempt(
-        claimed=ExecutionRow.claimed + 1,
-        claim_token=claim_token,
-        leased_until=lease_end,
-        due_at=lease_end,
-        requeues=None,
-    )
+    actions = [
+        ExecutionRow.claimed.set(ExecutionRow.claimed + 1),
+        ExecutionRow.claims.add(1),
+        ExecutionRow.claim_token.set(claim_token),
+        ExecutionRow.leased_until.set(lease_end),
+        ExecutionRow.due_at.set(lease_end),
+        ExecutionRow.requeues.remove(),
+        ExecutionRow.started_at.remove(),
+        ExecutionRow.waits_since.remove(),
+    ]
     condition = ExecutionRow.is_free(now) & (ExecutionRow.account_id == pointer.account_id)
-    actions = [*claimed, ExecutionRow.claims.add(1)]
     is_updated = update_or_read(row, actions, condition)
     return row if is_updated or row.claim_token == claim_token else None
 
@@ -226,10 +228,10 @@ def defer(execution_id: str, until: datetime, now: datetime) -> bool:
 
     Return False if the execution has ended, is claimed or is already deferred.
     """
-    row = ExecutionRow(execution_id, PART)
-    defer_until = ceil(until.timestamp())
-    deferred = ExecutionRow.leave_attempt(not_before=defer_until, due_at=defer_until)
-    return try_write(lambda: row.update(deferred, ExecutionRow.is_free(now)))
+    row = Key(ExecutionRow, execution_id, PART).row()
+    row.not_before = row.due_at = ceil(until.timestamp())
+    row.started_at = row.waits_since = None
+    return try_write(lambda: row.update(row.assignments(), ExecutionRow.is_free(now)))
 
 
 def find(execution_id: str) -> Execution | None:
@@ -361,8 +363,9 @@ def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
 
 def _create_batch(executions: Sequence[Execution], rows: Rows) -> None:
     for execution in executions:
-        if not rows.has_failed(Key(ExecutionRow, execution.id, PART)):
-            rows.put_new(ExecutionRow, _attributes(execution))
+        key = Key(ExecutionRow, execution.id, PART)
+        if not rows.has_failed(key):
+            _fill(rows.create(key), execution)
 
 
 def _end_attempt(row: ExecutionRow, outcome: Outcome, now: datetime) -> None:
@@ -384,17 +387,15 @@ def _expires_at(now: datetime) -> int:
     return int((now + RETENTION).timestamp())
 
 
-def _attributes(execution: Execution) -> dict[str, Any]:
-    account_id, created_at = execution.account_id, execution.created_at
-    copied = "account_id created_at workflow_id action_id feedback_id body".split()
-    return {
-        "execution_id": execution.id,
-        "part": PART,
-        "account_shard": _shard_key(account_id, crc32(execution.id.encode()) % _ACCOUNT_SHARDS),
-        **{name: getattr(execution, name) for name in copied},
-        **dict.fromkeys(("attempt", "claimed", "settled"), 0),
-        **pending_attributes(account_id, execution.id, PART, created_at),
-    }
+def _fill(row: ExecutionRow, execution: Execution) -> None:
+    shard = crc32(execution.id.encode()) % _ACCOUNT_SHARDS
+    row.account_id = execution.account_id
+    row.account_shard = _shard_key(execution.account_id, shard)
+    row.workflow_id, row.action_id = execution.workflow_id, execution.action_id
+    row.feedback_id, row.body = execution.feedback_id, execution.body
+    row.attempt = row.claimed = row.settled = 0
+    row.created_at = execution.created_at
+    row.make_pending(execution.created_at)
 
 
 def _shard_key(account_id: str, shard: int) -> str:

@@ -1,6 +1,6 @@
 """Run conditional writes without reading, and retry operations on contention."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from pynamodb.exceptions import PutError, UpdateError, VerboseClientError
@@ -52,7 +52,7 @@ def try_write(write: Callable[[], object]) -> bool:
     return True
 
 
-def update_or_read(row: Table, actions: list[Action], condition: Condition) -> bool:
+def update_or_read(row: Table, actions: Sequence[Action], condition: Condition) -> bool:
     """Update a row, load its new values into ``row`` and return True.
 
     If the condition fails, load the current values into ``row`` and return False. If the row does
@@ -62,7 +62,7 @@ def update_or_read(row: Table, actions: list[Action], condition: Condition) -> b
         Unavailable: DynamoDB throttles, or transactions are writing the row.
     """
     update = row.get_update_kwargs_from_instance(
-        actions, condition, return_values_on_condition_failure="ALL_OLD"
+        [*actions], condition, return_values_on_condition_failure="ALL_OLD"
     )
     try:
         response = connection().dispatch("UpdateItem", {**update, "ReturnValues": "ALL_NEW"})

@@ -207,6 +207,8 @@ class _Tracked(Generic[Row]):
         if self.row is None:
             return self.values
         now, before = self.row.attribute_values, self.before
+        if self.is_new:
+            return now | self.values
         differing = [name for name in {**before, **now} if now.get(name) != before.get(name)]
         return {name: now.get(name) for name in differing} | self.values
 
