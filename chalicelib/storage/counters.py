@@ -146,12 +146,11 @@ def is_number(attribute: Attribute[int | None], number: int) -> Condition:
     return condition if number else condition | attribute.does_not_exist()
 
 
-def mark_erasure(write: Rows, account_id: str, at: datetime) -> None:
-    """Store in this transaction that a customer is erased. Concurrent imports read again."""
-    write.update(
-        CounterRow(account_id, Listed.CUSTOMERS.value),
-        [CounterRow.erasures.add(1), *CounterRow.changes(erased_at=at)],
-    )
+def mark_erasure(rows: Rows, account_id: str, at: datetime) -> None:
+    """Store in this unit of work that a customer is erased. Concurrent imports read again."""
+    key = counter_key(account_id, Listed.CUSTOMERS)
+    rows.add(key, CounterRow.erasures, 1)
+    rows.set(key, CounterRow.erased_at, at)
 
 
 def count(rows: Rows, account_id: str, kind: Counted, record_id: str, by: int = 1) -> None:

@@ -11,7 +11,6 @@ from math import ceil
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
-from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
@@ -29,12 +28,9 @@ from chalicelib.storage.dynamodb.table import (
     Key,
     fields_of,
     read_together,
-    read_with_response,
-    time_of,
 )
-from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Rows
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 from chalicelib.storage.stage_values import stage_secret
 
 PART: Final = "erasure"
@@ -72,12 +68,27 @@ class ErasureRow(WorkRow[ErasurePointer]):
     other_count = IntegerAttribute()
     last_found_at = TimestampAttribute(null=True)
     by_account = index("account_id", "erased_at", ALL)
-    vars().update({kind.value: IntegerAttribute(null=True) for kind in Erased})
+    customers = optional(IntegerAttribute)
+    purchases = optional(IntegerAttribute)
+    feedback = optional(IntegerAttribute)
+    solicitations = optional(IntegerAttribute)
+    trackers = optional(IntegerAttribute)
+    messages = optional(IntegerAttribute)
+    import_rows = optional(IntegerAttribute)
 
     def pointer(self, _now: datetime) -> ErasurePointer:
         return ErasurePointer(self.account_id, self.erasure_id)
 
 
+_COUNTS: Final = {
+    Erased.CUSTOMERS: ErasureRow.customers,
+    Erased.PURCHASES: ErasureRow.purchases,
+    Erased.FEEDBACK: ErasureRow.feedback,
+    Erased.SOLICITATIONS: ErasureRow.solicitations,
+    Erased.TRACKERS: ErasureRow.trackers,
+    Erased.MESSAGES: ErasureRow.messages,
+    Erased.IMPORT_ROWS: ErasureRow.import_rows,
+}
 _CONTACTS: Final = {
     Channel.EMAIL: ErasureRow.email_contact,
     Channel.SMS: ErasureRow.sms_contact,
@@ -99,49 +110,29 @@ def find(erasure_id: str) -> Erasure | None:
     return build_erasure(row) if row else None
 
 
-def find_with_time(erasure_id: str) -> tuple[Erasure | None, datetime]:
-    """Load an erasure, and return the current time of DynamoDB. One consistent request.
-
-    The time of a request must not depend on the clock of an operator's computer. DynamoDB states it
-    in full seconds; the returned time is rounded up, so that no earlier record is newer.
-    """
-    (row,), response = read_with_response(Key(ErasureRow, erasure_id))
-    return build_erasure(row) if row else None, time_of(response) + timedelta(seconds=1)
+def find_earlier(rows: Rows, key: Key[ErasureRow]) -> Erasure | None:
+    """Return an erasure that this unit of work has fetched, and rely on its state and time."""
+    row = rows.get(key, ErasureRow.state, ErasureRow.erased_at)
+    return build_erasure(row) if row else None
 
 
-def put(write: Rows, erasure: Erasure, earlier: Erasure | None) -> None:
-    """Add a pending erasure in this transaction, or replace an erasure that has ended.
-
-    The transaction fails if the stored erasure has changed since it was loaded.
-
-    Args:
-        earlier: the erasure as it was loaded.
-    """
-    unchanged = ErasureRow.has(erasure_id=None)
-    if earlier:
-        unchanged = ErasureRow.has(state=earlier.state, erased_at=earlier.erased_at)
-    write.save(
-        ErasureRow(
-            erasure.id,
-            account_id=erasure.account_id,
-            erased_at=erasure.erased_at,
-            customer_id=erasure.customer_id,
-            pair=erasure.pair_digest,
-            pair_contact=erasure.pair_contact,
-            recreated=set(erasure.recreated) or None,
-            others=list(erasure.others),
-            other_count=erasure.other_count,
-            email_contact=erasure.contacts.get(Channel.EMAIL),
-            sms_contact=erasure.contacts.get(Channel.SMS),
-            operator=erasure.operator,
-            **pending_attributes(erasure.account_id, erasure.id, PART, erasure.erased_at),
-        ),
-        unchanged,
-    )
+def save(rows: Rows, erasure: Erasure) -> None:
+    """Add a pending erasure in this unit of work, or replace the one that `find_earlier` found."""
+    key = Key(ErasureRow, erasure.id)
+    row = rows.get(key, ErasureRow.state, ErasureRow.erased_at) or rows.create(key)
+    row.attribute_values = {**key.values}
+    row.account_id, row.operator = erasure.account_id, erasure.operator
+    row.erased_at, row.customer_id = erasure.erased_at, erasure.customer_id
+    row.pair, row.pair_contact = erasure.pair_digest, erasure.pair_contact
+    row.email_contact = erasure.contacts.get(Channel.EMAIL)
+    row.sms_contact = erasure.contacts.get(Channel.SMS)
+    row.recreated = set(erasure.recreated) or None
+    row.others, row.other_count = list(erasure.others), erasure.other_count
+    row.make_pending(erasure.erased_at)
 
 
-def record_addresses(write: Rows, erasure: Erasure, *, is_last: bool) -> None:
-    """Suppress the person's addresses in this transaction, and stop concurrent imports.
+def record_addresses(rows: Rows, erasure: Erasure, *, is_last: bool) -> None:
+    """Suppress the person's addresses in this unit of work, and stop concurrent imports.
 
     Work that received data of the person before the erasure does not create the person again.
 
@@ -149,9 +140,9 @@ def record_addresses(write: Rows, erasure: Erasure, *, is_last: bool) -> None:
         is_last: whether the account has no later erasure.
     """
     account_id, at = erasure.account_id, erasure.erased_at
-    contacts.record_erasure(write, account_id, erasure.contacts, erasure.pair_contact, at)
+    contacts.record_erasure(rows, account_id, erasure.contacts, erasure.pair_contact, at)
     if is_last:
-        counters.mark_erasure(write, account_id, at)
+        counters.mark_erasure(rows, account_id, at)
 
 
 def count_customer(
@@ -187,39 +178,40 @@ def count(rows: Rows, erasure: Erasure, numbers: Mapping[Erased, int]) -> None:
 
     The transaction fails if the erasure is not pending or was restarted.
     """
-    key, attributes = Key(ErasureRow, erasure.id), ErasureRow.get_attributes()
+    key = Key(ErasureRow, erasure.id)
     rows.expect(key, ErasureRow.state, PENDING)
     rows.expect(key, ErasureRow.erased_at, erasure.erased_at)
     for kind, number in numbers.items():
-        rows.add(key, attributes[kind.value], number)
+        rows.add(key, _COUNTS[kind], number)
     rows.set(key, ErasureRow.last_found_at, clock.now())
 
 
-def schedule(erasure: Erasure, at: datetime) -> None:
-    """Make the next pass of a pending erasure due at this time. One request."""
-    row = ErasureRow(erasure.id)
-    planned = ErasureRow.plan(ceil(at.timestamp()), requeues=None)
-    try_write(lambda: row.update(planned, condition=_is_unchanged(erasure)))
+def end_pass(rows: Rows, erasure: Erasure, recheck: timedelta, *, is_last: bool) -> Erasure | None:
+    """Schedule the next pass of an erasure or, after the last one, end it. Return the erasure.
 
+    The end removes the ids of customers and the pair. If records were erased since the erasure was
+    loaded, more records of the customer may have been created after this pass looked for them, so
+    there is another pass. An erasure that has ended or was restarted stays as it is.
 
-def finish(erasure: Erasure, now: datetime) -> bool:
-    """End an erasure, and remove the ids of customers and the pair. One request.
-
-    Return False if the erasure has changed since it was loaded. If a pass has erased records since
-    then, more records of the customer may have been created after this pass looked for them.
+    Args:
+        erasure: the erasure as it was loaded before the pass.
+        recheck: the time until the next pass.
     """
-    row = ErasureRow(erasure.id)
-    removed = dict.fromkeys(("customer_id", "pair", "next_holder", "recreated", "others"))
-    actions = ErasureRow.end(WorkState.DONE, now, **removed)
-    unchanged = _is_unchanged(erasure)
-    for kind, number in erasure.counts.items():
-        unchanged &= counters.is_number(getattr(ErasureRow, kind.value), number)
-    return try_write(lambda: row.update(actions, condition=unchanged))
-
-
-def _is_unchanged(erasure: Erasure) -> Condition:
-    """Return a write condition: the erasure is pending and was not restarted."""
-    return ErasureRow.has(state=PENDING, erased_at=erasure.erased_at)
+    key, now = Key(ErasureRow, erasure.id), clock.now()
+    rows.prefetch(key)
+    row = rows.get(key, ErasureRow.state, ErasureRow.erased_at, *_COUNTS.values())
+    if row is None:
+        return None
+    stored = build_erasure(row)
+    if stored.state is not WorkState.PENDING or stored.erased_at != erasure.erased_at:
+        return stored
+    if is_last and stored.counts == erasure.counts:
+        row.finish(WorkState.DONE, now)
+        row.customer_id = row.pair = row.next_holder = row.recreated = row.others = None
+    else:
+        row.plan_at(ceil((now + recheck).timestamp()))
+        row.requeues = None
+    return build_erasure(row)
 
 
 def build_erasure(row: ErasureRow) -> Erasure:
@@ -232,6 +224,9 @@ def build_erasure(row: ErasureRow) -> Erasure:
         "recreated": frozenset(row.recreated or ()),
         "contacts": {channel: key for channel, key in keys.items() if key},
         "state": WorkState(row.state),
-        "counts": {kind: getattr(row, kind.value) or 0 for kind in Erased},
+        "counts": {
+            kind: row.attribute_values.get(attribute.attr_name) or 0
+            for kind, attribute in _COUNTS.items()
+        },
     }
     return Erasure(**fields_of(row, Erasure) | values)

@@ -39,7 +39,7 @@ def replay_erasures(on_read: Callable[[int], object]) -> list[Erasure]:
     last = {erasure.account_id: erasure for erasure in recorded}
     for erasure in recorded:
         is_last = erasure is last[erasure.account_id]
-        retry_on_contention(partial(_record_addresses, erasure, is_last=is_last))
+        commit(partial(erasures.record_addresses, erasure=erasure, is_last=is_last))
     accounts.restart_retention()
     erased_at = {each.pair_contact: each.erased_at for each in recorded if each.pair_contact}
     # Import rows come first, because they could create the customers again.
@@ -91,13 +91,6 @@ def _anonymize(feedback_id: str) -> None:
     with transaction() as write:
         number = feedback_changes.add(write, record.account_id, head, [feedback_id], now)
         feedback.anonymize(write, stored, anonymized, number, now)
-
-
-def _record_addresses(erasure: Erasure, *, is_last: bool) -> None:
-    if not (is_last or erasure.contacts or erasure.pair_contact):
-        return
-    with transaction() as write:
-        erasures.record_addresses(write, erasure, is_last=is_last)
 
 
 def _find_restored(

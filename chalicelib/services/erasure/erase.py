@@ -42,9 +42,11 @@ from chalicelib.storage import (
     solicitations,
     trackers,
 )
+from chalicelib.storage.customers import build_customer, customer_key
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit, transaction
+from chalicelib.storage.erasures import ErasureRow
 from chalicelib.storage.imports import ImportRow
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import SolicitationRow
@@ -75,33 +77,39 @@ def start_erasure(
     Raises:
         NotFound: the account has no such customer, and it was not erased.
     """
+    return commit(partial(_start, account_id, customer_id, operator, is_replay=is_replay))
 
-    def attempt() -> Erasure:
-        erasure_id = erasures.erasure_id(account_id, customer_id)
-        # In this order, a customer that is erased meanwhile is found as such.
-        customer = customers.find(account_id, customer_id)
-        earlier, now = erasures.find_with_time(erasure_id)
-        if earlier and not _is_created_again(earlier, customer):
-            if earlier.state is WorkState.PARKED:
-                erasures.WORK.reopen([(erasure_id, erasures.PART)], clock.now())
-                return earlier
-            if earlier.state is WorkState.PENDING or not (customer or is_replay):
-                return earlier
-        if not (customer or earlier):
-            raise NotFound("customer")
-        new = _new_erasure(account_id, customer_id, operator, customer, earlier, now)
-        if earlier and is_replay:
-            new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
-        with transaction() as write:
-            erasures.put(write, new, earlier)
-            erasures.record_addresses(write, new, is_last=not is_replay)
-            if not is_replay:
-                subject = f"erasure {new.id}"
-                change = AccountChange(new.erased_at, subject, operator, None, "requested")
-                account_changes.add(write, account_id, [change])
-        return new
 
-    return retry_on_contention(attempt)
+def _start(
+    account_id: str, customer_id: str, operator: str, rows: Rows, *, is_replay: bool
+) -> Erasure:
+    customer_row = customer_key(account_id, customer_id)
+    erasure_row = Key(ErasureRow, erasures.erasure_id(account_id, customer_id))
+    # In this order, a customer that is erased meanwhile is found as such.
+    rows.prefetch(customer_row)
+    rows.prefetch(erasure_row)
+    found = rows.peek(customer_row, because="its later addresses are suppressed when it is deleted")
+    customer = build_customer(found) if found else None
+    earlier = erasures.find_earlier(rows, erasure_row)
+    if earlier and not _is_created_again(earlier, customer):
+        if earlier.state is WorkState.PARKED:
+            erasures.WORK.reopen([(earlier.id, erasures.PART)], clock.now())
+            return earlier
+        if earlier.state is WorkState.PENDING or not (customer or is_replay):
+            return earlier
+    if not (customer or earlier):
+        raise NotFound("customer")
+    # DynamoDB states the time in full seconds. No earlier record is newer than the next second.
+    now = rows.read_at + timedelta(seconds=1)
+    new = _new_erasure(account_id, customer_id, operator, customer, earlier, now)
+    if earlier and is_replay:
+        new = replace(new, erased_at=earlier.erased_at, operator=earlier.operator)
+    erasures.save(rows, new)
+    erasures.record_addresses(rows, new, is_last=not is_replay)
+    if not is_replay:
+        change = AccountChange(new.erased_at, f"erasure {new.id}", operator, None, "requested")
+        account_changes.add(rows, account_id, [change])
+    return new
 
 
 def _is_created_again(erasure: Erasure, customer: Customer | None) -> bool:
@@ -161,9 +169,8 @@ def continue_erasure(pointer: ErasurePointer) -> Erasure | None:
     # The customer can get records until its deletion, and the indexes may have hidden them from
     # this pass. An erasure does not finish if this pass has erased records.
     since = max(erasure.erased_at, erasure.last_found_at or erasure.erased_at)
-    if started < since + recheck or not erasures.finish(erasure, clock.now()):
-        erasures.schedule(erasure, clock.now() + recheck)
-    return erasures.find(pointer.erasure_id)
+    is_last = started >= since + recheck
+    return commit(partial(erasures.end_pass, erasure=erasure, recheck=recheck, is_last=is_last))
 
 
 def _run_pass(erasure: Erasure, customer_id: str) -> None:

@@ -34,7 +34,7 @@ EXPECTED = {
     "import_rows": 1,
 }
 REQUESTS = [
-    "GetItem",  # the customer
+    "BatchGetItem",  # the customer
     "BatchGetItem",  # an earlier erasure
     "Query",  # other customers with the address
     "TransactWriteItems",  # the erasure and the suppressions
@@ -54,8 +54,8 @@ REQUESTS = [
     "BatchGetItem",  # the pair
     "Query",  # the next customer with the pair
     "TransactWriteItems",
+    "BatchGetItem",  # the erasure
     "UpdateItem",  # schedule the next pass
-    "BatchGetItem",
 ]
 _READS = ("Query", "GetItem", "BatchGetItem")
 WRITES = [n for n, operation in enumerate(REQUESTS) if operation not in _READS]

@@ -26,6 +26,7 @@ from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
 from chalicelib.storage import contacts, erasures, purchases, trackers
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.unit_of_work import commit
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow
 from tests.aws.faults import before_request
@@ -319,8 +320,9 @@ def test_purchase_recorded_without_person_keeps_time_of_message(shop: Shop) -> N
 def test_pass_of_earlier_erasure_does_not_end_restarted_erasure(shop: Shop) -> None:
     customer_id, earlier = erase_and_create_again(shop, shop.time)
     restarted = erasures.find(start_erasure(shop.account_id, customer_id, OPERATOR).id)
-    erasures.finish(earlier, clock.now())
-    erasures.schedule(earlier, clock.now())
+    for is_last in (True, False):
+        recheck = timedelta(minutes=1)
+        commit(partial(erasures.end_pass, erasure=earlier, recheck=recheck, is_last=is_last))
     assert restarted
     assert erasures.find(restarted.id) == restarted
 
