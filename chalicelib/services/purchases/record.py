@@ -310,7 +310,7 @@ def save(
     if before and is_moved:
         left = customer_key(account_id, before)
         rows.prefetch(left)
-        if rows.peek(left, because="the count requires the customer"):
+        if rows.exists(left):
             customers.count_purchases(rows, left, -1, now)
     return Recorded(purchase, build_solicitation(solicitation), new, optins, is_listed)
 

@@ -27,6 +27,8 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.purchases.record import input_hash_of
 from chalicelib.storage import counters, purchases
 from chalicelib.storage.counters import Counted, Listed
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import all_customers
 from tests.services.purchases import record_purchase
@@ -122,6 +124,16 @@ def test_purchases_with_same_email_and_phone_number_belong_to_one_customer(shop:
     second = shop.record(customer={"email": "ZOE@example.test", "phoneNumber": "0033612345678"})
     assert first.customer_id == second.customer_id
     assert customer_of(shop, first).purchase_count == 2
+
+
+def test_update_moves_count_from_customer_that_is_visible_later(shop: Shop) -> None:
+    definition = shop.definition()
+    key = account_key(shop.account_id, shop.record(**definition).customer_id or "")
+    first = CustomerRow.get(key)
+    first.delete()
+    with before_request("TransactWriteItems", first.save):
+        shop.record(**{**definition, "customer": {"email": "ana@example.test"}})
+    assert CustomerRow.get(key).purchase_count == 0
 
 
 def test_update_moves_count_to_new_customer(shop: Shop) -> None:
