@@ -19,7 +19,6 @@ from pynamodb.expressions.condition import Condition
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.list_cursor import CursorPosition
 from chalicelib.domain.webhooks.execution import (
-    INTERRUPTED,
     Attempt,
     Execution,
     ExecutionPointer,
@@ -352,13 +351,6 @@ def replay(
 
 
 _WITHOUT_SUCCESS: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionState.PARKED)
-
-
-def interrupted_attempts(execution: Execution, now: datetime) -> list[Attempt]:
-    """Build the attempts of the execution that were interrupted before their outcome was saved."""
-    return [
-        Attempt(number, now, error=INTERRUPTED, ambiguous=True) for number in execution.interrupted
-    ]
 
 
 def _create_batch(executions: Sequence[Execution], rows: Rows) -> None:

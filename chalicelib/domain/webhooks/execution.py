@@ -114,6 +114,55 @@ class Execution:
         """
         return self.attempt if self.is_test else self.attempt - self.attempts_before
 
+    def outcome_without_attempt(
+        self, attempts: int | None, *, is_enabled: bool
+    ) -> "Outcome | None":
+        """Return the outcome if no further attempt is allowed, otherwise None.
+
+        Args:
+            attempts: the number of attempts of the action; None if it no longer exists.
+            is_enabled: whether the workflow of the action is enabled.
+        """
+        if self.claims > work.MAX_CLAIMS:
+            reason = f"no outcome was stored after {work.MAX_CLAIMS} claims"
+            return Outcome(ExecutionState.PARKED, reason, self.repeats)
+        if attempts is None or not (is_enabled or self.is_test):
+            reason = "the action no longer exists or its workflow is disabled"
+            return Outcome(ExecutionState.STOPPED, reason, self.repeats)
+        if self.used > self._allowed(attempts):
+            reason = "interrupted" if self.interrupted else "all attempts are used"
+            return Outcome(ExecutionState.FAILED, reason, self.repeats)
+        return None
+
+    def outcome_of(
+        self,
+        attempt: "Attempt",
+        now: datetime,
+        attempts: int,
+        retry_after: str | None = None,
+        chance: Callable[[], float] = random.random,
+    ) -> "Outcome":
+        """Return the outcome of an attempt. Only a status from 200 to 299 is a success.
+
+        Args:
+            attempts: the number of attempts of the action.
+            retry_after: the ``Retry-After`` header of the response, if present.
+            chance: returns a random number from 0 (inclusive) to 1 (exclusive).
+        """
+        status = attempt.status
+        if status is not None and 200 <= status <= 299:
+            return Outcome(ExecutionState.SUCCEEDED)
+        reason = attempt.error if status is None else f"response status {status}"
+        if status == HTTPStatus.GONE:
+            return Outcome(ExecutionState.STOPPED, reason, attempt.ambiguous)
+        if self.used >= self._allowed(attempts):
+            return Outcome(ExecutionState.FAILED, reason, attempt.ambiguous)
+        delay = retry_after_delay(retry_after, now) or backoff_delay(self.used, chance())
+        return Outcome(ExecutionState.PENDING, reason, attempt.ambiguous, now + delay)
+
+    def _allowed(self, attempts: int) -> int:
+        return 1 if self.is_test else attempts
+
     @property
     def interrupted(self) -> range:
         """The numbers of earlier attempts whose outcome was never stored."""
@@ -123,6 +172,10 @@ class Execution:
     def repeats(self) -> bool:
         """Whether the receiver may already have received this webhook in an earlier attempt."""
         return self.ambiguous or len(self.interrupted) > 0
+
+    def interrupted_attempts(self, now: datetime) -> "list[Attempt]":
+        """Build the earlier attempts whose outcome was never stored."""
+        return [Attempt(n, now, error=INTERRUPTED, ambiguous=True) for n in self.interrupted]
 
 
 @dataclass(frozen=True)
@@ -162,32 +215,3 @@ class Outcome:
     reason: str = ""
     ambiguous: bool = False
     retry_at: datetime | None = None
-
-
-def outcome_of(
-    attempt: Attempt,
-    now: datetime,
-    *,
-    used: int,
-    allowed: int,
-    retry_after: str | None = None,
-    chance: Callable[[], float] = random.random,
-) -> Outcome:
-    """Return the outcome of an attempt. Only a status from 200 to 299 is a success.
-
-    Args:
-        used: the number of attempts since the last replay, including this attempt.
-        allowed: the maximum number of attempts.
-        retry_after: the ``Retry-After`` header of the response, if present.
-        chance: returns a random number from 0 (inclusive) to 1 (exclusive).
-    """
-    status = attempt.status
-    if status is not None and 200 <= status <= 299:
-        return Outcome(ExecutionState.SUCCEEDED)
-    reason = attempt.error if status is None else f"response status {status}"
-    if status == HTTPStatus.GONE:
-        return Outcome(ExecutionState.STOPPED, reason, attempt.ambiguous)
-    if used >= allowed:
-        return Outcome(ExecutionState.FAILED, reason, attempt.ambiguous)
-    delay = retry_after_delay(retry_after, now) or backoff_delay(used, chance())
-    return Outcome(ExecutionState.PENDING, reason, attempt.ambiguous, now + delay)

@@ -19,15 +19,14 @@ from chalicelib.domain.webhooks.execution import (
     ExecutionPointer,
     ExecutionState,
     Outcome,
-    outcome_of,
 )
 from chalicelib.domain.webhooks.headers import webhook_headers
-from chalicelib.domain.work import MAX_CLAIMS, WorkState, first_due
+from chalicelib.domain.work import WorkState, first_due
 from chalicelib.domain.workflows.workflow import Action, Workflow
 from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
-from chalicelib.outbound.webhook_http.exchange import WebhookResponse, post
+from chalicelib.outbound.webhook_http.exchange import post
 from chalicelib.queues import WEBHOOKS
 from chalicelib.services.webhooks.circuit_breaker import CircuitBreaker
 from chalicelib.services.work.worker import Message, Worker, WorkOutcome
@@ -114,19 +113,17 @@ def send_webhook(pointer: ExecutionPointer) -> ExecutionOutcome:
     claimed = executions.claim(pointer, now)
     if claimed is None:
         return ExecutionOutcome.NOTHING_TO_DO
-    execution = executions.build_execution(claimed)
-    # A test has one attempt.
-    allowed = 1 if execution.is_test or action is None else action.attempts
-    early_outcome = _outcome_without_attempt(execution, action, allowed, is_enabled=is_enabled)
-    if early_outcome:
-        return _settle(claimed, execution, [], early_outcome)
+    execution, at = executions.build_execution(claimed), clock.now()
+    attempts = action.attempts if action else None
+    outcome = execution.outcome_without_attempt(attempts, is_enabled=is_enabled)
+    if outcome or (outcome := _reason_to_wait(execution, at)):
+        return _settle(claimed, execution, [], outcome, at)
     assert action  # noqa: S101 - an execution without an action has an early outcome
-    signing = secrets.signing(now) if secrets else ()
-    attempt, retry_after = _attempt(execution, action, signing, host)
-    outcome = outcome_of(
-        attempt, clock.now(), used=execution.used, allowed=allowed, retry_after=retry_after
-    )
-    return _settle(claimed, execution, [attempt], outcome)
+    signing = secrets.signing(at) if secrets else ()
+    attempt, retry_after = _attempt(execution, action, signing, host, at)
+    now = clock.now()
+    outcome = execution.outcome_of(attempt, now, action.attempts, retry_after)
+    return _settle(claimed, execution, [attempt], outcome, now)
 
 
 def _find_action(pointer: ExecutionPointer) -> tuple[Action | None, bool]:
@@ -149,49 +146,46 @@ def _action_in(
     return None, False
 
 
-def _outcome_without_attempt(
-    execution: Execution, action: Action | None, allowed: int, *, is_enabled: bool
-) -> Outcome | None:
-    """Return the outcome if no attempt is allowed now, or None if the webhook can be sent."""
-    if execution.claims > MAX_CLAIMS:
-        reason = f"no outcome was stored after {MAX_CLAIMS} claims"
-        return Outcome(ExecutionState.PARKED, reason, execution.repeats)
-    if action is None or not (is_enabled or execution.is_test):
-        reason = "the action no longer exists or its workflow is disabled"
-        return Outcome(ExecutionState.STOPPED, reason, execution.repeats)
-    if execution.used > allowed:
-        reason = "interrupted" if execution.interrupted else "all attempts are used"
-        return Outcome(ExecutionState.FAILED, reason, execution.repeats)
-    if _is_early(execution):
+def _reason_to_wait(execution: Execution, now: datetime) -> Outcome | None:
+    """Return the outcome if the attempt must be made later, or None if it can be made now."""
+    if _is_early(execution, now):
         # The webhook's receiver would read feedback without its customer.
-        retry_at = clock.now() + _PROCESSING_DELAY
+        retry_at = now + _PROCESSING_DELAY
         return Outcome(ExecutionState.PENDING, "feedback not processed", retry_at=retry_at)
     if time_left_s() < _REQUEST_S:
-        return Outcome(ExecutionState.PENDING, "too little time left", retry_at=clock.now())
+        return Outcome(ExecutionState.PENDING, "too little time left", retry_at=now)
     return None
 
 
-def _is_early(execution: Execution) -> bool:
+def _is_early(execution: Execution, now: datetime) -> bool:
     """Return whether the feedback of an execution is not processed yet.
 
     An execution is created before its feedback is processed, and queued afterwards. If this takes
     too long, the sweeper queues it earlier. Only such an execution needs an AWS request.
     """
-    if execution.attempt > 1 or clock.now().timestamp() < first_due(execution.created_at):
+    if execution.attempt > 1 or now.timestamp() < first_due(execution.created_at):
         return False
     stored = feedback.find(execution.feedback_id)
     return stored is not None and stored.state is WorkState.PENDING
 
 
 def _attempt(
-    execution: Execution, action: Action, secrets: Sequence[str], host: str
+    execution: Execution, action: Action, secrets: Sequence[str], host: str, at: datetime
 ) -> tuple[Attempt, str | None]:
     """Send the webhook. Return the attempt and the response's ``Retry-After`` header."""
-    at = clock.now()
     if not secrets:
         error = "The account has no webhook secret."
         return Attempt(execution.attempt, at, error=error, repeat=execution.repeats), None
-    response = _post(execution, action, secrets, at)
+    headers = webhook_headers(
+        action.headers,
+        execution.body,
+        secrets,
+        execution_id=execution.id,
+        timestamp=int(at.timestamp()),
+        is_test=execution.is_test,
+    )
+    allow_private = settings().private_webhooks
+    response = post(action.url, headers, execution.body, allow_private=allow_private)
     circuit_breaker.record_result(
         execution.account_id, host, clock.now(), timed_out=response.error in _TIME_OUTS
     )
@@ -209,22 +203,12 @@ def _attempt(
     return attempt, response.retry_after
 
 
-def _post(
-    execution: Execution, action: Action, secrets: Sequence[str], at: datetime
-) -> WebhookResponse:
-    headers = webhook_headers(
-        action.headers,
-        execution.body,
-        secrets,
-        execution_id=execution.id,
-        timestamp=int(at.timestamp()),
-        is_test=execution.is_test,
-    )
-    return post(action.url, headers, execution.body, allow_private=settings().private_webhooks)
-
-
 def _settle(
-    claimed: ExecutionRow, execution: Execution, attempts: Sequence[Attempt], outcome: Outcome
+    claimed: ExecutionRow,
+    execution: Execution,
+    attempts: Sequence[Attempt],
+    outcome: Outcome,
+    now: datetime,
 ) -> ExecutionOutcome:
     """Save the outcome of a claim, and the attempts whose workers stopped without saving theirs.
 
@@ -234,13 +218,12 @@ def _settle(
     Args:
         attempts: the attempt of this claim; empty if the claim ends without an attempt.
     """
-    now = clock.now()
-    interrupted = executions.interrupted_attempts(execution, now)
+    interrupted = execution.interrupted_attempts(now)
     if interrupted and outcome.state is not ExecutionState.SUCCEEDED:
         outcome = replace(outcome, ambiguous=True)
     if not executions.save_outcome(claimed, [*interrupted, *attempts], outcome, now):
         return ExecutionOutcome.CLAIM_LOST
-    if execution.is_test and outcome.state is ExecutionState.FAILED:
+    if outcome.state is ExecutionState.FAILED and execution.is_test:
         return ExecutionOutcome.TEST_FAILED
     return _OUTCOMES[outcome.state]
 

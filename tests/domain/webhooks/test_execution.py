@@ -10,7 +10,6 @@ from chalicelib.domain.webhooks.execution import (
     Execution,
     ExecutionState,
     Outcome,
-    outcome_of,
 )
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -20,7 +19,7 @@ HOUR = timedelta(hours=1)
 def outcome(status: int | None, used: int = 1, **fields: Any) -> Outcome:
     """Return the outcome of an attempt. Eight attempts are allowed; Retry-After is one hour."""
     attempt = Attempt(used, NOW, status=status, **fields)
-    return outcome_of(attempt, NOW, used=used, allowed=8, retry_after="3600")
+    return execution(attempt=used).outcome_of(attempt, NOW, 8, "3600")
 
 
 @pytest.mark.parametrize("status", [200, 204, 299])
@@ -66,7 +65,7 @@ def test_outcome_without_response_contains_error_and_ambiguous_flag(
 
 def test_missing_retry_after_uses_backoff_delay() -> None:
     attempt = Attempt(1, NOW, status=500)
-    result = outcome_of(attempt, NOW, used=1, allowed=2, chance=lambda: 0.5)
+    result = execution(attempt=1).outcome_of(attempt, NOW, 2, chance=lambda: 0.5)
     assert result.retry_at == NOW + timedelta(minutes=1.075)
 
 
