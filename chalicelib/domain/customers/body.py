@@ -136,7 +136,7 @@ class CustomerBody(_IdentifierInput):
 
     @model_validator(mode="after")
     def _require_value(self) -> Self:
-        if not any(value or value is False for _, value in self):
+        if all(getattr(self, name) is None for name in self.model_fields_set):
             raise PydanticCustomError("empty", "Provide at least one field.")
         return self
 

@@ -114,8 +114,6 @@ def fields_of(body: CustomerBody) -> Fields:
     fields: Fields = body.values
     if body.metadata:
         fields[IMPORT_METADATA] = body.metadata
-    if body.language:
-        fields["language"] = body.language.value
     return fields
 
 
