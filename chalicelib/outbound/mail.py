@@ -50,14 +50,14 @@ class Mail:
 
     sender_name: str
     sender: str
-    reply_to: str
     to: str
     subject: str
     text: str
-    html: str
-    unsubscribe_link: str
-    reference: str
     date: datetime
+    reply_to: str = ""
+    html: str = ""
+    unsubscribe_link: str = ""
+    reference: str = ""
     list_id: str = ""
     attachment: tuple[str, str] | None = None
 

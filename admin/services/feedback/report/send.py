@@ -28,13 +28,9 @@ def send_report(account_id: str, report: Report, to: str, file_name: str) -> Non
     mail = Mail(
         sender_name=report.scope.account_name,
         sender=sender,
-        reply_to="",
         to=to,
         subject=subject,
         text=text,
-        html="",
-        unsubscribe_link="",
-        reference="",
         date=clock.now(),
         attachment=(file_name, report.html()),
     )
