@@ -34,7 +34,7 @@ from chalicelib.domain.solicitation.solicitation import (
     reminder_id,
 )
 from chalicelib.domain.work import PENDING, due_after_deferral, first_due
-from chalicelib.storage import counters, messages, statistics
+from chalicelib.storage import counters, statistics
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.customers import build_customer, customer_key
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
@@ -48,7 +48,7 @@ from chalicelib.storage.dynamodb.table import (
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import ClaimLost, ClaimRow, WorkRecords, settle
 from chalicelib.storage.lists import read_index_page
-from chalicelib.storage.messages import MessageRow, SentMessage
+from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow, build_purchase_from, purchase_key
 
 LEASE: Final = timedelta(seconds=120)
@@ -192,14 +192,14 @@ def fetch_with_purchase(
     row, sent = rows.peek(key, because=_DECISION), rows.peek(survey_key, because=_DECISION)
     if row is None or sent is None or sent.account_id != account_id:
         return None, None, None
-    solicitation = build_solicitation(row)
-    if solicitation.is_reminder:
+    solicitation, is_reminder = build_solicitation(row), key != survey_key
+    if is_reminder:
         solicitation = _with_survey(solicitation, build_solicitation(sent))
     found = rows.peek(row_of_purchase, because=_DECISION)
     if found is None:
         return solicitation, None, None
     purchase = build_purchase_from(found)
-    is_same = not solicitation.is_reminder or solicitation.customer_id == purchase.customer_id
+    is_same = not is_reminder or solicitation.customer_id == purchase.customer_id
     if not purchase.customer_id or not is_same:
         return solicitation, purchase, None
     key_of_customer = customer_key(account_id, purchase.customer_id)
@@ -327,7 +327,7 @@ def release(claimed: SolicitationRow, reason: str, now: datetime) -> bool:
 
 def save_sent(
     claimed: SolicitationRow,
-    sent: SentMessage,
+    sent: MessageRow,
     remind_at: datetime | None,
     survey: SolicitationRow | None,
 ) -> bool:
@@ -342,7 +342,7 @@ def save_sent(
 
     def ended(rows: Rows, row: SolicitationRow) -> None:
         end(rows, row, SolicitationState.SENT, None, sent.sent_at)
-        messages.add(rows, sent)
+        rows.save(sent)
         if survey:
             _save_reminded(rows, survey, sent)
             return
@@ -353,7 +353,7 @@ def save_sent(
     return settle(claimed, ended, *([survey] if survey else []))
 
 
-def _save_reminded(rows: Rows, survey: SolicitationRow, sent: SentMessage) -> None:
+def _save_reminded(rows: Rows, survey: SolicitationRow, sent: MessageRow) -> None:
     """Store when the customer was reminded, unless the person was erased."""
     rows.prefetch(survey.own_key())
     row = rows.get(survey.own_key(), SolicitationRow.customer_id)

@@ -47,8 +47,8 @@ def collect_person(account_id: str, customer_id: str) -> dict[str, Any]:
         "solicitations": [_json(solicitation) for solicitation in sent],
         "trackers": [_json(tracker) for tracker in trackers.of_customer(account_id, customer_id)],
         "messages": [
-            _json(message)
-            for message in messages.find_many([each for s in sent for each in s.message_ids])
+            _json({n: value for n, value in row.attribute_values.items() if n != "expires_at"})
+            for row in messages.find_many([each for s in sent for each in s.message_ids])
         ],
         "importRows": _import_rows(account_id, pair.digest) if pair else [],
         "lastSurveys": _last_surveys(account_id, customer_id),

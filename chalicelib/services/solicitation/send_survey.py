@@ -54,7 +54,7 @@ from chalicelib.storage import (
 )
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
-from chalicelib.storage.messages import SentMessage
+from chalicelib.storage.messages import RETENTION, MessageRow
 from chalicelib.storage.purchases import purchase_key
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.stage_values import public_base_url
@@ -154,7 +154,7 @@ def _decide(pointer: SolicitationPointer, rows: Rows) -> _Claim | SendingOutcome
         return SendingOutcome.DEFERRED
     if time_left_s() < _CLAIM_S:
         raise Unavailable("Too little time is left.")
-    if case.is_answered and not case.solicitation.is_reminder:
+    if case.is_answered and not case.facts.reminds_of:
         # The outcome UNKNOWN is sent again although the customer received the message.
         return _skip(rows, row, case, SkipReason.ALREADY_SOLICITED)
     return _claim(rows, row, case, decision)
@@ -201,7 +201,7 @@ def _claim(rows: Rows, row: SolicitationRow, case: Case, decision: Send) -> _Cla
     text_day = rate_limits.day_of(facts.now) if reserves_text else row.text_day
     solicitations.claim(row, text_day, facts.now)
     survey = None
-    if case.solicitation.is_reminder:
+    if facts.reminds_of:
         survey = record_reminder(rows, case, tracker.id)
     else:
         solicitations.choose(rows, row, tracker)
@@ -265,15 +265,11 @@ def _suppress(invitation: SurveyInvitation) -> None:
 
 def _store_sent(claim: _Claim, message_id: str) -> SendingOutcome:
     invitation, now = claim.invitation, clock.now()
-    sent = SentMessage(
-        message_id=message_id,
-        account_id=invitation.solicitation.account_id,
-        solicitation_id=invitation.solicitation.purchase_id,
-        customer_id=invitation.customer.id,
-        channel=invitation.channel,
-        contact_key=invitation.contact_key,
-        sent_at=now,
-    )
+    sent = Key(MessageRow, message_id).row()
+    sent.account_id, sent.solicitation_id = claim.row.account_id, invitation.purchase.id
+    sent.customer_id, sent.contact_key = invitation.customer.id, invitation.contact_key
+    sent.channel, sent.sent_at = invitation.channel.value, now
+    sent.expires_at = int((now + RETENTION).timestamp())
     delay = timedelta(seconds=invitation.survey.reminder_delay)
     is_stored = solicitations.save_sent(
         claim.row, sent, now + delay if delay else None, claim.survey
