@@ -5,6 +5,7 @@ of 8, are the opacity.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 TONES: Final = ("#d64550", "#e8833a", "#d9a520", "#7fae3c", "#2f9e63")
@@ -39,6 +40,7 @@ def contrast(foreground: str, background: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+@lru_cache(maxsize=1_000)
 def legible(foreground: str, background: str, minimum: float) -> str:
     """Return the foreground, as much darker or lighter as the minimum contrast ratio requires.
 

@@ -155,11 +155,13 @@ class Facts:
         processed_at: the time of the first decision about this purchase; None at the first
             decision.
         store: the store of the purchase; None if it no longer exists.
+        brand: the brand of the store; None if it no longer exists.
         surveys: the account's surveys, the oldest first.
         recipient: the customer of the purchase; None if there is no customer, or if the customer no
             longer exists.
         sending_hours: None if surveys are sent at any time.
         time_zone: the IANA name of the store's time zone.
+        account_time_zone: the IANA name of the account's time zone, in which surveys are counted.
         was_claimed: whether the solicitation was claimed before, and its message was not sent or
             its outcome is unknown.
         text_limit: the maximum number of text messages of the account on this day (UTC); None
@@ -177,8 +179,10 @@ class Facts:
     store: Place | None
     surveys: Sequence[SavedSurvey]
     recipient: Recipient | None
+    brand: Place | None = None
     sending_hours: SendingHours | None = None
     time_zone: str = "UTC"
+    account_time_zone: str = "UTC"
     was_claimed: bool = False
     text_limit: int | None = None
     text_count: int = 0

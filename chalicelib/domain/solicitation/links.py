@@ -5,7 +5,7 @@ No GET request for these links changes anything, because mail scanners open ever
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -50,6 +50,11 @@ def with_parameters(link: str, prefix: str, values: Mapping[str, str | Sequence[
     separator = "&" if "?" in page else "?"
     query = urlencode({prefix + name: value for name, value in values.items()}, doseq=True)
     return f"{page}{separator}{query}{hash_sign}{fragment}"
+
+
+def with_answers(link: str, key: str, answers: Iterable[str]) -> list[str]:
+    """Return the link to the page of a survey with each of these answers to a question."""
+    return [with_parameters(link, ANSWER_PREFIX, {key: answer}) for answer in answers]
 
 
 def short_link(base_url: str, tracker_id: str) -> str:

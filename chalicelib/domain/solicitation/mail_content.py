@@ -26,7 +26,7 @@ from chalicelib.domain.forms.translation import FieldTranslation
 from chalicelib.domain.language import Language, is_right_to_left
 from chalicelib.domain.plain_text import plain_name, shortened
 from chalicelib.domain.solicitation.invitation import SurveyInvitation
-from chalicelib.domain.solicitation.links import ANSWER_PREFIX, with_parameters
+from chalicelib.domain.solicitation.links import with_answers
 from chalicelib.domain.solicitation.words import MessageWords, message_words
 
 MAX_HTML_BYTES: Final = 60_000
@@ -174,8 +174,8 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
     language = invitation_language(survey, invitation.customer.language)
     words = message_words(language)
     texts = survey.translations.get(language, SurveyTranslation())
-    names = invitation.context.names(language)
-    header = fill_titles(translate(survey.header, texts.header), names)
+    context, is_reminder = invitation.context, invitation.solicitation.is_reminder
+    header = fill_titles(translate(survey.header, texts.header), context.names(language))
     footer = translate(survey.footer, texts.footer)
     place = shortened(invitation.place_name, _MAX_LINE)
     subject = words.subject % {"place": place}
@@ -188,11 +188,11 @@ def mail_content(invitation: SurveyInvitation, links: MailLinks) -> MailContent:
         language=language,
         direction=direction(language),
         place=place,
-        subject=words.reminder % {"title": title} if invitation.solicitation.is_reminder else title,
+        subject=words.reminder % {"title": title} if is_reminder else title,
         title=title,
-        visit=visit_line(invitation.context, language, title),
+        visit=visit_line(context, language, title),
         greeting=_greeting(invitation.customer.first_name, words),
-        reminder=words.still_time if invitation.solicitation.is_reminder else "",
+        reminder=words.still_time if is_reminder else "",
         intro=intro,
         question=_first_question(survey, texts, words, links, style),
         footer=shortened(footer.text, _MAX_PARAGRAPH) if footer.display else "",
@@ -281,13 +281,19 @@ def _first_question(
         options=tuple(
             MailOption(
                 label,
-                link=with_parameters(links.survey, ANSWER_PREFIX, {field.key: value}),
-                short_link=with_parameters(links.short, ANSWER_PREFIX, {field.key: value}),
+                link=link,
+                short_link=short_link,
                 level=level,
                 background=backgrounds[level],
                 ink=inks[level],
             )
-            for label, value, level in zip(labels, ratings, levels(ratings.values()), strict=True)
+            for label, link, short_link, level in zip(
+                labels,
+                with_answers(links.survey, field.key, ratings),
+                with_answers(links.short, field.key, ratings),
+                levels(ratings.values()),
+                strict=True,
+            )
         ),
         ends=ends,
         note=words.choose_saved if links.is_own_page and survey.saves_first_tap else words.choose,

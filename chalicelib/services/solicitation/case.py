@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
+from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.customers.addresses import customer_hash
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Blocked
@@ -14,6 +15,7 @@ from chalicelib.domain.paging import all_pages
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import Facts, Recipient, SentSurvey
+from chalicelib.domain.solicitation.phone_number import e164
 from chalicelib.domain.solicitation.solicitation import (
     Solicitation,
     SolicitationPointer,
@@ -23,7 +25,7 @@ from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.saved import read_saved, readable
-from chalicelib.services.solicitation.contact_keys import current_keys, valid_number
+from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, solicitations
 from chalicelib.storage.contacts import ContactRow
 from chalicelib.storage.dynamodb.table import Key
@@ -86,21 +88,22 @@ def facts_of(
 
     None without a customer and a tracker.
     """
-    account_id = solicitation.account_id
-    store = account_directory(account_id).store(purchase.store_id)
-    settings, now = account_settings(account_id), clock.now()
-    tracker = _tracker_key(solicitation)
-    recipient, text_count = _recipient(rows, account_id, customer, now, *tracker)
+    account_id, now = solicitation.account_id, clock.now()
+    directory, settings = account_directory(account_id), account_settings(account_id)
+    store, tracker = directory.store(purchase.store_id), _tracker_key(solicitation)
+    recipient, text_count = _recipient(rows, account_id, customer, settings, now, *tracker)
     return Facts(
         now=now,
         purchase=purchase,
         is_requested=solicitation.is_requested,
         processed_at=solicitation.processed_at,
         store=store,
+        brand=directory.brand(store.brand_id or "") if store else None,
         surveys=surveys_of(account_id),
         recipient=recipient,
         sending_hours=settings.sending_hours,
         time_zone=(store.time_zone if store else None) or settings.time_zone,
+        account_time_zone=settings.time_zone,
         was_claimed=bool(solicitation.claim_token),
         text_limit=settings.sms_daily_limit,
         text_count=text_count,
@@ -125,7 +128,12 @@ def _sent_survey(rows: Rows, reminder: Solicitation) -> SentSurvey:
 
 
 def _recipient(
-    rows: Rows, account_id: str, customer: Customer | None, now: datetime, *also: Key[TrackerRow]
+    rows: Rows,
+    account_id: str,
+    customer: Customer | None,
+    settings: AccountSettings,
+    now: datetime,
+    *also: Key[TrackerRow],
 ) -> tuple[Recipient | None, int]:
     """Return the recipient, and the number of text messages of the account on this day.
 
@@ -136,7 +144,8 @@ def _recipient(
         rows.prefetch(*also)
         return None, 0
     record = contacts.contact_key(customer_hash(account_id, customer.id))
-    keys = current_keys(account_id, customer.email, customer.phone_number)
+    phone_number = customer.phone_number
+    keys = current_keys(account_id, customer.email, phone_number)
     of_contacts = {key: Key(ContactRow, key) for key in (record, *keys.values())}
     texts = Key(RateLimitRow, text_key(account_id, now))
     rows.prefetch(*of_contacts.values(), texts, *also)
@@ -150,8 +159,8 @@ def _recipient(
         record=found[record],
         email=found[keys[Channel.EMAIL]] if Channel.EMAIL in keys else None,
         phone=found[keys[Channel.SMS]] if Channel.SMS in keys else None,
-        phone_number=valid_number(account_id, customer.phone_number),
-        text_countries=account_settings(account_id).text_countries,
+        phone_number=phone_number and e164(phone_number, settings.default_region),
+        text_countries=settings.text_countries,
     )
     return recipient, counted.request_count if counted else 0
 

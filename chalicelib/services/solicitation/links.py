@@ -5,18 +5,21 @@ from chalicelib.settings import settings
 from chalicelib.storage.stage_values import public_base_url
 
 
-def page_link(survey_id: str, tracker_id: str) -> str:
-    """Return the link to the page of a survey. No AWS request if the stage's base URL is cached."""
-    return survey_link(
-        settings().survey_link_template or DEFAULT_SURVEY_LINK,
-        base_url=public_base_url(),
+def survey_links(survey_id: str, tracker_id: str) -> tuple[str, str]:
+    """Return the link to the page of a survey, and the shortest link to this page.
+
+    Both are the same if the stage has a template. No AWS request if its base URL is cached.
+    """
+    template, base_url = settings().survey_link_template, public_base_url()
+    page = survey_link(
+        template or DEFAULT_SURVEY_LINK,
+        base_url=base_url,
         survey_id=survey_id,
         tracker_id=tracker_id,
     )
+    return page, page if template else short_link(base_url, tracker_id)
 
 
 def shortest_link(survey_id: str, tracker_id: str) -> str:
-    """Return the short link to the page of a survey, or `page_link` if the stage has a template."""
-    if settings().survey_link_template:
-        return page_link(survey_id, tracker_id)
-    return short_link(public_base_url(), tracker_id)
+    """Return the shortest link to the page of a survey."""
+    return survey_links(survey_id, tracker_id)[1]

@@ -11,7 +11,6 @@ from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Solicited, scopes_of
-from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case
 from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.dynamodb.table import Key
@@ -27,9 +26,8 @@ def tracker_of(case: Case, survey: SavedSurvey, channel: SendMode) -> Tracker:
     The case must have a store.
     """
     solicitation, facts = case.solicitation, case.facts
-    zone = account_settings(solicitation.account_id).time_zone
     group = DailyGroup(
-        day_of(facts.now, zone),
+        day_of(facts.now, facts.account_time_zone),
         FormKind.SURVEY,
         survey.id,
         facts.store.brand_id if facts.store else None,

@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.addresses import email_hash
@@ -24,11 +25,9 @@ from chalicelib.domain.solicitation.tokens import MailReference, UnsubscribeToke
 from chalicelib.domain.solicitation.words import message_words
 from chalicelib.outbound.mail import Mail, send_mail
 from chalicelib.outbound.text_messages import send_text_message
-from chalicelib.services.accounts.directory import account_directory
-from chalicelib.services.accounts.settings import date_at_store
 from chalicelib.services.solicitation.case import Case
 from chalicelib.services.solicitation.contact_keys import valid_number
-from chalicelib.services.solicitation.links import page_link, shortest_link
+from chalicelib.services.solicitation.links import shortest_link, survey_links
 from chalicelib.settings import settings
 from chalicelib.storage.stage_values import public_base_url, stage_secret
 
@@ -54,10 +53,10 @@ def build_invitation(
         survey=survey,
         customer=facts.recipient.customer,
         store=facts.store,
-        brand=account_directory(case.solicitation.account_id).brand(facts.store.brand_id or ""),
+        brand=facts.brand,
         purchase=facts.purchase,
         tracker_id=tracker_id,
-        visited_on=date_at_store(case.solicitation.account_id, facts.store, facts.purchase.date),
+        visited_on=facts.purchase.date.astimezone(ZoneInfo(facts.time_zone)).date(),
     )
 
 
@@ -164,10 +163,10 @@ def _mail_links(invitation: SurveyInvitation) -> MailLinks:
         invitation.survey.id,
         store_id,
     )
-    link = (invitation.survey.id, invitation.tracker_id)
+    page, shortest = survey_links(invitation.survey.id, invitation.tracker_id)
     return MailLinks(
-        survey=page_link(*link),
-        short=shortest_link(*link),
+        survey=page,
+        short=shortest,
         unsubscribe=unsubscribe_link(public_base_url(), token, stage_secret()),
         is_own_page=not settings().survey_link_template,
     )
@@ -183,13 +182,9 @@ def _sandbox_mail(number: str, text: str) -> Mail:
     return Mail(
         sender_name="SMS",
         sender=_service_sender(),
-        reply_to="",
         to=settings().sandbox_email,
         subject=f"SMS to {number}",
         text=text,
-        html="",
-        unsubscribe_link="",
-        reference="",
         date=clock.now(),
     )
 

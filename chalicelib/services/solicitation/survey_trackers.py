@@ -34,7 +34,10 @@ def read_survey_tracker(
     Raises:
         NotFound: the account has no such purchase.
     """
-    return load_view(*_load(account_id, purchase_id), with_link=with_link)
+    found = solicitations.find_many_with_purchases(account_id, [purchase_id])
+    if purchase_id not in found:
+        raise NotFound("purchase")
+    return load_view(*found[purchase_id], with_link=with_link)
 
 
 def list_survey_trackers(
@@ -144,10 +147,3 @@ def _link_to(account_id: str, tracker: Tracker) -> str | None:
         each.id == tracker.survey_id and each.opening_at(now).is_open for each in surveys
     )
     return shortest_link(tracker.survey_id, tracker.id) if can_be_answered else None
-
-
-def _load(account_id: str, purchase_id: str) -> tuple[Solicitation, Purchase]:
-    loaded = solicitations.find_many_with_purchases(account_id, [purchase_id]).get(purchase_id)
-    if loaded is None:
-        raise NotFound("purchase")
-    return loaded
