@@ -35,10 +35,10 @@ def release_pair(rows: Rows, account_id: str, customer: Customer) -> str | None:
         return None
     key = pair_key(account_id, pair.digest)
     rows.prefetch(key)
-    holder = rows.peek(key, because="the row of another customer stays")
+    # Meanwhile, the row must not pass to this customer, and no other customer may get the pair.
+    holder = rows.get(key)
     if holder and holder.customer_id != customer.id:
         return holder.customer_id
-    rows.value(key, CustomerPairRow.customer_id)
     following = None
     if holder:
         following = customers.fetch_other_with_pair(rows, account_id, customer.id, pair)
@@ -54,11 +54,11 @@ def _take_pair(rows: Rows, account_id: str, customer: Customer, pair: CustomerPa
     """Store a customer in the row of a pair, unless an older customer has the pair."""
     key = pair_key(account_id, pair.digest)
     rows.prefetch(key)
-    if row := rows.peek(key, because="an older customer stays in the row"):
-        holder_key = customer_key(account_id, row.customer_id)
+    if holder_id := rows.value(key, CustomerPairRow.customer_id):
+        holder_key = customer_key(account_id, holder_id)
         rows.prefetch(holder_key)
         holder = rows.peek(holder_key, because="if it was deleted, the row has changed")
         if holder and (holder.created_at, holder.id) < (customer.created_at, customer.id):
+            customers.share_pair(rows, key)
             return
-    rows.value(key, CustomerPairRow.customer_id)
     rows.set(key, CustomerPairRow.customer_id, customer.id)

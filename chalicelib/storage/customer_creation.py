@@ -22,6 +22,7 @@ from chalicelib.storage.customers import (
     build_customer,
     customer_key,
     pair_key,
+    share_pair,
 )
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.transactions import retry_on_contention
@@ -254,7 +255,9 @@ def add(
     rows.put_new(CustomerRow, {**attributes, **listing, **(origin or {})})
     if "pair_key" in attributes:
         row_key = Key(CustomerPairRow, attributes["pair_key"])
-        if not rows.peek(row_key, because="the oldest customer with the pair stays in the row"):
+        if rows.exists(row_key):
+            share_pair(rows, row_key)
+        else:
             rows.create(row_key).customer_id = customer.id
 
 

@@ -103,13 +103,18 @@ class CustomerRow(ListedRow):
 
 
 class CustomerPairRow(Table):
-    """The table row that contains the id of the oldest customer with a pair."""
+    """The table row that contains the id of the oldest customer with a pair.
+
+    A further customer that gets the pair increments ``revision``, because the row is not removed
+    as long as a customer has the pair.
+    """
 
     class Meta:
         name = "customer-pairs"
 
     key = UnicodeAttribute(hash_key=True)
     customer_id = UnicodeAttribute()
+    revision = optional(IntegerAttribute)
 
 
 class PairHolder(NamedTuple):
@@ -130,6 +135,12 @@ def rely_on_holder(rows: Rows, holder: PairHolder) -> None:
     if holder.row_key:
         key = Key(CustomerPairRow, holder.row_key)
         rows.expect(key, CustomerPairRow.customer_id, holder.customer_id)
+
+
+def share_pair(rows: Rows, key: Key[CustomerPairRow]) -> None:
+    """Let a further customer have the pair of the customer in this row, which is not changed."""
+    rows.value(key, CustomerPairRow.customer_id)
+    rows.add(key, CustomerPairRow.revision, 1)
 
 
 def customer_key(account_id: str, customer_id: str) -> Key[CustomerRow]:
@@ -204,7 +215,7 @@ def find_by_phone_numbers(
 def fetch_other_with_pair(
     rows: Rows, account_id: str, customer_id: str, pair: CustomerPair
 ) -> Customer | None:
-    """Fetch the account's oldest other customer with this pair, and rely on its addresses.
+    """Fetch the account's oldest other customer with this pair, and rely on its pair.
 
     Two requests. The index is eventually consistent.
     """
@@ -217,7 +228,7 @@ def fetch_other_with_pair(
     found = [row for row in candidates if row and row.pair_key == key_of_pair]
     oldest = min(found, key=lambda row: (row.created_at, row.id), default=None)
     if oldest:
-        rows.get(oldest.own_key(), CustomerRow.email, CustomerRow.phone_number)
+        rows.value(oldest.own_key(), CustomerRow.pair_key)
     return build_customer(oldest) if oldest else None
 
 

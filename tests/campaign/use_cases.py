@@ -45,7 +45,7 @@ from chalicelib.domain.solicitation.tokens import UnsubscribeToken
 from chalicelib.domain.work import MAX_CLAIMS, PENDING
 from chalicelib.messages import encode
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
-from chalicelib.queues import SOLICITATIONS, WEBHOOKS
+from chalicelib.queues import IMPORTS, SOLICITATIONS, WEBHOOKS
 from chalicelib.services.customers.accept_batch import accept_batch
 from chalicelib.services.customers.assign_positions import assign_positions
 from chalicelib.services.customers.change import change_customer
@@ -138,9 +138,10 @@ class Shop(World):
         ann: has bought four times: the first survey is answered, the second sent, one is tapped,
             and the third is due.
         ben: is not a customer yet.
-        cat: has a survey whose outcome is unknown.
-        dan: is being erased.
+        cat: has a survey whose outcome is unknown, and a second, younger record.
+        dan: is being erased, and has no position yet.
         eve: has opted out, and one of her three records is not changed yet.
+        second_cat: the id of this record.
         posts: the ids of the webhooks that were received.
         received: the messages that were in each queue when the shop was complete.
     """
@@ -179,12 +180,15 @@ class Shop(World):
         self._run_all("feedback")
 
     def _buy_again(self) -> None:
-        self._send(second=self.ann, dans=self.dan)
-        self.answer("dans")
-        self._run_all("feedback")
         self.stage.times_out = True
         self._send(unknown=self.cat)
         self.stage.times_out = False
+        self.second_cat = self._id()
+        self.save(self.cat, id=self.second_cat, phoneNumber=self.cat.phone, emailOptin=False)
+        counters.reserve(self.account_id, Listed.CUSTOMERS, clock.now())
+        self._send(second=self.ann, dans=self.dan)
+        self.answer("dans")
+        self._run_all("feedback")
 
     def _leave_work(self) -> None:
         """Leave work of each kind in the queues."""
@@ -204,12 +208,9 @@ class Shop(World):
         pointer = ContactPointer(self.account_id, contacts.contact_key(str(contact_hash)))
         self.stage.send("suppressions", encode(pointer))
         opt_out(self.account_id, parse({"phoneNumber": self.ann.phone}, OptOut))
-        counters.reserve(self.account_id, Listed.CUSTOMERS, clock.now())
-        self.create("unlisted")
         erasure = start_erasure(self.account_id, self.customers[self.dan], _OPERATOR)
         self.stage.send("erasures", encode(erasure.pointer))
-        # Until then, the counter is reserved.
-        self.stage.now += 2 * ROUNDED_S - self.stage.now % ROUNDED_S + 1
+        self.stage.now += ROUNDED_S - self.stage.now % ROUNDED_S + 1
 
     def _send(self, **purchases: Person) -> None:
         """Record purchases and send their surveys."""
@@ -298,17 +299,22 @@ class Shop(World):
         """Load the definition of a customer."""
         save_customer(self.account_id, {"email": person.address, "emailOptin": True, **fields})
 
-    def create(self, key: str, person: Person | None = None) -> None:
+    def create(self, key: str, person: Person | None = None, **fields: Any) -> None:
         """Create a customer with an idempotency key."""
         body: dict[str, Any] = {"email": f"{key}@example.test"}
         if person:
-            body = {"email": person.address, "phoneNumber": person.phone, "emailOptin": True}
+            body = {"email": person.address, "phoneNumber": person.phone, **fields}
         create_customer(self.account_id, parse(body, CustomerBody), key)
 
     def patch(self, person: Person, **fields: Any) -> None:
         """Change a customer."""
         patch = parse(fields, CustomerPatch)
         change_customer(self.account_id, self.customers[person], patch)
+
+    def give_pair(self, customer_id: str, person: Person) -> None:
+        """Give a customer the addresses of another person."""
+        body = {"email": person.address, "phoneNumber": person.phone}
+        change_customer(self.account_id, customer_id, parse(body, CustomerPatch))
 
     def bounce(self) -> None:
         """Process the permanent bounce of the second survey."""
@@ -338,7 +344,7 @@ class Shop(World):
         continue_erasure(erasure.pointer)
 
     def settle(self) -> None:
-        """Finish the work that continues later: list customers, and end erasures."""
+        """Finish the work that continues later: list customers, end erasures, and import."""
         assign_positions(ListingPointer(self.account_id, 0))
         pending = [
             ErasurePointer(self.account_id, key)
@@ -348,6 +354,8 @@ class Shop(World):
         for pointer in pending * 2:
             self.stage.now += settings().erasure_recheck_s
             continue_erasure(pointer)
+        sweep(kind_of_work(IMPORTS))
+        self._run_all("imports.fifo")
 
     def post(
         self, url: str, headers: dict[str, str], body: bytes, *, allow_private: bool
@@ -422,13 +430,17 @@ USE_CASES: Final[dict[str, UseCase]] = {
     "lift": lambda shop: lift_suppression(shop.account_id, Channel.SMS, shop.ann.phone, _OPERATOR),
     "change others": lambda shop: shop.work("suppressions"),
     "create": lambda shop: shop.create("another"),
-    "create Ben": lambda shop: shop.create("ben", shop.ben),
+    "create Ben": lambda shop: shop.create("ben", shop.ben, emailOptin=True),
+    "create Ann": lambda shop: shop.create("ann", shop.ann),
     "patch": lambda shop: shop.patch(shop.ann, firstName="Ann"),
     "name company": lambda shop: shop.patch(shop.ann, company="Other"),
     "opt in": lambda shop: shop.patch(shop.ann, smsOptin=True),
     "revoke": lambda shop: shop.patch(shop.ann, emailOptin=False),
     "change address": lambda shop: shop.patch(shop.ann, email="moved@example.test"),
-    "take address": lambda shop: shop.patch(shop.cat, email=shop.ben.address),
+    "take free pair": lambda shop: shop.give_pair(shop.customers[shop.cat], shop.ben),
+    "leave pair": lambda shop: shop.give_pair(shop.second_cat, shop.ben),
+    "join pair": lambda shop: shop.give_pair(shop.second_cat, shop.ann),
+    "take pair": lambda shop: shop.give_pair(shop.customers[shop.ann], shop.cat),
     "load customer": lambda shop: shop.save(
         shop.ann, id=shop.customers[shop.ann], phoneNumber=shop.ann.phone, firstName="Loaded"
     ),

@@ -8,14 +8,20 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.customers.addresses import CustomerPair
+from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.ids import derived_id
+from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.services.customers.change import change_customer
+from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.storage import customers, feedback
+from chalicelib.storage.customers import CustomerPairRow
+from chalicelib.storage.dynamodb.table import account_key
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import (
     accept_batch,
@@ -79,6 +85,21 @@ def test_import_does_not_fill_changed_customer(account: str) -> None:
     (bob,), (ann,) = with_email(account, BOB), with_email(account, ANN)
     assert (bob.id, bob.first_name, bob.description) == (existing.id, None, None)
     assert (ann.first_name, ann.description) == ("Ann", "Prefers quiet tables")
+
+
+def test_row_of_pair_that_is_added_during_change_is_kept(account: str) -> None:
+    first = create_customer(account, parse({"email": ANN}, CustomerBody))
+    digest = CustomerPair(ANN, "").digest
+    # A restore can have removed the row.
+    CustomerPairRow(account_key(account, digest)).delete()
+
+    def add() -> None:
+        create_customer(account, parse({"email": ANN}, CustomerBody))
+
+    with before_request("TransactWriteItems", add):
+        change_to_bob(account, first.id)
+    (ann,) = with_email(account, ANN)
+    assert customers.find_by_pair(account, digest) == ann.id
 
 
 def test_filling_existing_customers_takes_three_requests(account: str) -> None:

@@ -21,10 +21,10 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.work import WorkState
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.erasure.erase import start_erasure
+from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.solicitation.contact_keys import current_keys
 from chalicelib.storage import contacts, customers, erasures, trackers
-from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.aws.faults import before_request
 from tests.services.customers.importing import all_customers
@@ -112,16 +112,16 @@ def test_pair_passes_to_customer_with_phone_number_in_other_notation(account: st
     assert customers.find_by_pair(account, pair.digest) == second.id
 
 
-def test_pair_row_that_is_not_visible_yet_is_deleted_with_its_customer(
-    account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pair_row_that_is_not_visible_yet_is_deleted_with_its_customer(account: str) -> None:
     customer = create(account, **PAIR)
     pair = pair_of(PAIR["email"], PAIR["phoneNumber"])
     assert pair
-    find, holders = customers.find_by_pair, iter([None])
-    monkeypatch.setattr(customers, "find_by_pair", lambda *key: next(holders, find(*key)))
-    erase(account, customer.id)
-    assert find(account, pair.digest) is None
+    row = CustomerPairRow(account_key(account, pair.digest), customer_id=customer.id)
+    row.delete()
+    erasure = start_erasure(account, customer.id, OPERATOR)
+    with before_request("TransactWriteItems", row.save):
+        continue_erasure(erasure.pointer)
+    assert customers.find_by_pair(account, pair.digest) is None
 
 
 def test_pair_stays_with_oldest_customer_if_newer_customer_is_erased(account: str) -> None:
