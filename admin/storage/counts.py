@@ -1,41 +1,58 @@
 """Read the records that the stored counts include, and correct the counts."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
+from typing import NamedTuple
 
-from pynamodb.expressions.update import Action
-
-from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
 from chalicelib.domain.solicitation.solicitation import SolicitationState
-from chalicelib.storage import counters
 from chalicelib.storage.counters import SHARDS, Counted, CounterRow, Listed, shard_key, total_of
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import Key, account_key, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.feedback import FeedbackRow, find_many
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import OUTCOMES, SolicitationRow
 
 
-def correct_customer(account_id: str, seen: Customer, corrected: Mapping[str, int]) -> bool:
-    """Replace the counts of a customer. Return False if the customer has changed.
+class CustomerCounts(NamedTuple):
+    """The counts of a customer."""
+
+    purchase_count: int
+    feedback_count: int
+    rating_sum: int
+    rating_count: int
+
+
+def counts_of(row: CustomerRow) -> CustomerCounts:
+    """Return the stored counts of a customer."""
+    numbers = row.purchase_count, row.feedback_count, row.rating_sum, row.rating_count
+    return CustomerCounts(*(number or 0 for number in numbers))
+
+
+def correct_customer(seen: CustomerRow, corrected: CustomerCounts) -> bool:
+    """Replace the counts of a customer. Return False if the customer has changed. One request.
 
     Args:
         seen: the customer as it was loaded.
-        corrected: the counts by name of the attribute.
     """
-    row = CustomerRow(account_key(account_id, seen.id))
-    unchanged = (
-        counters.is_number(getattr(CustomerRow, name), getattr(seen, name)) for name in corrected
-    )
-    condition = reduce(and_, unchanged, CustomerRow.has(updated_at=seen.updated_at))
-    return try_write(lambda: row.update(row.changes(**corrected), condition=condition))
+    key, read = seen.own_key(), Rows()
+    read.know(seen)
+    counts = CustomerRow.purchase_count, CustomerRow.feedback_count
+    ratings = CustomerRow.rating_sum, CustomerRow.rating_count
+
+    def correct(rows: Rows) -> bool:
+        row = rows.get(key, CustomerRow.updated_at, *counts, *ratings)
+        if row is None or rows.has_failed(key):
+            return False
+        row.purchase_count, row.feedback_count = corrected.purchase_count, corrected.feedback_count
+        row.rating_sum, row.rating_count = corrected.rating_sum, corrected.rating_count
+        return True
+
+    return commit(correct, read=read)
 
 
 def counted_feedback(account_id: str) -> Iterator[StoredFeedback]:
@@ -113,8 +130,17 @@ def correct_count(account_id: str, kind: Counted, read: Count, by: int) -> bool:
     Args:
         read: the number when it was loaded.
     """
-    row, is_unchanged = shard_row(account_id, kind, 0), CounterRow.has(revision=read.revisions[0])
-    return try_write(lambda: row.update(addition(by), is_unchanged))
+    key = Key(CounterRow, shard_key(account_id, 0), kind.value)
+
+    def correct(rows: Rows) -> bool:
+        if rows.has_failed(key):
+            return False
+        rows.expect(key, CounterRow.revision, read.revisions[0])
+        rows.add(key, CounterRow.total, by)
+        rows.add(key, CounterRow.revision, 1)
+        return True
+
+    return commit(correct)
 
 
 def load_counts(account_id: str) -> dict[Listed | Counted, Count]:
@@ -131,13 +157,3 @@ def load_counts(account_id: str) -> dict[Listed | Counted, Count]:
         )
         for kind, parts in by_kind.items()
     }
-
-
-def addition(by: int) -> list[Action]:
-    """Return the actions that add ``by`` to a row of a counter of a kind in `Counted`."""
-    return [CounterRow.total.add(by), CounterRow.revision.add(1)]
-
-
-def shard_row(account_id: str, kind: Counted, shard: int) -> CounterRow:
-    """Return the row of a shard of a counter, with only its key."""
-    return CounterRow(shard_key(account_id, shard), kind.value)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from chalicelib.domain.feedback.daily import NAMES, Numbers
-from chalicelib.storage.dynamodb.table import read_indexed
-from chalicelib.storage.dynamodb.transactions import try_write
+from chalicelib.storage.dynamodb.table import Key, read_indexed
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.statistics import StatisticsRow
 
@@ -37,6 +37,15 @@ def correct(
         before: the numbers as they were loaded.
         revision: the revision as it was loaded.
     """
-    changed = {name: after[name] for name in NAMES if before[name] != after[name]}
-    row, is_unchanged = StatisticsRow(account_id, key), StatisticsRow.has(revision=revision)
-    return try_write(lambda: row.update(row.changes(**changed), is_unchanged))
+    row_key, attributes = Key(StatisticsRow, account_id, key), StatisticsRow.get_attributes()
+
+    def correct(rows: Rows) -> bool:
+        if rows.has_failed(row_key):
+            return False
+        rows.expect(row_key, StatisticsRow.revision, revision)
+        for name in NAMES:
+            if before[name] != after[name]:
+                rows.set(row_key, attributes[name], after[name])
+        return True
+
+    return commit(correct)

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from admin.services.accounts.manage import require_account
@@ -10,14 +10,16 @@ from admin.services.recount.difference import Difference
 from admin.services.recount.positions import check_positions
 from admin.services.recount.statistics import StatisticsCheck
 from admin.storage import counts, forms
+from admin.storage.counts import CustomerCounts
 from admin.storage.forms import SubmissionCount
 from admin.storage.list_positions import customer_positions, form_positions
 from chalicelib.concurrency import map_concurrently
-from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
-from chalicelib.storage import customers, solicitations
+from chalicelib.storage import solicitations
 from chalicelib.storage.counters import Counted
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import read_together
 from chalicelib.storage.forms import TABLES
 
 INDEX_LAG_S: Final = 5
@@ -122,50 +124,34 @@ class _Check:
         customers that seem wrong are checked again.
         """
         for rows in customer_positions(self._account_id).walk():
-            group = [customers.build_customer(row) for row in rows]
-            expected = map_concurrently(
-                self._expected, [each.id for each in group], MAX_CONCURRENCY
-            )
+            found = map_concurrently(self._expected, [row.id for row in rows], MAX_CONCURRENCY)
             # The customers were read from an index, which can be outdated.
-            ids = [c.id for c, counts in zip(group, expected, strict=True) if _differing(c, counts)]
-            if ids:
-                current = list(customers.find_many(self._account_id, ids).values())
+            wrong = (
+                row.own_key()
+                for row, expected in zip(rows, found, strict=True)
+                if counts.counts_of(row) != expected
+            )
+            current = [row for row in read_together(*wrong) if row]
+            if current:
                 # The indexes must contain all changes that the current counts include.
                 time.sleep(INDEX_LAG_S)
                 for differences in map_concurrently(self._customer, current, MAX_CONCURRENCY):
                     yield from differences
-            self._advance(len(group))
+            self._advance(len(rows))
 
-    def _customer(self, current: Customer) -> list[Difference]:
-        expected = self._expected(current.id)
-        differing = _differing(current, expected)
+    def _customer(self, row: CustomerRow) -> list[Difference]:
+        stored, expected = counts.counts_of(row), self._expected(row.id)
         # A customer that has changed since it was loaded is not repaired.
-        is_repaired = (
-            self._fix
-            and bool(differing)
-            and counts.correct_customer(self._account_id, current, expected)
-        )
+        is_repaired = self._fix and stored != expected and counts.correct_customer(row, expected)
         return [
-            Difference(f"customer {current.id}", name, stored, value, is_repaired)
-            for name, (stored, value) in differing.items()
+            Difference(f"customer {row.id}", name, before, after, is_repaired)
+            for name, before, after in zip(CustomerCounts._fields, stored, expected, strict=True)
+            if before != after
         ]
 
-    def _expected(self, customer_id: str) -> dict[str, int]:
+    def _expected(self, customer_id: str) -> CustomerCounts:
         account_id = self._account_id
         feedback = list(counts.counted_feedback_of_customer(account_id, customer_id))
         ratings = [record.rating for record in feedback if record.rating is not None]
-        return {
-            "purchase_count": counts.count_purchases_of_customer(account_id, customer_id),
-            "feedback_count": len(feedback),
-            "rating_sum": sum(ratings),
-            "rating_count": len(ratings),
-        }
-
-
-def _differing(customer: Customer, expected: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """Return the stored and the expected value of each wrong count, by name of the count."""
-    return {
-        name: (getattr(customer, name), value)
-        for name, value in expected.items()
-        if getattr(customer, name) != value
-    }
+        purchases = counts.count_purchases_of_customer(account_id, customer_id)
+        return CustomerCounts(purchases, len(feedback), sum(ratings), len(ratings))

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,7 @@ from admin.services.feedback.exclude import delete_feedback
 from admin.services.recount import recount as recount_module
 from admin.services.recount.recount import recount
 from admin.storage import counts
+from admin.storage.counts import CustomerCounts
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.stored import StoredFeedback
@@ -21,11 +23,13 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.storage import lists
-from chalicelib.storage.counters import Counted, CounterRow
+from chalicelib.storage.counters import Counted, CounterRow, count
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.unit_of_work import commit
 from chalicelib.storage.forms import ContactFormRow
 from tests.admin.command import new_account, run
+from tests.aws.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.services.purchases import record_purchase
 from tests.web.definitions import customer_definition, purchase_definition
@@ -153,7 +157,7 @@ def change_account_counts(seeded: SeededAccount) -> None:
 
 
 def add(seeded: SeededAccount, kind: Counted, by: int) -> None:
-    counts.shard_row(seeded.account_id, kind, 0).update(counts.addition(by))
+    commit(partial(count, account_id=seeded.account_id, kind=kind, record_id="1", by=by))
 
 
 def key(seeded: SeededAccount) -> str:
@@ -269,6 +273,26 @@ def test_customer_that_changes_during_check_is_not_repaired(
     (difference,) = recount(seeded.account_id, fix=True)
     assert (difference.name, difference.is_repaired) == ("purchase_count", False)
     assert seeded.customer.purchase_count == 5
+
+
+@pytest.mark.parametrize("name", CustomerCounts._fields)
+def test_count_of_customer_that_another_process_changes_is_not_repaired(
+    seeded: SeededAccount, name: str
+) -> None:
+    damaged = dict.fromkeys(CustomerCounts._fields, 50)
+    change(CustomerRow(key(seeded)), **damaged)
+    with before_request("UpdateItem", lambda: change(CustomerRow(key(seeded)), **{name: 51})):
+        differences = list(recount(seeded.account_id, fix=True))
+    assert {difference.is_repaired for difference in differences} == {False}
+    stored = counts.counts_of(CustomerRow.get(key(seeded)))
+    assert stored._asdict() == damaged | {name: 51}
+
+
+def test_concurrent_repairs_correct_a_count_once(seeded: SeededAccount) -> None:
+    add(seeded, Counted.PURCHASES, 7)
+    with before_request("UpdateItem", lambda: found(seeded.account_id, fix=True)):
+        found(seeded.account_id, fix=True)
+    assert found(seeded.account_id) == set()
 
 
 def test_recount_with_slow_clock_keeps_counts_of_recent_feedback(seeded: SeededAccount) -> None:
