@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -35,7 +36,7 @@ from chalicelib.services.forms.cached_forms import Respondent, get_contact_form,
 from chalicelib.services.purchases.record import record_purchase
 from chalicelib.storage import solicitations, trackers
 from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.solicitations import SolicitationRow
 from infrastructure.demo.contents import ACCOUNTS, demo_definitions, stores_of, version_of
 from infrastructure.demo.customers import SHOWN_CUSTOMER
@@ -139,13 +140,16 @@ def _record_sent(surveys: Sequence[SentSurvey]) -> None:
             created_at=survey.sent_at,
             counted_as=group.key,
         )
-        key = Key(SolicitationRow, solicitation.id)
-        with transaction() as rows:
-            rows.prefetch(key)
-            row = rows.get(key)
-            assert row  # noqa: S101 - the purchase was recorded
-            trackers.put(rows, tracker, is_new=True)
-            solicitations.link(rows, row, tracker, survey.sent_at)
+        commit(partial(_link, solicitation.id, tracker, survey.sent_at))
+
+
+def _link(solicitation_id: str, tracker: Tracker, sent_at: datetime, rows: Rows) -> None:
+    key = Key(SolicitationRow, solicitation_id)
+    rows.prefetch(key)
+    row = rows.get(key)
+    assert row  # noqa: S101 - the purchase was recorded
+    trackers.put(rows, tracker, is_new=True)
+    solicitations.link(rows, row, tracker, sent_at)
 
 
 def _submission(feedback: DemoFeedback) -> EarlierSubmission:
@@ -266,8 +270,7 @@ def _unused_trackers(definitions: Iterable[RawDefinition], version: str) -> list
                 send_mode=SendMode.EMAIL.value,
                 created_at=clock.now(),
             )
-            with transaction() as rows:
-                trackers.put(rows, tracker, is_new=True)
+            commit(partial(trackers.put, tracker=tracker, is_new=True))
         if tracker.used_at is None:
             unused.append(tracker_id)
     return unused

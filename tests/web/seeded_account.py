@@ -1,17 +1,21 @@
 """An account with a contact form, a public survey, a private survey and trackers."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from admin.services.accounts.manage import create_account
 from admin.services.customers.save import save_customer
 from admin.services.definitions import kinds
-from admin.services.solicitation.manage import create_tracker
+from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.forms.read import read_contact_form, read_survey
+from chalicelib.storage import trackers
+from chalicelib.storage.dynamodb.unit_of_work import commit
 from tests.domain.forms import factories as form_factories
 from tests.domain.forms.factories import field, select
 from tests.services.purchases import record_purchase
@@ -78,11 +82,19 @@ class SeededAccount:
             purchase: fields of the purchase definition.
         """
         definition = {"customerId": self.customer_id, **purchase}
-        saved_purchase = record_purchase(
-            self.account_id, purchase_definition(self.store_id, **definition)
+        saved = record_purchase(self.account_id, purchase_definition(self.store_id, **definition))
+        tracker = Tracker(
+            id=new_id(),
+            account_id=self.account_id,
+            survey_id=survey_id or self.private_survey_id,
+            purchase_id=saved.id,
+            customer_id=saved.customer_id,
+            store_id=saved.store_id,
+            send_mode="SMS",
+            created_at=clock.now(),
         )
-        survey = survey_id or self.private_survey_id
-        return create_tracker(self.account_id, survey, saved_purchase.id, "SMS").id
+        commit(partial(trackers.put, tracker=tracker, is_new=True))
+        return tracker.id
 
     def contact_form(self, **definition: Any) -> None:
         """Replace the definition of the contact form."""

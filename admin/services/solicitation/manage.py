@@ -1,4 +1,4 @@
-"""List, explain and resend solicitations, and create trackers."""
+"""List, explain and resend solicitations."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,8 +10,6 @@ from admin.storage import solicitations
 from chalicelib.domain import clock
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, NotFound
-from chalicelib.domain.forms.tracker import Tracker
-from chalicelib.domain.ids import new_id
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import Decision, Send
@@ -27,12 +25,9 @@ from chalicelib.queues import SOLICITATIONS
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.send_invitation import build_invitation, message_text
-from chalicelib.storage import purchases, trackers
-from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.unit_of_work import Rows, transaction
-from chalicelib.storage.forms import surveys
+from chalicelib.storage import purchases
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.solicitations import of_customer
-from chalicelib.storage.trackers import TrackerRow
 
 _ANY_TRACKER: Final = "00000000-0000-4000-8000-000000000000"
 """A tracker id for computing the size. The short links of all trackers have the same size."""
@@ -145,36 +140,3 @@ def resend(case: Case) -> None:
     if pointer is None:
         raise Conflict(_NOT_UNKNOWN)
     send(SOLICITATIONS, [pointer])
-
-
-def create_tracker(
-    account_id: str, survey_id: str, purchase_id: str, send_mode: str, tracker_id: str | None = None
-) -> Tracker:
-    """Create a tracker for a survey about a purchase.
-
-    An unused tracker with this id is replaced.
-
-    Raises:
-        NotFound: the account has no such survey or purchase.
-        Contention: the tracker with this id is already used.
-    """
-    survey = surveys.find(survey_id)
-    if survey is None or survey.account_id != account_id:
-        raise NotFound("survey")
-    purchase = purchases.find(account_id, purchase_id)
-    if purchase is None:
-        raise NotFound("purchase")
-    tracker = Tracker(
-        id=tracker_id or new_id(),
-        account_id=account_id,
-        survey_id=survey_id,
-        purchase_id=purchase_id,
-        customer_id=purchase.customer_id,
-        store_id=purchase.store_id,
-        send_mode=send_mode,
-        created_at=clock.now(),
-    )
-    with transaction() as rows:
-        rows.prefetch(Key(TrackerRow, tracker.id))
-        trackers.put(rows, tracker, is_new=False)
-    return tracker
