@@ -16,7 +16,7 @@ def change(rows: Rows, account_id: str, earlier: Customer, changed: Customer) ->
 
     No AWS request, or up to five if the pair changes.
     """
-    customers.change(rows, account_id, earlier, changed)
+    customers.change(rows, account_id, changed)
     old, new = (pair_of(each.email, each.phone_number) for each in (earlier, changed))
     if old != new:
         release_pair(rows, account_id, earlier)

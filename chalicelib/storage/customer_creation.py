@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.addresses import pair_of
@@ -18,10 +18,10 @@ from chalicelib.storage.customers import (
     CustomerPairRow,
     CustomerRow,
     PairHolder,
-    attributes_of,
     build_customer,
     customer_key,
     pair_key,
+    set_fields,
     share_pair,
 )
 from chalicelib.storage.dynamodb.table import Key
@@ -99,9 +99,11 @@ def create(
         )
         off = optins_off(suppressed_channels(contacts))
         new = customer.model_copy(update=off)
-        origin = {"input_hash": input_hash, "refused_optins": set(off) or None}
-        is_listed = append(rows, account_id, new, origin if input_hash else None)
-        return Created(new, input_hash, is_listed, set(off))
+        position = take_position(rows, account_id, Listed.CUSTOMERS, clock.now())
+        row = add(rows, account_id, new, position)
+        if input_hash:
+            row.input_hash, row.refused_optins = input_hash, set(off) or None
+        return Created(new, input_hash, position is not None, set(off))
 
     return commit(use_case)
 
@@ -216,49 +218,36 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
     return retry_on_contention(attempt)
 
 
-def append(
-    rows: Rows, account_id: str, customer: Customer, origin: Mapping[str, Any] | None = None
-) -> bool:
+def append(rows: Rows, account_id: str, customer: Customer) -> bool:
     """Add a customer to the end of the account's list in this unit of work; see `add`.
 
     Return False if the customer has no position, because the counter is contended.
     """
     position = take_position(rows, account_id, Listed.CUSTOMERS, clock.now())
-    add(rows, account_id, customer, position, origin)
+    add(rows, account_id, customer, position)
     return position is not None
 
 
-def add(
-    rows: Rows,
-    account_id: str,
-    customer: Customer,
-    position: int | None,
-    origin: Mapping[str, Any] | None = None,
-) -> None:
+def add(rows: Rows, account_id: str, customer: Customer, position: int | None) -> CustomerRow:
     """Add a customer in this unit of work, with this position in the account's list or without one.
 
-    The unit must have fetched the row of the customer's pair, which is added if it does not exist.
-    The transaction fails if the customer exists.
-
-    Args:
-        origin: attributes that describe the request with an idempotency key that creates the
-            customer.
+    Return its row. The unit must have fetched the row of the customer's pair, which is added if it
+    does not exist. The transaction fails if the customer exists.
     """
-    attributes = attributes_of(account_id, customer)
+    row = rows.create(customer_key(account_id, customer.id))
+    set_fields(row, account_id, customer)
     if position:
-        listing = lists.at_position(account_id, position)
+        row.list_at(account_id, position)
     else:
-        listing = {
-            "work_shard": shard_of(account_id, customer.id, "customer"),
-            "due_at": _milliseconds(customer.created_at + FIRST_DELAY),
-        }
-    rows.put_new(CustomerRow, {**attributes, **listing, **(origin or {})})
-    if "pair_key" in attributes:
-        row_key = Key(CustomerPairRow, attributes["pair_key"])
+        row.work_shard = shard_of(account_id, customer.id, "customer")
+        row.due_at = _milliseconds(customer.created_at + FIRST_DELAY)
+    if row.pair_key:
+        row_key = Key(CustomerPairRow, row.pair_key)
         if rows.exists(row_key):
             share_pair(rows, row_key)
         else:
             rows.create(row_key).customer_id = customer.id
+    return row
 
 
 def _milliseconds(timestamp: datetime) -> int:

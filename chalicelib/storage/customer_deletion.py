@@ -50,10 +50,10 @@ def _close_gap(rows: Rows, account_id: str, position: int, total: int) -> None:
     rows.set(counter, CounterRow.total, total - 1)
     rows.add(counter, CounterRow.erasures, 1)
     if position != total:
-        last, attributes = _find_at(account_id, total), CustomerRow.get_attributes()
+        last = _find_at(account_id, total)
         rows.expect(last, CustomerRow.position, total)
-        for name, value in lists.at_position(account_id, position).items():
-            rows.set(last, attributes[name], value)
+        rows.set(last, CustomerRow.position, position)
+        rows.set(last, CustomerRow.list_block, lists.block_key(account_id, block_of(position)))
 
 
 def _find_at(account_id: str, position: int) -> Key[CustomerRow]:

@@ -4,15 +4,16 @@ A pair is an e-mail address and a phone number. The row of a pair contains the i
 oldest customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.indexes import GlobalSecondaryIndex
 
 from chalicelib.domain.customers.addresses import CustomerPair, email_hash, pair_of, phone_hash
 from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.merge import Fields
 from chalicelib.domain.customers.platforms import IDENTIFIERS, IMPORT_METADATA_KEY, DataSource
 from chalicelib.domain.paging import PageRequest
 from chalicelib.domain.solicitation.channel import Channel
@@ -247,15 +248,10 @@ def _load_indexed(
     return sorted(found, key=lambda customer: (customer.created_at, customer.id))
 
 
-def change(rows: Rows, account_id: str, earlier: Customer, changed: Customer) -> None:
+def change(rows: Rows, account_id: str, changed: Customer) -> None:
     """Change the fields of a customer that differ. The unit of work has fetched the customer."""
-    key, attributes = customer_key(account_id, changed.id), CustomerRow.get_attributes()
-    rows.get(key)
-    before, after = attributes_of(account_id, earlier), attributes_of(account_id, changed)
-    for name in before | after:
-        if before.get(name) != after.get(name):
-            rows.set(key, attributes[name], after.get(name))
-    rows.set(key, CustomerRow.updated_at, changed.updated_at)
+    if row := rows.get(customer_key(account_id, changed.id)):
+        set_fields(row, account_id, changed)
 
 
 def count_purchases(
@@ -304,29 +300,18 @@ def count_feedback(
     rows.set(key, CustomerRow.updated_at, now)
 
 
-def fill(
-    rows: Rows, account_id: str, customer_id: str, fields: Mapping[str, Any], now: datetime
-) -> None:
+def fill(rows: Rows, account_id: str, customer_id: str, fields: Fields, now: datetime) -> None:
     """Set unset fields of a customer that the unit of work has fetched.
 
     The transaction fails if one of the fields is set meanwhile or the customer is deleted.
     """
-    key, attributes = customer_key(account_id, customer_id), CustomerRow.get_attributes()
-    rows.exists(key)
-    for name in fields:
-        rows.value(key, attributes[name])
-    for name, value in {**fields, **_contact_hashes(account_id, fields)}.items():
-        rows.set(key, attributes[name], value)
-    rows.set(key, CustomerRow.updated_at, now)
-
-
-def _contact_hashes(account_id: str, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the index keys of the e-mail address and the phone number among these fields."""
-    hashes = {
-        "email_hash": email_hash(account_id, fields.get("email")),
-        "phone_hash": phone_hash(account_id, fields.get("phone_number")),
-    }
-    return {name: contact_hash for name, contact_hash in hashes.items() if contact_hash}
+    attributes = CustomerRow.get_attributes()
+    key = customer_key(account_id, customer_id)
+    if row := rows.get(key, *(attributes[name] for name in fields)):
+        row.attribute_values |= fields
+        row.email_hash = email_hash(account_id, row.email)
+        row.phone_hash = phone_hash(account_id, row.phone_number)
+        row.updated_at = now
 
 
 def in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
@@ -334,36 +319,32 @@ def in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
     return tuple(DataSource(s) for s in sorted(sources, key=_SOURCE_ORDER.__getitem__))
 
 
-_COPIED: Final = (
-    *"id description company first_name last_name display_name phone_number email civility".split(),
-    *IDENTIFIERS,
-    *"email_bounced email_optin sms_optin feedback_count purchase_count".split(),
-    *("rating_sum", "rating_count"),
-)
-
-
-def attributes_of(account_id: str, customer: Customer) -> dict[str, Any]:
-    """Return the attributes of a customer's row, without the place in the list."""
-    metadata = dict(customer.metadata)
-    imported = metadata.pop(IMPORT_METADATA_KEY, None)
-    attributes: dict[str, Any] = {
-        "key": account_key(account_id, customer.id),
-        "account_id": account_id,
-        "created_at": customer.created_at,
-        "updated_at": customer.updated_at,
-        "language": customer.language and customer.language.value,
-        "declared_type": customer.declared_type and customer.declared_type.value,
-        "data_sources": {source.value for source in customer.data_sources},
-        "tag_ids": list(customer.tag_ids),
-        "attributes": [value.model_dump(mode="json") for value in customer.attributes],
-        "import_metadata": imported,
-        "source_metadata": metadata,
-        **{name: getattr(customer, name) for name in _COPIED},
-    }
-    attributes |= _contact_hashes(account_id, attributes)
-    if pair := pair_of(customer.email, customer.phone_number):
-        attributes["pair_key"] = account_key(account_id, pair.digest)
-    return {name: value for name, value in attributes.items() if value}
+def set_fields(row: CustomerRow, account_id: str, customer: Customer) -> None:
+    """Set the attributes of a customer's row, except its place in the list."""
+    row.account_id, row.id = account_id, customer.id
+    row.created_at, row.updated_at = customer.created_at, customer.updated_at
+    row.description, row.company = customer.description, customer.company
+    row.first_name, row.last_name = customer.first_name, customer.last_name
+    row.display_name, row.civility = customer.display_name, customer.civility
+    row.language, row.declared_type = customer.language, customer.declared_type
+    row.email, row.phone_number = customer.email, customer.phone_number
+    row.email_bounced = customer.email_bounced
+    row.email_optin, row.sms_optin = customer.email_optin, customer.sms_optin
+    row.feedback_count, row.purchase_count = customer.feedback_count, customer.purchase_count
+    row.rating_sum, row.rating_count = customer.rating_sum, customer.rating_count
+    row.data_sources = {source.value for source in customer.data_sources}
+    row.tag_ids = [*customer.tag_ids]
+    row.attributes = [value.model_dump(mode="json") for value in customer.attributes]
+    metadata = {**customer.metadata}
+    row.import_metadata = metadata.pop(IMPORT_METADATA_KEY, None)
+    row.source_metadata = metadata
+    row.attribute_values |= {name: getattr(customer, name) for name in IDENTIFIERS}
+    row.email_hash = email_hash(account_id, customer.email)
+    row.phone_hash = phone_hash(account_id, customer.phone_number)
+    pair = pair_of(customer.email, customer.phone_number)
+    row.pair_key = account_key(account_id, pair.digest) if pair else None
+    # An empty field has no attribute.
+    row.attribute_values = {name: value for name, value in row.attribute_values.items() if value}
 
 
 def build_customer(row: CustomerRow) -> Customer:

@@ -27,6 +27,11 @@ class ListedRow(Table):
     list_block = optional(UnicodeAttribute)
     by_block: Index
 
+    def list_at(self, account_id: str, position: int) -> None:
+        """Set the position of the record in the account's list."""
+        self.position = position
+        self.list_block = block_key(account_id, block_of(position))
+
 
 Listed = TypeVar("Listed", bound=ListedRow)
 

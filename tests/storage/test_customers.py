@@ -10,9 +10,9 @@ from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
-from chalicelib.storage import customer_creation, customers, lists
+from chalicelib.storage import customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
-from chalicelib.storage.customers import CustomerRow, attributes_of
+from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.unit_of_work import transaction
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -71,12 +71,12 @@ def test_page_over_one_megabyte_returns_all_customers() -> None:
 )
 def test_loading_page_sends_one_query_per_block(limit: int, page: int, queries: int) -> None:
     account, total = new_id(), 150
-    rows = [
-        CustomerRow(
-            **attributes_of(account, build_customer()), **lists.at_position(account, position)
-        )
-        for position in range(1, total + 1)
-    ]
+    rows = []
+    for position in range(1, total + 1):
+        customer = build_customer()
+        rows.append(customers.customer_key(account, customer.id).row())
+        customers.set_fields(rows[-1], account, customer)
+        rows[-1].list_at(account, position)
     with CustomerRow.batch_write() as batch:
         for row in rows:
             batch.save(row)
