@@ -42,6 +42,7 @@ class DisplayedField:
 
     Attributes:
         number: the position of the field in the form; it is part of all names and ids.
+        key: the HTML id of the first element of the control. Error messages link to this element.
         name: the name of the form part that contains the values.
         value: the text of an input element.
         own_value: the answer that the respondent typed instead of selecting an option.
@@ -50,6 +51,7 @@ class DisplayedField:
     """
 
     number: int
+    key: str
     name: str
     control: str
     label: str
@@ -68,11 +70,6 @@ class DisplayedField:
     options: Sequence[DisplayedOption] = ()
     ends: Sequence[str] = ("", "")
     error: str = ""
-
-    @property
-    def key(self) -> str:
-        """The HTML id of the first element of the control. Error messages link to this element."""
-        return f"q{self.number}"
 
     @property
     def is_answered(self) -> bool:
@@ -112,6 +109,7 @@ def displayed_fields(
         code = errors.get(field.id)
         displayed[field.id] = DisplayedField(
             number=number,
+            key=f"q{number}",
             name=f"fields[{number}][values][]",
             id=field.id,
             control="list" if _is_list(field) else control,
@@ -196,7 +194,7 @@ def _option_texts(
     """Return the text of each option, and those of both ends; see `control_texts`."""
     if field.type.rules.options:
         return control_labels(field.type.rules, own_labels(field, translation), words)
-    if not field.has_options:
+    if not field.type.rules.options_from_field:
         return {}, ("", "")
     texts = translated_values(field.values, translation.values)
     return dict(zip(field.values, texts, strict=True)), ("", "")

@@ -57,6 +57,7 @@ def question(config: PreRedirectConfig, words: PageWords, *, is_missing: bool) -
     labels, ends = control_labels(rules, own, words)
     return DisplayedField(
         number=0,
+        key="q0",
         name=SCORE,
         control=rules.display.control,
         label=topic or config.text.text or words.survey,

@@ -9,7 +9,7 @@ from chalicelib.web.pages.words import page_words
 
 
 def shown(*, answer: str = "", error: str = "", visible: bool = True) -> DisplayedField:
-    return DisplayedField(0, "n", "input", "L", value=answer, error=error, is_visible=visible)
+    return DisplayedField(0, "q0", "n", "input", "L", value=answer, error=error, is_visible=visible)
 
 
 ASKED, GIVEN, WRONG = shown(), shown(answer="9"), shown(answer="9", error="Wrong.")

@@ -501,7 +501,7 @@ def test_other_answers_with_used_tracker_get_page_of_used_tracker(fresh: SeededA
     [("Why?", "Why? Enter an answer."), ("Why", "Why: Enter an answer.")],
 )
 def test_error_summary_adds_colon_unless_label_ends_with_a_mark(label: str, summary: str) -> None:
-    shown = DisplayedField(0, "why", "input", label, error="Enter an answer.")
+    shown = DisplayedField(0, "q0", "why", "input", label, error="Enter an answer.")
     assert shown.summary == summary
 
 
