@@ -19,13 +19,11 @@ from chalicelib.domain.language import Language
 def untranslated_texts(
     form: SavedForm, language: Language, names: Mapping[str, str]
 ) -> Mapping[str, Language]:
-    """Return the language of each text of a form that is in another language than its page.
+    """Return the language of each text of a form that is not translated into this language.
 
     Args:
         names: the values of the placeholders in the texts.
     """
-    if language == form.language:
-        return {}
     return {
         fill(text, names): form.language
         for text, translation in _originals(form, language)

@@ -64,8 +64,10 @@ class DisplayedForm(Generic[View]):
     @cached_property
     def untranslated(self) -> Mapping[str, Language]:
         """The language of each text that is in another language than the view."""
-        language = self.view.language
-        return untranslated_texts(self.cached.saved, language, self.context.names(language))
+        saved, language = self.cached.saved, self.view.language
+        if language == saved.language:
+            return {}
+        return untranslated_texts(saved, language, self.context.names(language))
 
 
 @dataclass(frozen=True)

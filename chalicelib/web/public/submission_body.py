@@ -86,7 +86,7 @@ class PostedForm:
     @cached_property
     def form_id(self) -> str:
         """The id of the form, or ``""`` if the id is missing or invalid."""
-        return self.identifier("id") or ""
+        return self.submission.id if self.submission else self.identifier("id") or ""
 
     @property
     def is_step(self) -> bool:
