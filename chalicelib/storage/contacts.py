@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
@@ -277,17 +277,21 @@ def record_solicitation(
     account_id: str,
     contacts: Iterable[Contact],
     scopes: Iterable[str],
-    solicited: Solicited,
+    purchase_id: str,
+    at: datetime,
 ) -> None:
     """Record a survey for all contacts of a customer and in all scopes, in this unit of work."""
-    new = dict.fromkeys(scopes, solicited)
+    new = dict.fromkeys(scopes, (format_timestamp(at), purchase_id))
+    oldest = format_timestamp(at - _RETENTION)
     for contact in contacts:
         key = Key(ContactRow, contact.key)
-        rows.get(key)
+        row = rows.get(key)
+        stored = (row and row.solicited) or {}
+        kept = {scope: last for scope, last in stored.items() if last[0] > oldest}
         rows.set(key, ContactRow.account_id, account_id)
-        rows.set(key, ContactRow.solicited, _encode({**contact.solicited, **new}, solicited.at))
+        rows.set(key, ContactRow.solicited, kept | new)
         if not contact.suppressed and (contact.removed or not contact.changed_at):
-            rows.set(key, ContactRow.expires_at, expires_at(solicited.at))
+            rows.set(key, ContactRow.expires_at, expires_at(at))
 
 
 def _own_key(account_id: str, customer_id: str) -> Key[ContactRow]:
@@ -323,11 +327,3 @@ def build_contact(key: str, row: ContactRow | None) -> Contact:
         },
     }
     return Contact(**fields_of(row, Contact) | values)
-
-
-def _encode(solicited: dict[str, Solicited], now: datetime) -> dict[str, Any]:
-    return {
-        scope: (format_timestamp(last.at), last.by)
-        for scope, last in solicited.items()
-        if now - last.at < _RETENTION
-    }

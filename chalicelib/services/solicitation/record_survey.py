@@ -10,7 +10,7 @@ from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, Solicited, scopes_of
+from chalicelib.domain.solicitation.contact import REMINDER_SCOPE, scopes_of
 from chalicelib.services.solicitation.case import Case
 from chalicelib.storage import contacts, solicitations, trackers
 from chalicelib.storage.dynamodb.table import Key
@@ -78,5 +78,6 @@ def _record(rows: Rows, case: Case, scopes: Iterable[str]) -> None:
             case.solicitation.account_id,
             facts.recipient.contacts,
             scopes,
-            Solicited(facts.now, facts.purchase.id),
+            facts.purchase.id,
+            facts.now,
         )
