@@ -106,7 +106,7 @@ def import_rows(count: int) -> None:
     accepted = accept_batch(account_id, validate_batch({"batch": rows}))
     header = imports.find(accepted.id, clock.now())
     assert header
-    for pointer in imports.list_unfinished(header.id, header.edition, clock.now()):
+    for pointer in imports.list_unfinished(header.import_id, header.edition, clock.now()):
         import_chunk(pointer)
 
 

@@ -19,7 +19,6 @@ from chalicelib.domain.customers.import_batch import (
     MAX_LISTED_ERRORS,
     ChunkPointer,
     ChunkProgress,
-    ImportHeader,
     RowError,
     groups_from_json,
     groups_to_json,
@@ -64,6 +63,10 @@ class ImportRow(WorkRow[ChunkPointer]):
 
     The index `unfinished` contains the same chunks as the index `due`, by shard and account, so
     that an account's chunks are found without reading those of others.
+
+    ``edition`` is a random id that the header and its chunks share. Chunks with another edition
+    were stored by a request that did not complete. Such chunks are not imported. ``input_hash`` is
+    the hash of the batch: requests with the same idempotency key must have the same hash.
     """
 
     class Meta:
@@ -77,10 +80,8 @@ class ImportRow(WorkRow[ChunkPointer]):
     row_count = IntegerAttribute()
     expires_at = IntegerAttribute()
 
-    chunk_count = optional(IntegerAttribute)
     input_hash = optional(UnicodeAttribute)
 
-    number = optional(IntegerAttribute)
     rows = CompressedJsonAttribute(null=True)
     created = optional(IntegerAttribute)
     filled = optional(IntegerAttribute)
@@ -121,6 +122,11 @@ WORK: Final[WorkRecords[ChunkPointer]] = WorkRecords("import", ImportRow)
 """The work records of import chunks."""
 
 
+def header_key(import_id: str) -> Key[ImportRow]:
+    """Return the key of the row of an import's header."""
+    return Key(ImportRow, import_id, _HEADER)
+
+
 @dataclass(frozen=True)
 class LoadedChunk:
     """A chunk, and the account data that a worker needs to import the chunk.
@@ -146,61 +152,53 @@ class LoadedChunk:
 
 
 def save_chunks(
-    header: ImportHeader, chunks: Sequence[Sequence[RowGroup]], now: datetime
-) -> tuple[list[ChunkPointer], datetime]:
-    """Save the chunks of an import that is not accepted yet, 25 per request.
+    header: ImportRow, chunks: Sequence[Sequence[RowGroup]], now: datetime
+) -> list[ChunkPointer]:
+    """Save the chunks of an import that is not accepted yet, 25 per request. Return their pointers.
 
-    Return their pointers, and the time at which they were saved, in the second of DynamoDB's last
-    response. An erasure compares this time with its own, so the time must not depend on the clock
-    of one process.
+    Set the time of the header, in the second of DynamoDB's last response. An erasure compares this
+    time with its own, so the time must not depend on the clock of one process.
 
     Raises:
         Unavailable: DynamoDB throttles. The chunks already saved will not be processed.
     """
     parts = [
-        (f"chunk#{header.edition}#{number:05d}", number, groups)
+        (f"chunk#{header.edition}#{number:05d}", groups)
         for number, groups in enumerate(chunks, start=1)
     ]
-    saved_at = put_all(_chunk(header, *each, now) for each in parts)
-    pointers = [
-        _pointer(header.account_id, header.id, part, groups, now) for part, _, groups in parts
+    saved_at = put_all(_chunk(header, part, groups, now) for part, groups in parts)
+    header.created_at = clock.within(saved_at) if saved_at else now
+    return [
+        _pointer(header.account_id, header.import_id, part, groups, now) for part, groups in parts
     ]
-    return pointers, clock.within(saved_at) if saved_at else now
 
 
-def _chunk(
-    header: ImportHeader, part: str, number: int, groups: Sequence[RowGroup], now: datetime
-) -> ImportRow:
-    row = Key(ImportRow, header.id, part).row()
-    row.account_id, row.edition = header.account_id, header.edition
-    row.created_at, row.number = header.created_at, number
+def _chunk(header: ImportRow, part: str, groups: Sequence[RowGroup], now: datetime) -> ImportRow:
+    row = Key(ImportRow, header.import_id, part).row()
+    row.account_id, row.edition, row.created_at = header.account_id, header.edition, now
     row.row_count, row.rows = sum(len(group.rows) for group in groups), groups_to_json(groups)
     row.expires_at = _timestamp(now + _CHUNK_RETENTION)
     row.make_pending(now)
     return row
 
 
-def accept(header: ImportHeader, now: datetime) -> bool:
+def accept(header: ImportRow, now: datetime) -> bool:
     """Accept an import by saving its header. Return False if the id already exists.
 
     The header of an expired import with the same id is replaced.
     """
-    row = _header_key(header.id).row()
-    row.account_id, row.edition = header.account_id, header.edition
-    row.created_at, row.input_hash = header.created_at, header.input_hash
-    row.row_count, row.chunk_count = header.row_count, header.chunk_count
-    row.expires_at = _timestamp(now + _RETENTION)
+    header.expires_at = _timestamp(now + _RETENTION)
     is_unused = ImportRow.import_id.does_not_exist() | (ImportRow.expires_at <= _timestamp(now))
-    return try_write(lambda: row.save(is_unused))
+    return try_write(lambda: header.save(is_unused))
 
 
-def find(import_id: str, now: datetime) -> ImportHeader | None:
+def find(import_id: str, now: datetime) -> ImportRow | None:
     """Load the header of an accepted import, from any account. One consistent request.
 
     Return None if the import does not exist or has expired.
     """
-    (row,) = read_together(_header_key(import_id))
-    return _header(row) if row and row.expires_at > _timestamp(now) else None
+    (row,) = read_together(header_key(import_id))
+    return row if row and row.expires_at > _timestamp(now) else None
 
 
 def was_accepted_after(chunk: ImportRow, at: datetime) -> bool:
@@ -208,14 +206,14 @@ def was_accepted_after(chunk: ImportRow, at: datetime) -> bool:
 
     The time is that of the header, which comes from DynamoDB, not from the clock of a process.
     """
-    (header,) = read_together(_header_key(chunk.import_id))
+    (header,) = read_together(header_key(chunk.import_id))
     return header is not None and header.created_at > at
 
 
-def load_progress(header: ImportHeader) -> list[ChunkProgress]:
+def load_progress(header: ImportRow) -> list[ChunkProgress]:
     """Load the progress of each chunk of an accepted import."""
     rows = ImportRow.query(
-        header.id,
+        header.import_id,
         ImportRow.part.startswith(f"chunk#{header.edition}#"),
         consistent_read=True,
         attributes_to_get=[attribute.attr_name for attribute in _PROGRESS],
@@ -240,10 +238,10 @@ def load_chunk(rows: Rows, pointer: ChunkPointer) -> LoadedChunk | None:
     The unit of work relies on the state and the customer rows of the chunk.
     """
     account_id, key = pointer.account_id, Key(ImportRow, pointer.import_id, pointer.part)
-    header_key = _header_key(pointer.import_id)
+    header = header_key(pointer.import_id)
     counter_row = counter_key(account_id, Listed.CUSTOMERS)
     pairs = {digest: pair_key(account_id, digest) for digest in pointer.pairs}
-    rows.prefetch(key, header_key, counter_row, *pairs.values())
+    rows.prefetch(key, header, counter_row, *pairs.values())
     chunk = rows.get(key, ImportRow.state, ImportRow.revision)
     if chunk is None or chunk.state != PENDING:
         return None
@@ -251,7 +249,7 @@ def load_chunk(rows: Rows, pointer: ChunkPointer) -> LoadedChunk | None:
     found = {digest: rows.peek(each, because=_CHECKED) for digest, each in pairs.items()}
     return LoadedChunk(
         row=chunk,
-        header=rows.peek(header_key, because="the header of an import does not change"),
+        header=rows.peek(header, because="the header of an import does not change"),
         groups=groups_from_json(chunk.rows) if chunk.rows else (),
         holders={digest: pair.customer_id for digest, pair in found.items() if pair},
         last_erased_at=counter.erased_at if counter else None,
@@ -338,15 +336,6 @@ def _pointer(
         pairs=tuple(group.digest for group in groups if group.digest),
         queued_at=int(now.timestamp() * 1000),
     )
-
-
-def _header_key(import_id: str) -> Key[ImportRow]:
-    return Key(ImportRow, import_id, _HEADER)
-
-
-def _header(row: ImportRow) -> ImportHeader:
-    values = {"id": row.import_id, "chunk_count": row.chunk_count or 0}
-    return ImportHeader(**fields_of(row, ImportHeader) | values)
 
 
 def _progress(row: ImportRow) -> ChunkProgress:

@@ -118,27 +118,6 @@ class ImportProgress(Resource):
 
 
 @dataclass(frozen=True)
-class ImportHeader:
-    """The header of an accepted import.
-
-    Attributes:
-        edition: a random id that the header and its chunks share. Chunks of this import that have
-            another edition were stored by a request that did not complete. Such chunks are not
-            imported.
-        input_hash: hash of the batch. Requests with the same idempotency key must have the same
-            hash.
-    """
-
-    id: str
-    account_id: str
-    edition: str
-    row_count: int
-    chunk_count: int
-    input_hash: str | None
-    created_at: datetime
-
-
-@dataclass(frozen=True)
 class ChunkProgress:
     """Progress of one chunk.
 
@@ -216,23 +195,25 @@ def groups_from_json(stored: bytes) -> tuple[RowGroup, ...]:
     )
 
 
-def progress_of(header: ImportHeader, chunks: Sequence[ChunkProgress]) -> ImportProgress:
+def progress_of(
+    import_id: str, row_count: int, accepted_at: datetime, chunks: Sequence[ChunkProgress]
+) -> ImportProgress:
     """Compute the progress of an import from the progress of its chunks."""
     end_times = [chunk.ended_at for chunk in chunks if chunk.ended_at]
     errors = sorted((error for chunk in chunks for error in chunk.errors), key=lambda e: e.index)
     status = status_of(chunks)
     has_ended = status in (ImportStatus.COMPLETED, ImportStatus.FAILED)
-    last_change = max(end_times, default=header.created_at)
+    last_change = max(end_times, default=accepted_at)
     return ImportProgress(
-        id=header.id,
+        id=import_id,
         status=status,
-        row_count=header.row_count,
+        row_count=row_count,
         created=sum(chunk.created for chunk in chunks),
         filled=sum(chunk.filled for chunk in chunks),
         unchanged=sum(chunk.unchanged for chunk in chunks),
         failed=sum(chunk.failed for chunk in chunks),
         errors=tuple(errors[:MAX_LISTED_ERRORS]),
-        created_at=header.created_at,
+        created_at=accepted_at,
         updated_at=last_change,
         completed_at=last_change if has_ended else None,
     )

@@ -1,13 +1,12 @@
 """Accept a batch of customers: store it as an import, then queue the import's chunks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.import_batch import (
     AcceptedBatch,
-    ImportHeader,
     ImportProgress,
     ImportStatus,
     RejectedRow,
@@ -63,32 +62,26 @@ def accept_batch(
     existing = None if idempotency_key is None else imports.find(origin.record_id, now)
     if existing is None:
         chunks = pack_chunks(group_rows(batch.valid))
-        header = ImportHeader(
-            id=origin.record_id,
-            account_id=account_id,
-            edition=new_id(),
-            row_count=len(batch.valid),
-            chunk_count=len(chunks),
-            input_hash=origin.input_hash,
-            created_at=now,
-        )
-        pointers, saved_at = imports.save_chunks(header, chunks, now)
-        if imports.accept(replace(header, created_at=saved_at), now):
+        header = imports.header_key(origin.record_id).row()
+        header.account_id, header.edition = account_id, new_id()
+        header.row_count, header.input_hash = len(batch.valid), origin.input_hash
+        pointers = imports.save_chunks(header, chunks, now)
+        if imports.accept(header, now):
             send(IMPORTS, pointers)
             return AcceptedBatch(
-                id=header.id,
+                id=header.import_id,
                 status=ImportStatus.QUEUED if chunks else ImportStatus.COMPLETED,
                 row_count=header.row_count,
                 rejected=batch.rejected,
             )
         # A concurrent request with the same idempotency key was accepted first.
-        existing = imports.find(header.id, now)
+        existing = imports.find(header.import_id, now)
         if existing is None:
             raise Unavailable("The batch was not stored.")
     origin.check_same_input(existing.input_hash)
-    send(IMPORTS, imports.list_unfinished(existing.id, existing.edition, clock.now()))
+    send(IMPORTS, imports.list_unfinished(existing.import_id, existing.edition, clock.now()))
     return AcceptedBatch(
-        id=existing.id,
+        id=existing.import_id,
         status=status_of(imports.load_progress(existing)),
         row_count=existing.row_count,
         rejected=batch.rejected,
@@ -104,7 +97,8 @@ def read_import(account_id: str, import_id: str) -> ImportProgress:
     header = imports.find(import_id, clock.now())
     if header is None or header.account_id != account_id:
         raise NotFound("batch")
-    return progress_of(header, imports.load_progress(header))
+    chunks = imports.load_progress(header)
+    return progress_of(import_id, header.row_count, header.created_at, chunks)
 
 
 def _parsed_rows(batch: ValidatedBatch) -> list[Any]:

@@ -11,7 +11,6 @@ from chalicelib.domain.customers.import_batch import (
     MAX_CHUNK_BYTES,
     MAX_LISTED_ERRORS,
     ChunkProgress,
-    ImportHeader,
     ImportProgress,
     ImportStatus,
     RowError,
@@ -112,8 +111,7 @@ def test_import_status_is_derived_from_chunk_states(
 
 
 def progress(*chunks: ChunkProgress) -> ImportProgress:
-    header = ImportHeader(IMPORT_ID, "a", "e", 10, len(chunks), None, NOW)
-    return progress_of(header, chunks)
+    return progress_of(IMPORT_ID, 10, NOW, chunks)
 
 
 def row_error(index: int) -> RowError:
