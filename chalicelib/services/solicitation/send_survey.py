@@ -208,11 +208,11 @@ def _claim(rows: Rows, row: SolicitationRow, case: Case, decision: Send) -> _Cla
         record_survey(rows, case, tracker)
     if text_limit and reserves_text:
         rate_limits.reserve_text(rows, account_id, text_limit, facts.now)
-    customer_consent.rely_on_recipient(rows, account_id, recipient.customer.id, decision.channel)
     if recipient.revoked_optins:
         customer_consent.turn_optins_off(
             rows, account_id, recipient.customer.id, recipient.revoked_optins
         )
+    customer_consent.rely_on_recipient(rows, account_id, recipient.customer.id, decision.channel)
     invitation = build_invitation(case, decision.survey, decision.channel, tracker.id)
     return _Claim(row, invitation, survey)
 

@@ -15,6 +15,7 @@ from admin.storage import counts
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.platforms import DataSource
+from chalicelib.domain.errors import Blocked
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.definition import PurchaseDefinition
@@ -154,6 +155,19 @@ def test_purchase_turns_optin_of_existing_customer_on(shop: Shop) -> None:
     assert customer_of(shop, purchase).email_optin
     shop.record(customer={"email": "zoe@example.test", "emailOptin": False})
     assert customer_of(shop, purchase).email_optin
+
+
+def test_optin_of_purchase_does_not_create_missing_customer(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.backoff.retry_s", lambda: 0.0)
+    definition = shop.definition(customer={"email": "zoe@example.test"})
+    purchase = shop.record(**definition)
+    key = account_key(shop.account_id, purchase.customer_id or "")
+    CustomerRow(key).delete()  # as by a restore
+    with pytest.raises(Blocked):
+        shop.record(**definition | {"customer": {"email": "zoe@example.test", "emailOptin": True}})
+    assert CustomerRow.find(key) is None
 
 
 def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:

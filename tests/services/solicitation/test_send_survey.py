@@ -12,6 +12,7 @@ from admin.services.customers.save import save_customer
 from admin.services.solicitation.manage import load_explanation, resend
 from chalicelib.domain import clock
 from chalicelib.domain.customers.addresses import phone_hash
+from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.ids import new_id
@@ -27,11 +28,14 @@ from chalicelib.domain.solicitation.sending_errors import (
     RecipientOptedOut,
 )
 from chalicelib.services.caching import clear_caches
+from chalicelib.services.customers.change import change_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import contact_key
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.solicitations import SolicitationRow
@@ -269,6 +273,33 @@ def test_optin_of_suppressed_number_in_national_notation_is_turned_off(
     assert purchase.customer_id
     stored_customer = read_customer(shop.account_id, purchase.customer_id)
     assert (stored_customer.sms_optin, stored_customer.email_optin) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "optins"),
+    [({"email": "new@example.test"}, (True, False)), ({"phoneNumber": "+1"}, (False, True))],
+)
+def test_optin_of_address_that_changes_while_survey_is_skipped_stays_on(
+    shop: Shop, changed: dict[str, str], optins: tuple[bool, bool]
+) -> None:
+    number, on = "+33612345678", {"emailOptin": True, "smsOptin": True}
+    customer = {"email": "zoe@example.test", "phoneNumber": number, **on}
+    purchase = shop.record(customer=customer)
+    shop.suppress("zoe@example.test", SuppressionReason.UNSUBSCRIBED)
+    contact_hash, reason = phone_hash(shop.account_id, number) or "", SuppressionReason.UNSUBSCRIBED
+    suppress(shop.account_id, contact_hash, Channel.SMS, reason, clock.now())
+    customer_id = purchase.customer_id or ""
+    # The suppressions did not find the customer, because the index was out of date.
+    CustomerRow(account_key(shop.account_id, customer_id)).update(
+        [CustomerRow.email_optin.set(True), CustomerRow.sms_optin.set(True)]
+    )
+    patch = CustomerPatch.model_validate(changed)
+    with before_request(
+        "TransactWriteItems", lambda: change_customer(shop.account_id, customer_id, patch)
+    ):
+        shop.solicit()
+    found = read_customer(shop.account_id, customer_id)
+    assert (found.email_optin, found.sms_optin) == optins
 
 
 def test_unsubscription_changes_all_customers_with_address(shop: Shop) -> None:

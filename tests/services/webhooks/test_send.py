@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,14 +15,16 @@ from admin.services.workflows.manage import set_workflow_enabled
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import ExecutionPointer, ExecutionState
+from chalicelib.messages import decode
 from chalicelib.outbound.webhook_http.exchange import WebhookResponse
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.webhooks.deliveries import replay_executions
+from chalicelib.services.webhooks.send import circuit_breaker
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import executions
 from infrastructure.local_cloud.strict.signature import verify
 from tests.aws.faults import Killed
-from tests.domain.workflows.factories import action_definition, workflow_definition
+from tests.domain.workflows.factories import URL, action_definition, workflow_definition
 from tests.services.feedback.submitting import answer_survey
 from tests.services.kinds import WEBHOOKS
 from tests.services.queues import FEEDBACK_QUEUE, WEBHOOK_QUEUE
@@ -262,6 +265,26 @@ def test_open_circuit_defers_only_webhooks_to_unresponsive_host(seeded: Receivin
     assert read_only_execution(other)[0] == "SUCCEEDED"
     seeded.advance(timedelta(minutes=3))
     assert {row.state for row in executions_of(seeded.account_id)} == {"SUCCEEDED"}
+
+
+@pytest.mark.parametrize("state", ["ended", "claimed", "deferred"])
+def test_open_circuit_does_not_change_webhook_that_is_not_due(
+    seeded: ReceivingAccount, state: str
+) -> None:
+    if state == "claimed":
+        add_workflow(seeded.account_id)
+        messages = trigger_webhooks(seeded)
+        assert executions.claim(decode(ExecutionPointer, messages[0]), clock.now())
+    else:
+        messages = seeded.attempt(response_with(200 if state == "ended" else 500))
+    (before,) = executions_of(seeded.account_id)
+    for _ in range(3):
+        host = urlsplit(URL).netloc
+        circuit_breaker.record_result(seeded.account_id, host, clock.now(), timed_out=True)
+    seeded.time.ahead += timedelta(seconds=1)
+    assert WEBHOOK_QUEUE.deliver(messages) == []
+    (after,) = executions_of(seeded.account_id)
+    assert after.attribute_values == before.attribute_values
 
 
 def test_missing_secret_defers_webhook(seeded: ReceivingAccount) -> None:
