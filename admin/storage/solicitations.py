@@ -13,7 +13,7 @@ from chalicelib.storage import counters
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
-from chalicelib.storage.solicitations import WORK, SolicitationRow, build_solicitation
+from chalicelib.storage.solicitations import SolicitationRow, build_solicitation
 
 _FILTERED_PAGE_SIZE: Final = 1_000
 
@@ -31,11 +31,10 @@ def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer |
     def use_case(rows: Rows) -> SolicitationPointer | None:
         key = Key(SolicitationRow, solicitation_id)
         rows.prefetch(key)
-        row = rows.peek(key, because="the update checks the outcome and the claim")
+        row = rows.get(key, SolicitationRow.state, SolicitationRow.claim_token)
         if row is None or row.state != SolicitationState.UNKNOWN:
             return None
-        unchanged = SolicitationRow.has(state=row.state, claim_token=row.claim_token)
-        rows.update(row, WORK.reopening(row, now), unchanged)
+        row.reopen(now)
         counters.count(rows, row.account_id, Counted.UNKNOWN, row.solicitation_id, -1)
         return row.pointer(now)
 

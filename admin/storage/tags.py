@@ -5,8 +5,8 @@ from datetime import datetime
 
 from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.customers.customer import Customer
-from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import Key, account_key, read_together
+from chalicelib.storage.customers import CustomerRow, customer_key
+from chalicelib.storage.dynamodb.table import Key, read_together
 from chalicelib.storage.dynamodb.transactions import create, try_write
 from chalicelib.storage.places import TAG, PlaceRow, build_tags, tag_key
 
@@ -19,14 +19,17 @@ def find_tags(account_id: str, tag_ids: Collection[str]) -> dict[str, Tag]:
 
 def create_tag(account_id: str, tag: Tag) -> bool:
     """Create a tag. Return False if it exists."""
-    key = {"account_id": account_id, "place_id": tag_key(tag.id), "kind": TAG, "name": tag.tag}
-    copied = {name: getattr(tag, name) for name in ("color", "created_at", "updated_at")}
-    return create(PlaceRow, key | copied)
+    row = Key(PlaceRow, account_id, tag_key(tag.id)).row()
+    row.kind, row.name, row.color = TAG, tag.tag, tag.color
+    row.created_at, row.updated_at = tag.created_at, tag.updated_at
+    return create(PlaceRow, row.attribute_values)
 
 
 def set_tag_color(account_id: str, tag_id: str, color: str, now: datetime) -> None:
     """Set the colour of an existing tag."""
-    PlaceRow(account_id, tag_key(tag_id)).update(PlaceRow.changes(color=color, updated_at=now))
+    row = Key(PlaceRow, account_id, tag_key(tag_id)).row()
+    row.color, row.updated_at = color, now
+    row.update(row.assignments())
 
 
 def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datetime) -> bool:
@@ -34,7 +37,7 @@ def set_tags(account_id: str, seen: Customer, tag_ids: Sequence[str], now: datet
 
     One AWS request.
     """
-    row = CustomerRow(account_key(account_id, seen.id))
-    actions = CustomerRow.changes(tag_ids=list(tag_ids) or None, updated_at=now)
-    actions.append(CustomerRow.revision.add(1))
+    row = customer_key(account_id, seen.id).row()
+    row.tag_ids, row.updated_at = list(tag_ids) or None, now
+    actions = [*row.assignments(), CustomerRow.revision.add(1)]
     return try_write(lambda: row.update(actions, CustomerRow.updated_at == seen.updated_at))

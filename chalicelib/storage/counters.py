@@ -99,7 +99,7 @@ def reserve(account_id: str, kind: Listed, now: datetime) -> int:
         Unavailable: the database throttles, or contention on the counter persists.
     """
     counter = CounterRow(account_id, kind.value)
-    counter.update(CounterRow.changes(reserved_until=int((now + _RESERVED_FOR).timestamp())))
+    counter.update([CounterRow.reserved_until.set(int((now + _RESERVED_FOR).timestamp()))])
     return total_of(counter)
 
 

@@ -144,9 +144,9 @@ class ExecutionRow(ClaimRow[ExecutionPointer]):
         if self.claimed > self.settled:
             parked.ambiguous = True
 
-    def on_reopening(self, reopened: Self) -> None:
-        reopened.attempts_before = self.claimed
-        reopened.expires_at = reopened.not_before = reopened.leased_until = None
+    def on_reopening(self, read: Self) -> None:
+        self.attempts_before = read.claimed
+        self.expires_at = self.not_before = self.leased_until = None
 
 
 WORK: Final[WorkRecords[ExecutionPointer]] = WorkRecords("webhook", ExecutionRow)

@@ -113,9 +113,9 @@ class SolicitationRow(ClaimRow[SolicitationPointer]):
     def pointer(self, _now: datetime) -> SolicitationPointer:
         return SolicitationPointer(self.account_id, self.solicitation_id, self.customer_id)
 
-    def on_reopening(self, reopened: Self) -> None:
-        reopened.leased_until = reopened.held_until = reopened.reason = None
-        reopened.text_day = reopened.deferred_since = None
+    def on_reopening(self, _read: Self) -> None:
+        self.leased_until = self.held_until = self.reason = None
+        self.text_day = self.deferred_since = None
 
 
 OUTCOMES: Final = {

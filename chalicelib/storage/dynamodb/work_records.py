@@ -148,8 +148,22 @@ class WorkRow(Table, Generic[Pointer]):
             parked: a row with the key of this record, and with the attributes to change.
         """
 
-    def on_reopening(self, reopened: Self) -> None:
-        """Set what this kind of record needs when it is reopened; see `on_parking`."""
+    def reopen(self, now: datetime, read: Self | None = None) -> None:
+        """Make a record pending that has ended.
+
+        Args:
+            read: the record as it was read; None if it is this row.
+        """
+        self.make_pending(now)
+        self.ended_at = self.claims = self.deferrals = self.requeues = None
+        self.on_reopening(read or self)
+
+    def on_reopening(self, read: Self) -> None:
+        """Set what this kind of record needs when it is reopened. Default: nothing.
+
+        Args:
+            read: the record as it was read.
+        """
 
 
 class ClaimRow(WorkRow[Pointer]):
@@ -409,17 +423,13 @@ class WorkRecords(Generic[Pointer]):
         Records that do not satisfy ``condition`` stay as they are. One request; if the transaction
         fails, one more per record.
         """
-        updates = [(row, self.reopening(row, now), condition) for row in rows]
+        updates = []
+        for row in rows:
+            reopened = row.own_key().row()
+            reopened.account_id = row.account_id
+            reopened.reopen(now, row)
+            updates.append((row, reopened.assignments(), condition))
         return [row.pointer(now) for row in _update_all(updates)]
-
-    def reopening(self, row: WorkRow[Pointer], now: datetime) -> list[Action]:
-        """Return the update actions that make a record pending again."""
-        reopened = row.own_key().row()
-        reopened.account_id = row.account_id
-        reopened.make_pending(now)
-        reopened.ended_at = reopened.claims = reopened.deferrals = reopened.requeues = None
-        row.on_reopening(reopened)
-        return reopened.assignments()
 
     def read(self, keys: Iterable[tuple[str, str]]) -> list[WorkRow[Pointer] | None]:
         """Load the rows of records by owner and part. One request per 100 records."""
