@@ -67,6 +67,7 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     ("erase wholly", "tap"): _LATER_PASS,
     # The first pass ends the time of the tap before it deletes the tracker.
     ("erase wholly", "tap again"): "-NotFound",
+    ("erase wholly", "remove tap"): "-NotFound",
     ("erase wholly", "answer tapped"): "-NotFound +TrackerUsed",
     # The body of the webhook exists already, and names the tracker that the erasure deletes.
     ("end taps", "erase wholly"): "executions.body",

@@ -266,12 +266,12 @@ class Shop(World):
         return submit_survey(parse(body, SurveySubmission), _metadata(key or purchase)).id
 
     def tap(self, purchase: str, value: str) -> None:
-        """Tap a rating on the page of the survey about a purchase."""
+        """Tap a rating on the page of the survey about a purchase, or remove it if it is empty."""
         body = {
             "id": self.account.survey_id,
             "tracker": self.trackers[purchase],
             "step": "save",
-            "fields": self._answers(self.account, {"nps": value}),
+            "fields": self._answers(self.account, {"nps": value} if value else {}),
         }
         save_taps(parse(body, SurveySubmission), _metadata(value))
 
@@ -414,6 +414,7 @@ USE_CASES: Final[dict[str, UseCase]] = {
     "answer otherwise": lambda shop: shop.answer("second", "otherwise"),
     "tap": lambda shop: shop.tap("second", "8"),
     "tap again": lambda shop: shop.tap("tapped", "3"),
+    "remove tap": lambda shop: shop.tap("tapped", ""),
     "end taps": lambda shop: shop.end_taps(),
     "answer tapped": lambda shop: shop.answer("tapped"),
     "submit": lambda shop: shop.submit("another", shop.ann),

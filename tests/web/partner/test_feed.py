@@ -559,6 +559,48 @@ def test_republish_raises_head_above_numbers_of_restored_feedback(answered: Answ
     assert removed(read(answered, cursor=page["meta"]["cursor"])) == [(changed, "TEST")]
 
 
+@pytest.mark.parametrize("repair_feed", [repair, republish_feedback])
+def test_head_that_another_repair_has_raised_is_not_lowered(
+    answered: Answered, repair_feed: Callable[[str], object]
+) -> None:
+    (changed,) = processed(answer_contact_form(answered))
+    mark_test(changed, is_test=True)
+    if repair_feed is republish_feedback:
+        # The number of the restored feedback is the only reason to raise the head.
+        FeedbackChangeRow(answered.account_id, entry_key(2)).delete()
+    FeedbackChangeRow(answered.account_id, "head").update([FeedbackChangeRow.last.set(1)])
+    submitted = answer_contact_form(answered)
+    last = 0
+
+    def repair_and_change() -> None:
+        nonlocal last
+        repair_feed(answered.account_id)
+        processed(submitted)
+        last = FeedbackChangeRow.get(answered.account_id, "head").last
+
+    with before_request("UpdateItem", repair_and_change):
+        repair_feed(answered.account_id)
+    assert FeedbackChangeRow.get(answered.account_id, "head").last >= last
+    assert submitted.id in ids_of(read(answered))
+
+
+@pytest.mark.parametrize("repair_feed", [repair, republish_feedback])
+def test_entry_that_becomes_visible_before_its_gap_is_closed_is_kept(
+    answered: Answered, repair_feed: Callable[[str], object]
+) -> None:
+    (changed,) = processed(answer_contact_form(answered))
+    for is_test in (True, False):
+        mark_test(changed, is_test=is_test)
+    numbers = (2, 3) if repair_feed is republish_feedback else (2,)
+    hidden = [FeedbackChangeRow.get(answered.account_id, entry_key(each)) for each in numbers]
+    for row in hidden:
+        row.delete()
+    FeedbackChangeRow(answered.account_id, "head").update([FeedbackChangeRow.last.set(1)])
+    with before_request("PutItem", hidden[0].save):
+        repair_feed(answered.account_id)
+    assert FeedbackChangeRow.get(answered.account_id, entry_key(2)).ids == [changed]
+
+
 def test_republished_feedback_ends_no_page(answered: Answered) -> None:
     (changed,) = processed(answer_contact_form(answered))
     pending = answer_contact_form(answered).id
