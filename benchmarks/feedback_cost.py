@@ -101,7 +101,7 @@ def _load() -> None:
                 record.id,
                 account_id=record.account_id,
                 form_id=record.form_id,
-                document=record.model_dump_json().encode(),
+                document=record,
                 created_at=record.created_at,
                 state=WorkState.DONE.value,
                 counted_as=key,

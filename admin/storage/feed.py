@@ -5,25 +5,22 @@ Entries can therefore be missing, and the head of an account or the rows of feed
 newer than the last entry. The repairs are safe while the service changes the feed.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
-from chalicelib.storage.dynamodb.table import Key, read_together
-from chalicelib.storage.dynamodb.transactions import create, retry_on_contention, try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.transactions import create
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.feedback_changes import (
-    HEAD,
     Entry,
     FeedbackChangeRow,
-    Head,
     entries_from,
     entry_key,
-    load_head,
+    head_key,
 )
 
 _ENTRIES_AT_ONCE: Final = 5
@@ -36,19 +33,22 @@ def repair(account_id: str) -> int:
     for these rows. About one request per 350 entries, one per 100 records of marked entries, and
     one per gap.
     """
-    head, missing = load_head(account_id), list[tuple[int, str]]()
+    missing = list[tuple[int, str]]()
     last, changed_at = 0, ""
     for entry in entries_from(account_id, 1):
         changed_at = max(changed_at, format_timestamp(entry.at))
         missing += ((number, changed_at) for number in range(last + 1, entry.number))
         last = entry.number
-    at_end = max(changed_at, head.changed_at)
-    missing += ((number, at_end) for number in range(last + 1, head.last + 1))
-    _raise_head(account_id, last, changed_at)
+    head_last, head_changed_at = _raise_head(account_id, last, changed_at)
+    at_end = max(changed_at, head_changed_at)
+    missing += ((number, at_end) for number in range(last + 1, head_last + 1))
     closed = sum(_close(account_id, number, at) for number, at in missing)
     marked = (entry for entry in entries_from(account_id, 1) if entry.numbers_rows)
     for group in in_groups(marked, _ENTRIES_AT_ONCE):
-        retry_on_contention(partial(_remove_marks, account_id, group))
+        read = Rows()
+        read.prefetch(*(Key(FeedbackRow, each) for entry in group for each in entry.ids))
+        for entry in group:
+            commit(partial(_remove_mark, account_id, entry), read=read)
     return closed
 
 
@@ -58,29 +58,30 @@ def raise_head(account_id: str, last: int) -> None:
     One request; if the head is lower, one more, and one per number.
     """
     changed_at = format_timestamp(clock.now())
-    before = _raise_head(account_id, last, changed_at)
-    for number in range(before.last + 1, last + 1):
-        _close(account_id, number, max(before.changed_at, changed_at))
+    before, before_at = _raise_head(account_id, last, changed_at)
+    for number in range(before + 1, last + 1):
+        _close(account_id, number, max(before_at, changed_at))
 
 
-def _raise_head(account_id: str, last: int, changed_at: str) -> Head:
-    """Raise the last number of an account to at least this number. Return the head before it.
+def _raise_head(account_id: str, last: int, changed_at: str) -> tuple[int, str]:
+    """Raise the last number of an account to at least this number.
 
-    Call this before you close gaps: otherwise, another process could use the number of a closed gap
-    for an entry, and readers could have read the gap.
+    Return the number and the time of the head before it. Call this before you close gaps:
+    otherwise, another process could use the number of a closed gap for an entry, and readers could
+    have read the gap.
     """
 
-    def attempt() -> Head:
-        head = load_head(account_id)
-        if head.last < last:
-            row, at = FeedbackChangeRow(account_id, HEAD), max(head.changed_at, changed_at)
-            actions = FeedbackChangeRow.changes(last=last, changed_at=at)
-            unchanged = FeedbackChangeRow.has(last=head.last or None)
-            if not try_write(lambda: row.update(actions, unchanged)):
-                raise Contention(condition_failed=True)
-        return head
+    def use_case(rows: Rows) -> tuple[int, str]:
+        key = head_key(account_id)
+        rows.prefetch(key)
+        before, head = rows.value(key, FeedbackChangeRow.last) or 0, rows.known(key)
+        before_at = (head and head.changed_at) or ""
+        if before < last:
+            rows.set(key, FeedbackChangeRow.last, last)
+            rows.set(key, FeedbackChangeRow.changed_at, max(before_at, changed_at))
+        return before, before_at
 
-    return retry_on_contention(attempt)
+    return commit(use_case)
 
 
 def _close(account_id: str, number: int, changed_at: str) -> bool:
@@ -89,22 +90,19 @@ def _close(account_id: str, number: int, changed_at: str) -> bool:
     return create(FeedbackChangeRow, entry | {"changed_at": changed_at, "ids": []})
 
 
-def _remove_marks(account_id: str, entries: Sequence[Entry]) -> None:
-    """Remove the mark of the entries that are ahead of rows of their feedback.
+def _remove_mark(account_id: str, entry: Entry, rows: Rows) -> None:
+    """Remove the mark of an entry that is ahead of rows of its feedback.
 
-    The transaction fails if a row changes, because then the entry was only visible before the row.
+    The unit of work relies on these rows: if one of them changes, the entry was only visible before
+    the row.
     """
-    ids = list(dict.fromkeys(feedback_id for entry in entries for feedback_id in entry.ids))
-    rows = read_together(*(Key(FeedbackRow, feedback_id) for feedback_id in ids))
-    numbers = {row.feedback_id: row.entry_number for row in rows if row}
-    for entry in entries:
-        behind = [
-            each for each in entry.ids if each in numbers and (numbers[each] or 0) < entry.number
-        ]
-        if behind:
-            with transaction() as write:
-                row = FeedbackChangeRow(account_id, entry_key(entry.number))
-                write.update(row, FeedbackChangeRow.changes(numbers_rows=None))
-                for each in behind:
-                    unchanged = FeedbackRow.has(entry_number=numbers[each])
-                    write.condition_check(Key(FeedbackRow, each), unchanged)
+    keys = [Key(FeedbackRow, each) for each in entry.ids]
+    rows.prefetch(*keys)
+    behind = [
+        key for key in keys if (row := rows.known(key)) and (row.entry_number or 0) < entry.number
+    ]
+    for key in behind:
+        rows.value(key, FeedbackRow.entry_number)
+    if behind:
+        marked = Key(FeedbackChangeRow, account_id, entry_key(entry.number))
+        rows.set(marked, FeedbackChangeRow.numbers_rows, None)

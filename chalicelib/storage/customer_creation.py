@@ -17,7 +17,6 @@ from chalicelib.storage.counters import Listed, counter_key, take_position
 from chalicelib.storage.customers import (
     CustomerPairRow,
     CustomerRow,
-    PairHolder,
     build_customer,
     customer_key,
     pair_key,
@@ -104,48 +103,6 @@ def create(
         if input_hash:
             row.input_hash, row.refused_optins = input_hash, set(off) or None
         return Created(new, input_hash, position is not None, set(off))
-
-    return commit(use_case)
-
-
-def find_or_create(
-    new: Mapping[tuple[str, str], Customer],
-) -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
-    """Return the oldest customers with these pairs, and the accounts of unlisted customers.
-
-    Add the customers whose pair is unknown, as `create` does, in one transaction for all accounts.
-    A repeated call adds no second customer. If all pairs exist, one request is sent, and no account
-    is returned. Otherwise two requests; up to four if counters become contended.
-
-    Args:
-        new: up to 33 customers to add, by account id and digest of their pair.
-
-    Raises:
-        Unavailable: the database throttles, or contention on a customer or a pair persists.
-    """
-
-    accounts = {account_id for account_id, _ in new}
-
-    def use_case(rows: Rows) -> tuple[dict[tuple[str, str], PairHolder], set[str]]:
-        rows.prefetch(
-            *(counter_key(account_id, Listed.CUSTOMERS) for account_id in accounts),
-            *(pair_key(*key) for key in new),
-            *(customer_key(key[0], customer.id) for key, customer in new.items()),
-        )
-        holders: dict[tuple[str, str], PairHolder] = {}
-        unlisted: set[str] = set()
-        for key, customer in new.items():
-            (account_id, _), row_key = key, pair_key(*key)
-            later = "the caller checks the pair and the customer"
-            if pair := rows.peek(row_key, because=later):
-                holders[key] = PairHolder(pair.customer_id, row_key.hash_key)
-                continue
-            existing = rows.peek(customer_key(account_id, customer.id), because=later)
-            is_listed = bool(existing.position) if existing else append(rows, account_id, customer)
-            holders[key] = PairHolder(customer.id, None if existing else row_key.hash_key)
-            if not is_listed:
-                unlisted.add(account_id)
-        return holders, unlisted
 
     return commit(use_case)
 

@@ -4,9 +4,9 @@ A pair is an e-mail address and a phone number. The row of a pair contains the i
 oldest customer with this pair.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.indexes import GlobalSecondaryIndex
@@ -116,26 +116,6 @@ class CustomerPairRow(Table):
     key = UnicodeAttribute(hash_key=True)
     customer_id = UnicodeAttribute()
     revision = optional(IntegerAttribute)
-
-
-class PairHolder(NamedTuple):
-    """The holder of a pair: the oldest customer that has it.
-
-    Attributes:
-        row_key: the key of the row that names the customer as the oldest one with the pair. None if
-            there is no such row: the customer was created for the same work, and has another pair
-            now.
-    """
-
-    customer_id: str
-    row_key: str | None
-
-
-def rely_on_holder(rows: Rows, holder: PairHolder) -> None:
-    """Rely on the customer in the row of a pair that another unit of work has read."""
-    if holder.row_key:
-        key = Key(CustomerPairRow, holder.row_key)
-        rows.expect(key, CustomerPairRow.customer_id, holder.customer_id)
 
 
 def share_pair(rows: Rows, key: Key[CustomerPairRow]) -> None:
@@ -270,33 +250,27 @@ def count_purchases(
 
 def count_feedback(
     rows: Rows,
-    account_id: str,
-    customer_id: str,
-    ratings: Sequence[int | None],
-    sources: Collection[DataSource],
+    key: Key[CustomerRow],
+    rating: int | None,
+    source: DataSource,
     now: datetime,
     *,
     by: int = 1,
 ) -> None:
-    """Add feedback to a customer's counters and data sources in this transaction.
+    """Add a feedback record to a customer's counters and data sources in this unit of work.
 
     The transaction fails if the customer does not exist.
 
     Args:
-        ratings: the rating of each feedback record, or None if it has no rating.
-        sources: the sources of the feedback records.
         by: 1 to add the feedback, -1 to subtract it. Subtracting keeps the data sources.
     """
-    key, rated = (
-        customer_key(account_id, customer_id),
-        [each for each in ratings if each is not None],
-    )
     rows.require(key)
-    rows.add(key, CustomerRow.feedback_count, by * len(ratings))
-    rows.add(key, CustomerRow.rating_sum, by * sum(rated))
-    rows.add(key, CustomerRow.rating_count, by * len(rated))
+    rows.add(key, CustomerRow.feedback_count, by)
+    if rating is not None:
+        rows.add(key, CustomerRow.rating_sum, by * rating)
+        rows.add(key, CustomerRow.rating_count, by)
     if by > 0:
-        rows.add(key, CustomerRow.data_sources, {source.value for source in sources})
+        rows.add(key, CustomerRow.data_sources, {source.value})
     rows.set(key, CustomerRow.updated_at, now)
 
 

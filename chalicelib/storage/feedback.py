@@ -1,23 +1,21 @@
 """The table of feedback records. Each row is also the work record for processing the feedback."""
 
+import zlib
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.attributes import Attribute, BooleanAttribute, UnicodeAttribute
+from pynamodb.constants import BINARY
 
 from chalicelib.domain.customers.addresses import pair_hash
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
-from chalicelib.domain.feedback.taps import SAVED_FOR
-from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.idempotency import Origin
 from chalicelib.domain.work import WorkState
-from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb import transactions
 from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
-    CompressedJsonAttribute,
     IntegerAttribute,
     TimestampAttribute,
     optional,
@@ -31,12 +29,22 @@ from chalicelib.storage.dynamodb.table import (
     time_of,
 )
 from chalicelib.storage.dynamodb.unit_of_work import Rows
-from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow, pending_attributes
-from chalicelib.storage.feedback_changes import Head, head_key, head_of
-from chalicelib.storage.trackers import TrackerRow
+from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 
 PART: Final = "feedback"
 """The value of the attribute ``part`` of all records. It is constant: the table has no sort key."""
+
+
+class _DocumentAttribute(Attribute[Feedback]):
+    """A feedback record, stored as compressed JSON."""
+
+    attr_type = BINARY
+
+    def serialize(self, value: Feedback) -> bytes:
+        return zlib.compress(value.model_dump_json().encode(), level=6)
+
+    def deserialize(self, value: bytes) -> Feedback:
+        return Feedback.model_validate_json(zlib.decompress(value))
 
 
 class FeedbackRow(WorkRow[FeedbackPointer]):
@@ -53,7 +61,7 @@ class FeedbackRow(WorkRow[FeedbackPointer]):
     feedback_id = UnicodeAttribute(hash_key=True)
     account_id = UnicodeAttribute()
     form_id = UnicodeAttribute()
-    document = CompressedJsonAttribute()
+    document = _DocumentAttribute()
     input_hash = optional(UnicodeAttribute)
     key_hash = optional(UnicodeAttribute)
     created_at = TimestampAttribute()
@@ -71,6 +79,24 @@ class FeedbackRow(WorkRow[FeedbackPointer]):
     by_contact = index("contact_hash", "created_at")
     part = PART
 
+    @property
+    def record(self) -> Feedback:
+        """The feedback record with its current customer."""
+        if self.customer_id == self.document.customer_id:
+            return self.document
+        return self.document.model_copy(update={"customer_id": self.customer_id})
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the row contains tapped answers that can still be changed."""
+        return self.saves is not None
+
+    @property
+    def changed_at(self) -> datetime | None:
+        """The time of the last change; None if the record was not changed."""
+        times = self.ended_at, self.anonymized_at, self.marked_at
+        return max(filter(None, times), default=None)
+
     def pointer(self, _now: datetime) -> FeedbackPointer:
         return FeedbackPointer(self.account_id, self.feedback_id)
 
@@ -81,54 +107,26 @@ WORK: Final[WorkRecords[FeedbackPointer]] = WorkRecords("feedback", FeedbackRow)
 
 def create(feedback: Feedback, input_hash: str | None) -> bool:
     """Add a feedback record. Return False if the id already exists."""
-    return transactions.create(FeedbackRow, _attributes(feedback, input_hash))
+    row = Key(FeedbackRow, feedback.id).row()
+    _fill(row, feedback, input_hash)
+    return transactions.create(FeedbackRow, row.attribute_values)
 
 
-def add(
-    write: Rows,
-    feedback: Feedback,
-    origin: Origin | None = None,
-    earlier: StoredFeedback | None = None,
-    **values: Any,
-) -> None:
-    """Add the feedback of a tracker in this transaction.
+def put(rows: Rows, feedback: Feedback, origin: Origin | None = None) -> FeedbackRow:
+    """Add the feedback of a tracker in this unit of work, or replace its tapped answers.
 
-    The transaction fails if the feedback exists, or was saved again since ``earlier`` was loaded.
+    Return the row, which the unit has fetched. The transaction fails if the feedback is submitted.
+    The unit must also change the tracker and rely on it: all changes of tapped answers change it.
 
     Args:
         origin: the origin of a submission; None for tapped answers.
-        earlier: the tapped answers that the feedback replaces.
-        values: further attributes of the row.
     """
-    attributes = _attributes(feedback, origin.input_hash if origin else None) | values
-    attributes["key_hash"] = origin and origin.key_hash
-    if earlier:
-        attributes["answered_as"] = earlier.answered_as
-        write.save(FeedbackRow(**attributes), FeedbackRow.has(saves=earlier.saves))
-    else:
-        write.put_new(FeedbackRow, attributes)
-
-
-def save(write: Rows, tapped: Feedback, tracker: Tracker, earlier: StoredFeedback | None) -> None:
-    """Save tapped answers in this transaction, as a record that is due when they end; see `add`."""
-    due_at = int((tapped.created_at + SAVED_FOR).timestamp())
-    planned = {"due_at": due_at, "ready_at": due_at, "answered_as": tracker.counted_as}
-    add(write, tapped, None, earlier, **planned, saves=len(tracker.saves) + 1)
-
-
-def discard(rows: Rows, tapped: StoredFeedback) -> None:
-    """Delete tapped answers in this transaction. It fails if they were saved again or ended."""
-    key = Key(FeedbackRow, tapped.feedback.id)
-    rows.expect(key, FeedbackRow.saves, tapped.saves)
-    rows.remove(key)
-
-
-def end_taps(rows: Rows, tapped: StoredFeedback) -> None:
-    """End the time in which tapped answers can be changed, in this transaction.
-
-    The transaction fails if the record has changed since it was loaded.
-    """
-    rows.set(rely_on(rows, tapped), FeedbackRow.saves, None)
+    key = Key(FeedbackRow, feedback.id)
+    tapped = rows.known(key)
+    row = tapped if tapped and tapped.is_open else rows.create(key)
+    _fill(row, feedback, origin.input_hash if origin else None)
+    row.key_hash, row.saves = origin.key_hash if origin else None, None
+    return row
 
 
 def find(feedback_id: str) -> StoredFeedback | None:
@@ -146,25 +144,8 @@ def find_many(
     """
     rows = read_together(*(Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids))
     return {
-        row.feedback_id: _stored(row) for row in rows if row and (with_taps or row.saves is None)
+        row.feedback_id: build_stored(row) for row in rows if row and (with_taps or not row.is_open)
     }
-
-
-def find_many_with_head(
-    account_id: str, feedback_ids: Collection[str]
-) -> tuple[dict[str, StoredFeedback], Head]:
-    """Load feedback records, and the head of the account's feed, in one consistent request.
-
-    The result includes tapped answers that can still be changed.
-
-    Args:
-        feedback_ids: up to 99 ids.
-    """
-    head, keys = head_key(account_id), {each: Key(FeedbackRow, each) for each in feedback_ids}
-    read = Rows()
-    read.prefetch(head, *keys.values())
-    found = {each: _stored(row) for each, key in keys.items() if (row := read.known(key))}
-    return found, head_of(read.known(head))
 
 
 def list_created(
@@ -194,68 +175,22 @@ def list_created(
     return created
 
 
-def find_with_tracker(
-    feedback_id: str, tracker_id: str
-) -> tuple[StoredFeedback | None, Tracker | None, datetime]:
-    """Load a feedback record and a tracker, each None if missing. One consistent request.
-
-    Return also the time of DynamoDB's response, in full seconds.
-    """
-    key, key_of_tracker = Key(FeedbackRow, feedback_id), Key(TrackerRow, tracker_id)
-    read = Rows()
-    read.prefetch(key, key_of_tracker)
-    row, tracker = read.known(key), read.known(key_of_tracker)
-    return (
-        _stored(row) if row else None,
-        trackers.build_tracker(tracker) if tracker else None,
-        read.read_at,
-    )
-
-
 def time_before_create(feedback_id: str) -> datetime:
     """Return the current time of DynamoDB in full seconds. One consistent request."""
     _, response = read_with_response(Key(FeedbackRow, feedback_id))
     return time_of(response)
 
 
-def finish(
-    rows: Rows,
-    stored: StoredFeedback,
-    customer_id: str | None,
-    entry_number: int,
-    now: datetime,
-) -> None:
-    """Mark a feedback record as processed in this transaction.
-
-    The transaction fails if the record is not pending, or was anonymized since it was loaded.
-
-    Args:
-        stored: the record, with the groups in which the statistics count it.
-        customer_id: the id of the respondent's customer, or None if there is no such customer.
-        entry_number: the number of the entry in the feed.
-    """
-    key = Key(FeedbackRow, stored.feedback.id)
-    rows.expect(key, FeedbackRow.state, WorkState.PENDING)
-    if not stored.feedback.is_anonymized:
-        rows.expect(key, FeedbackRow.anonymized_at, None)
-    rows.require(key)
-    rows.set(key, FeedbackRow.state, WorkState.DONE)
-    rows.set(key, FeedbackRow.ended_at, now)
-    rows.set(key, FeedbackRow.work_shard, None)
-    rows.set(key, FeedbackRow.due_at, None)
-    rows.set(key, FeedbackRow.started_at, None)
-    rows.set(key, FeedbackRow.waits_since, None)
-    rows.set(key, FeedbackRow.entry_number, entry_number)
-    rows.set(key, FeedbackRow.counted_as, stored.counted_as)
-    if stored.answered_as:
-        rows.set(key, FeedbackRow.answered_as, stored.answered_as)
-    if customer_id:
-        rows.set(key, FeedbackRow.customer_id, customer_id)
-
-
 def of_person(
     account_id: str, customer_id: str, contact_hash: str | None
 ) -> Iterator[StoredFeedback]:
+    """Yield the feedback of a customer, and that with the pair; see `rows_of_person`."""
+    return map(build_stored, rows_of_person(account_id, customer_id, contact_hash))
+
+
+def rows_of_person(
+    account_id: str, customer_id: str, contact_hash: str | None
+) -> Iterator[FeedbackRow]:
     """Yield the feedback of a customer, and the feedback whose answers contain the pair.
 
     One request per index and MB of entries, and one per 100 records. The indexes are eventually
@@ -272,73 +207,48 @@ def of_person(
         if row.account_id == account_id and (
             row.customer_id == customer_id or (contact_hash and row.contact_hash == contact_hash)
         ):
-            yield _stored(row)
+            yield row
 
 
 def anonymize(
-    rows: Rows,
-    stored: StoredFeedback,
-    anonymized: Feedback,
-    entry_number: int,
-    now: datetime,
-    *,
-    ends_taps: bool = False,
+    rows: Rows, row: FeedbackRow, anonymized: Feedback, entry_number: int, now: datetime
 ) -> None:
-    """Replace a feedback record with its anonymized version, in this transaction.
-
-    The transaction fails if the record has changed since it was loaded.
+    """Replace a feedback record with its anonymized version, in this unit of work.
 
     Args:
         entry_number: the number of the entry in the feed.
-        ends_taps: whether tapped answers cannot be changed any more.
     """
-    key = rely_on(rows, stored)
-    rows.expect(key, FeedbackRow.customer_id, stored.feedback.customer_id)
-    rows.set(key, FeedbackRow.document, anonymized.model_dump_json().encode())
-    rows.set(key, FeedbackRow.anonymized_at, now)
-    rows.set(key, FeedbackRow.contact_hash, None)
-    rows.set(key, FeedbackRow.input_hash, None)
-    rows.set(key, FeedbackRow.entry_number, entry_number)
-    if anonymized.customer_id is None:
-        rows.set(key, FeedbackRow.customer_id, None)
-    if ends_taps:
-        rows.set(key, FeedbackRow.saves, None)
+    rely_on(rows, row)
+    row.document, row.customer_id = anonymized, anonymized.customer_id
+    row.contact_hash = row.input_hash = None
+    row.anonymized_at, row.entry_number = now, entry_number
 
 
-def rely_on(rows: Rows, stored: StoredFeedback) -> Key[FeedbackRow]:
-    """Rely on a record that another request has loaded: it has not changed. Return its key."""
-    key = Key(FeedbackRow, stored.feedback.id)
-    rows.expect(key, FeedbackRow.state, stored.state)
-    rows.expect(key, FeedbackRow.is_test, stored.is_test or None)
-    rows.expect(key, FeedbackRow.counted_as, stored.counted_as)
-    rows.expect(key, FeedbackRow.saves, stored.saves)
-    return key
+def rely_on(rows: Rows, row: FeedbackRow) -> None:
+    """Rely on a record that this unit of work has fetched: it has not changed.
+
+    Each change of a record that partners see has another entry in the feed.
+    """
+    rows.get(row.own_key(), FeedbackRow.entry_number, FeedbackRow.saves)
 
 
-def _attributes(feedback: Feedback, input_hash: str | None) -> dict[str, Any]:
+def _fill(row: FeedbackRow, feedback: Feedback, input_hash: str | None) -> None:
     pair = feedback.answered_pair
-    copied = ("account_id", "form_id", "created_at", "customer_id")
-    return {
-        "feedback_id": feedback.id,
-        **{name: getattr(feedback, name) for name in copied},
-        "document": feedback.model_dump_json().encode(),
-        "input_hash": input_hash,
-        "contact_hash": pair and pair_hash(feedback.account_id, pair.digest),
-        **pending_attributes(feedback.account_id, feedback.id, PART, feedback.created_at),
-    }
+    row.account_id, row.form_id = feedback.account_id, feedback.form_id
+    row.created_at, row.customer_id = feedback.created_at, feedback.customer_id
+    row.document, row.input_hash = feedback, input_hash
+    row.contact_hash = pair_hash(feedback.account_id, pair.digest) if pair else None
+    row.make_pending(feedback.created_at)
 
 
-def _stored(row: FeedbackRow) -> StoredFeedback:
-    feedback = Feedback.model_validate_json(row.document)
-    if row.customer_id != feedback.customer_id:
-        feedback = feedback.model_copy(update={"customer_id": row.customer_id})
-    changed_at = max(filter(None, (row.ended_at, row.anonymized_at, row.marked_at)), default=None)
+def build_stored(row: FeedbackRow) -> StoredFeedback:
+    """Build a stored feedback record from its table row."""
     return StoredFeedback(
-        feedback,
+        row.record,
         row.input_hash,
         WorkState(row.state),
         bool(row.is_test),
-        changed_at,
+        row.changed_at,
         row.counted_as,
         row.answered_as,
         row.entry_number or 0,

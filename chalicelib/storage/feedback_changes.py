@@ -21,7 +21,6 @@ from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, JsonAttribute, optional
 from chalicelib.storage.dynamodb.table import Key, Table, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
-from chalicelib.storage.trackers import TrackerRow
 
 HEAD: Final = "head"
 """The sort key of the head of an account."""
@@ -57,18 +56,6 @@ class FeedbackChangeRow(Table):
 
 
 @dataclass(frozen=True)
-class Head:
-    """The end of an account's list of changes: the number and the time of the last entry.
-
-    The time is a text; ``""`` without entries. Each new entry is added on condition that the head
-    is unchanged, so that two transactions never use the same number.
-    """
-
-    last: int
-    changed_at: str
-
-
-@dataclass(frozen=True)
 class Entry:
     """The ids of the feedback records that one transaction changed.
 
@@ -90,75 +77,43 @@ def load_epoch() -> str:
 
 
 def head_key(account_id: str) -> Key[FeedbackChangeRow]:
-    """Return the key of an account's head, so that one request can read it and other rows."""
+    """Return the key of an account's head."""
     return Key(FeedbackChangeRow, account_id, HEAD)
 
 
-def head_of(row: FeedbackChangeRow | None) -> Head:
-    """Return the head of an account, which may not exist yet."""
-    return Head(row.last or 0, row.changed_at or "") if row else Head(0, "")
-
-
-def load_head(account_id: str) -> Head:
-    """Return the head of an account. One consistent request."""
-    return head_of(read_together(head_key(account_id))[0])
-
-
-def load_heads_and_related(
-    account_ids: Collection[str],
-    customer_keys: Collection[tuple[str, str]],
-    tracker_ids: Collection[str] = (),
-) -> tuple[dict[str, Head], set[tuple[str, str]], dict[str, str]]:
-    """Return the heads of the accounts, the keys of the customers that exist, and sent surveys.
-
-    The surveys are the keys of the groups in which they are counted as sent, by id of the tracker.
-    One consistent request for up to 100 keys.
-
-    Args:
-        customer_keys: pairs of an account id and a customer id.
-    """
-    # Imported here: a submission does not need the models of customers.
-    from chalicelib.storage.customers import customer_key
-
-    heads = {each: head_key(each) for each in account_ids}
-    customers = {each: customer_key(*each) for each in customer_keys}
-    trackers = {each: Key(TrackerRow, each) for each in tracker_ids}
-    read = Rows()
-    read.prefetch(*heads.values(), *customers.values(), *trackers.values())
-    groups = {each: row.counted_as for each, key in trackers.items() if (row := read.known(key))}
-    return (
-        {each: head_of(read.known(key)) for each, key in heads.items()},
-        {each for each, key in customers.items() if read.known(key)},
-        {each: group for each, group in groups.items() if group},
-    )
+def load_last(account_id: str) -> int:
+    """Return the number of the last entry of an account; 0 if there is none. One request."""
+    (head,) = read_together(head_key(account_id))
+    return (head.last or 0) if head else 0
 
 
 def add(
     rows: Rows,
     account_id: str,
-    head: Head,
     feedback_ids: Collection[str],
     now: datetime,
     *,
     numbers_rows: bool = True,
 ) -> int:
-    """Add an entry in this transaction, and return its number.
+    """Add an entry in this unit of work, which has fetched the head. Return its number.
 
-    The transaction fails if the head has changed. The times of entries never decrease, even if
-    clocks differ.
+    The unit relies on the last number. The times of entries never decrease, even if clocks differ.
 
     Args:
         numbers_rows: whether the caller deletes the feedback records in this transaction, or stores
             the number in their rows. False if the transaction does not change them.
     """
-    changed_at, number = max(format_timestamp(now), head.changed_at), head.last + 1
-    key = Key(FeedbackChangeRow, account_id, HEAD)
-    rows.expect(key, FeedbackChangeRow.last, head.last or None)
+    key = head_key(account_id)
+    number = (rows.value(key, FeedbackChangeRow.last) or 0) + 1
+    head = rows.known(key)
+    changed_at = max(format_timestamp(now), (head and head.changed_at) or "")
     rows.set(key, FeedbackChangeRow.last, number)
     rows.set(key, FeedbackChangeRow.changed_at, changed_at)
-    entry = FeedbackChangeRow(account_id, entry_key(number), changed_at=changed_at)
-    entry.ids, entry.numbers_rows = list(feedback_ids), numbers_rows or None
-    rows.save(entry)
+    # A restored head can be older than the entries, which are replaced until a repair raises it.
+    entry = Key(FeedbackChangeRow, account_id, entry_key(number))
+    rows.set(entry, FeedbackChangeRow.changed_at, changed_at)
+    rows.set(entry, FeedbackChangeRow.ids, list(feedback_ids))
+    rows.set(entry, FeedbackChangeRow.numbers_rows, numbers_rows or None)
     return number
 
 
@@ -189,7 +144,7 @@ def find_last_before(account_id: str, at: datetime) -> int:
     One consistent request for the head, and one for each two digits of the last number.
     """
     text = format_timestamp(at)
-    first, last = 0, load_head(account_id).last  # the number is in this range
+    first, last = 0, load_last(account_id)  # the number is in this range
     while first < last:
         step = max(1, -(-(last - first) // _PROBES))
         numbers = range(first + step, last + 1, step)

@@ -66,33 +66,18 @@ def find_many(tracker_ids: Collection[str]) -> dict[str, Tracker]:
 
 
 def consume(rows: Rows, tracker_id: str, feedback_id: str, at: datetime) -> None:
-    """Mark a tracker as used in this transaction.
+    """Mark a tracker as used in this unit of work, which has fetched it.
 
-    The transaction fails if the tracker does not exist or is already used.
+    Do nothing if the tracker is used or does not exist.
     """
     key = Key(TrackerRow, tracker_id)
-    rows.require(key)
-    rows.expect(key, TrackerRow.used_at, None)
-    rows.set(key, TrackerRow.used_at, at)
-    rows.set(key, TrackerRow.feedback_id, feedback_id)
-    rows.set(key, TrackerRow.tapped_at, None)
-    rows.set(key, TrackerRow.saves, None)
-
-
-def record_tap(
-    rows: Rows, tracker: Tracker, saves: Sequence[Save], tapped_at: datetime | None
-) -> None:
-    """Store the saves of a tracker, and the time of the tap that counts, in this transaction.
-
-    The transaction fails if the tracker does not exist, is used, or has other saves than when it
-    was loaded.
-    """
-    key = Key(TrackerRow, tracker.id)
-    rows.require(key)
-    rows.expect(key, TrackerRow.used_at, None)
-    rows.expect(key, TrackerRow.saves, tracker.saves or None)
-    rows.set(key, TrackerRow.tapped_at, tapped_at)
-    rows.set(key, TrackerRow.saves, saves or None)
+    tracker = rows.peek(key, because="a used tracker stays as it is")
+    if tracker and not tracker.used_at:
+        rows.get(key, TrackerRow.used_at)
+        rows.set(key, TrackerRow.used_at, at)
+        rows.set(key, TrackerRow.feedback_id, feedback_id)
+        rows.set(key, TrackerRow.tapped_at, None)
+        rows.set(key, TrackerRow.saves, None)
 
 
 def of_customer(account_id: str, customer_id: str) -> Iterator[Tracker]:

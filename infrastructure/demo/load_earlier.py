@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
 from chalicelib.domain.forms.access import require_public, require_unused
+from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.idempotency import Origin
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.submit import (
@@ -17,7 +19,10 @@ from chalicelib.services.feedback.submit import (
 )
 from chalicelib.services.forms.cached_forms import get_contact_form, get_survey
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
+from chalicelib.storage.trackers import TrackerRow
 
 
 @dataclass(frozen=True)
@@ -43,38 +48,49 @@ def load_earlier_submissions(submissions: Sequence[EarlierSubmission]) -> int:
     Args:
         submissions: up to `MAX_BATCH_SIZE` submissions.
 
-    AWS requests: two, one more for each tracker, and the requests of `process_feedback`.
+    AWS requests: two, and the requests of `process_feedback`.
 
     Raises:
         InvalidInput, NotAllowed, NotFound, Conflict: a submission is invalid. None is stored.
-        Contention: a tracker was used at the same time. None is stored.
+        Unavailable: another process stores the same submissions. None is stored.
     """
     origins = [origin_of_submission(s.submission, s.metadata) for s in submissions]
-    stored = feedback.find_many([origin.record_id for origin in origins])
-    new = [
-        (_build(submission, origin), origin)
-        for submission, origin in zip(submissions, origins, strict=True)
-        if (earlier := stored.get(origin.record_id)) is None or earlier.key_hash != origin.key_hash
-    ]
-    if new:
-        with transaction() as write:
-            for record, origin in new:
-                feedback.add(write, record, origin)
-                if record.tracker_id:
-                    trackers.consume(write, record.tracker_id, record.id, record.created_at)
+    added = commit(partial(_add, submissions, origins))
     process_feedback([origin.record_id for origin in origins])
-    return len(new)
+    return added
 
 
-def _build(earlier: EarlierSubmission, origin: Origin) -> Feedback:
+def _add(submissions: Sequence[EarlierSubmission], origins: Sequence[Origin], rows: Rows) -> int:
+    keys = [Key(FeedbackRow, origin.record_id) for origin in origins]
+    rows.prefetch(*keys, *filter(None, map(_tracker_key, submissions)))
+    added = 0
+    for earlier, origin, key in zip(submissions, origins, keys, strict=True):
+        stored, tracker_key = rows.known(key), _tracker_key(earlier)
+        if stored is None or stored.key_hash != origin.key_hash:
+            row = rows.known(tracker_key) if tracker_key else None
+            record = _build(earlier, origin, trackers.build_tracker(row) if row else None)
+            feedback.put(rows, record, origin)
+            if tracker_key:
+                trackers.consume(rows, tracker_key.hash_key, record.id, record.created_at)
+            added += 1
+    return added
+
+
+def _tracker_key(earlier: EarlierSubmission) -> Key[TrackerRow] | None:
+    submission = earlier.submission
+    tracker_id = submission.tracker if isinstance(submission, SurveySubmission) else None
+    return Key(TrackerRow, tracker_id) if tracker_id else None
+
+
+def _build(earlier: EarlierSubmission, origin: Origin, tracker: Tracker | None) -> Feedback:
     submission, metadata = earlier.submission, earlier.metadata
     with clock.fixed_at(earlier.submitted_at):
         if isinstance(submission, ContactFormSubmission):
             form = get_contact_form(submission.id)
             return build_submitted(form, submission, metadata, origin)
-        survey, tracker = get_survey(submission.id), None
-        if submission.tracker:
-            tracker = require_unused(trackers.find(submission.tracker), survey.saved)
-        else:
+        survey = get_survey(submission.id)
+        if not submission.tracker:
             require_public(survey.saved)
+            return build_submitted(survey, submission, metadata, origin)
+        tracker = require_unused(tracker, survey.saved)
         return build_submitted(survey, submission, metadata, origin, tracker)

@@ -80,10 +80,6 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     # The receipt lists the customers that had the address at the time of the request.
     ("erase wholly", "create Ann"): "erasures.other_count",
     ("erase wholly", "join pair"): "erasures.other_count",
-    # The customer that was created for the feedback stays without it. The feedback belongs to an
-    # older customer, which got the pair before the feedback was counted.
-    ("process", "take free pair"): "counters.total +customers +position",
-    ("process", "leave pair"): "counters.total +customers +position",
     # The erasure skips the reminder for another reason than the function.
     ("erase wholly", "remind"): "solicitations.reason",
     # The erasure ends surveys whose message is sent, and whose outcome is not stored yet. The
@@ -93,10 +89,6 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     ("remind", "erase wholly"): """erasures.messages solicitations.due_at solicitations.ended_at
         solicitations.leased_until solicitations.reminded_at solicitations.state
         solicitations.work_shard""",
-    # Earlier feedback creates the customer again, and the erasure deletes it again. The contact of
-    # the deleted customer stays.
-    ("process", "erase wholly"): """+contacts counters.erasures counters.reserved_until
-        erasures.customers erasures.ended_at erasures.last_found_at erasures.ready_at""",
     # New tags are saved before the customer, which is then missing.
     ("tag", "erase wholly"): "+NotFound",
 }

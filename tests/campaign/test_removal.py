@@ -4,8 +4,8 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.webhooks.execution import ExecutionPointer
-from chalicelib.storage import executions, trackers
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage import customers, executions
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
 from chalicelib.storage.executions import PART, ExecutionRow
 from tests.campaign.removal import Recorder, Term
 
@@ -13,17 +13,19 @@ from tests.campaign.removal import Recorder, Term
 def test_transaction_succeeds_without_the_term_that_decided(account: str) -> None:
     recorder = Recorder()
 
-    def consume() -> None:
-        with transaction() as write:
-            trackers.consume(write, account, "feedback", clock.now())
+    def count() -> None:
+        rows = Rows()
+        key = customers.customer_key(account, "customer")
+        customers.count_purchases(rows, key, 1, clock.now())
+        rows.send()
 
     with recorder.installed():
         with pytest.raises(Contention):
-            consume()
-        term = Term("chalicelib/storage/trackers.py:consume", "trackers", "tracker_id")
+            count()
+        term = Term("chalicelib/storage/customers.py:count_purchases", "customers", "key")
         assert recorder.decisive == {term, term.whole}
         recorder.removed = term
-        consume()
+        count()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.language import Language
 from chalicelib.domain.work import WorkState
 from chalicelib.storage import feedback
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
 from chalicelib.storage.feedback import FeedbackRow
 
 pytestmark = pytest.mark.usefixtures("cloud")
@@ -41,17 +42,19 @@ def build_feedback(customer_id: str | None = None) -> Feedback:
     )
 
 
-def create_in_transaction(submitted: Feedback, input_hash: str | None) -> bool:
+def create_in_unit(submitted: Feedback, input_hash: str | None) -> bool:
+    rows = Rows()
+    rows.prefetch(Key(FeedbackRow, submitted.id))
+    feedback.put(rows, submitted, Origin(submitted.id, input_hash))
     try:
-        with transaction() as write:
-            feedback.add(write, submitted, Origin(submitted.id, input_hash))
+        rows.send()
     except Contention:
         return False
     return True
 
 
 EACH_CREATE_FUNCTION = pytest.mark.parametrize(
-    "create", [feedback.create, create_in_transaction], ids=["alone", "in a transaction"]
+    "create", [feedback.create, create_in_unit], ids=["alone", "in a unit of work"]
 )
 
 

@@ -19,8 +19,8 @@ from chalicelib.services.erasure.erase import WORKER, start_erasure
 from chalicelib.services.work.worker import Message, attempt
 from chalicelib.storage import contacts, erasures, feedback, feedback_changes, imports
 from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import Rows, commit, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.imports import ImportRow
 
 
@@ -77,20 +77,21 @@ def _anonymize_unlinked(erased_at: Mapping[str, datetime]) -> None:
     for feedback_id, contact_hash, created_at in feedback_ids.scan_contacts():
         erased = erased_at.get(contacts.contact_key(contact_hash))
         if erased and created_at <= erased:
-            retry_on_contention(partial(_anonymize, feedback_id))
+            commit(partial(_anonymize, feedback_id))
 
 
-def _anonymize(feedback_id: str) -> None:
-    stored = feedback.find(feedback_id)
-    if stored is None:
+def _anonymize(feedback_id: str, rows: Rows) -> None:
+    key = Key(FeedbackRow, feedback_id)
+    rows.prefetch(key)
+    row = rows.known(key)
+    if row is None:
         return
-    record = stored.feedback
-    head, now = feedback_changes.load_head(record.account_id), clock.now()
+    record, now = row.record, clock.now()
+    rows.prefetch(feedback_changes.head_key(record.account_id))
     # If the customer still exists, its counts include the feedback, so the link to it stays.
     anonymized = record.anonymized() if record.customer_id else record.without_person()
-    with transaction() as write:
-        number = feedback_changes.add(write, record.account_id, head, [feedback_id], now)
-        feedback.anonymize(write, stored, anonymized, number, now)
+    number = feedback_changes.add(rows, record.account_id, [feedback_id], now)
+    feedback.anonymize(rows, row, anonymized, number, now)
 
 
 def _find_restored(

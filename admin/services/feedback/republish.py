@@ -8,9 +8,11 @@ from admin.services.accounts.manage import require_account
 from admin.storage import feed, feedback_ids
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
-from chalicelib.storage import feedback, feedback_changes
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage import feedback_changes
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
+from chalicelib.storage.feedback_changes import FeedbackChangeRow
 
 _AT_ONCE: Final = 99
 
@@ -32,21 +34,28 @@ def republish_feedback(
     ids = feedback_ids.list_ids(account_id, None, None, newest_first=False)
     published = 0
     for group in in_groups(ids, _AT_ONCE):
-        retry_on_contention(partial(_publish, account_id, group))
+        while highest := commit(partial(_publish, account_id, group)):
+            feed.raise_head(account_id, highest)
         published += len(group)
         on_published(len(group))
     return published, gaps
 
 
-def _publish(account_id: str, feedback_ids: list[str]) -> None:
-    stored, head = feedback.find_many_with_head(account_id, feedback_ids)
-    published = [record.feedback.id for record in stored.values() if not record.is_open]
-    highest = max((record.entry_number for record in stored.values()), default=0)
-    if highest > head.last:
-        # A restored row can be newer than the head. An entry of the next change with a number that
-        # the row has already would not make readers wait for the row.
-        feed.raise_head(account_id, highest)
-        head = feedback_changes.load_head(account_id)
-    with transaction() as write:
-        # The entry has no mark, because the transaction does not store its number in the rows.
-        feedback_changes.add(write, account_id, head, published, clock.now(), numbers_rows=False)
+def _publish(account_id: str, feedback_ids: list[str], rows: Rows) -> int:
+    """Add an entry. Return 0, or else the number to which the head must be raised before.
+
+    A restored row can be newer than the head. An entry of the next change with a number that the
+    row has already would not make readers wait for the row.
+    """
+    head = feedback_changes.head_key(account_id)
+    keys = [Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids]
+    rows.prefetch(head, *keys)
+    because = "a record that changes later has a later entry"
+    found = [row for key in keys if (row := rows.peek(key, because=because))]
+    highest = max((row.entry_number or 0 for row in found), default=0)
+    if highest > (rows.value(head, FeedbackChangeRow.last) or 0):
+        return highest
+    published = [row.feedback_id for row in found if not row.is_open]
+    # The entry has no mark, because the transaction does not store its number in the rows.
+    feedback_changes.add(rows, account_id, published, clock.now(), numbers_rows=False)
+    return 0

@@ -78,3 +78,18 @@ def numbers_of(feedback: Feedback) -> Numbers:
             numbers[nps(int(answer.values[0]))] = 1
             break
     return numbers
+
+
+def numbers_by_group(
+    feedback: Feedback, counted_as: str | None, answered_as: str | None
+) -> dict[str, Numbers]:
+    """Return the numbers of one feedback record by key of the group.
+
+    Args:
+        counted_as: the key of the group in which the feedback is counted; None if it is not.
+        answered_as: the key of the group in which the survey that it answers is counted.
+    """
+    numbers = {counted_as: numbers_of(feedback)} if counted_as else {}
+    if answered_as:
+        numbers.setdefault(answered_as, Numbers())[ANSWERED] += 1
+    return numbers

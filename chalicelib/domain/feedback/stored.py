@@ -1,10 +1,9 @@
 """Stored feedback records: the feedback and the state of its record."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from chalicelib.domain.feedback.daily import ANSWERED, Numbers, numbers_of
+from chalicelib.domain.feedback.daily import Numbers, numbers_by_group
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.work import WorkState
 
@@ -60,9 +59,4 @@ class StoredFeedback:
     @property
     def numbers(self) -> dict[str, Numbers]:
         """The numbers that statistics count for the feedback, by key of the group."""
-        numbers: dict[str, Numbers] = defaultdict(Numbers)
-        if self.counted_as:
-            numbers[self.counted_as] += numbers_of(self.feedback)
-        if self.answered_as:
-            numbers[self.answered_as][ANSWERED] += 1
-        return numbers
+        return numbers_by_group(self.feedback, self.counted_as, self.answered_as)

@@ -20,7 +20,6 @@ from chalicelib.domain.customers.addresses import pair_hash, pair_of
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.erasure.erasure import Erased, Erasure, ErasurePointer
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import WorkState
 from chalicelib.messages import decode
@@ -44,12 +43,13 @@ from chalicelib.storage import (
 )
 from chalicelib.storage.customers import build_customer, customer_key
 from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import Rows, commit, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.erasures import ErasureRow
+from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.imports import ImportRow
 from chalicelib.storage.purchases import PurchaseRow
 from chalicelib.storage.solicitations import SolicitationRow
+from chalicelib.storage.trackers import TrackerRow
 
 RECORDS_PER_TRANSACTION: Final = 15
 """Maximum number of records in a transaction. Each record has up to 256 KB, a transaction 4 MB."""
@@ -197,7 +197,7 @@ def _erase_customer(erasure: Erasure, customer_id: str, *, is_deleted: bool) -> 
     """
     customer = customers.find(erasure.account_id, customer_id) if is_deleted else None
     created_again = customer if _is_created_again(erasure, customer) else None
-    retry_on_contention(partial(_erase_feedback, erasure, customer_id, created_again=created_again))
+    _erase_feedback(erasure, customer_id, created_again=created_again)
     _erase_purchases(erasure, customer_id, created_again=created_again)
     if not created_again:
         _erase_solicitations(erasure, customer_id)
@@ -234,40 +234,48 @@ def _erase_feedback(erasure: Erasure, customer_id: str, *, created_again: Custom
     """
     account_id = erasure.account_id
     contact_hash = erasure.pair_digest and pair_hash(account_id, erasure.pair_digest)
-    found = (
-        stored
-        for stored in feedback.of_person(account_id, customer_id, contact_hash)
-        if stored.feedback.created_at <= erasure.erased_at
-        or (stored.feedback.customer_id == customer_id and not _is_of(created_again, stored))
-    )
+
+    def is_erased(row: FeedbackRow) -> bool:
+        is_linked = row.customer_id == customer_id
+        if row.created_at <= erasure.erased_at:
+            return is_linked or (contact_hash is not None and row.contact_hash == contact_hash)
+        return is_linked and not _is_of(created_again, row)
+
+    def erase(keys: list[Key[FeedbackRow]], rows: Rows) -> None:
+        rows.prefetch(*keys)
+        found = [row for row in filter(None, map(rows.known, keys)) if is_erased(row)]
+        tapped = [t for row in found if row.is_open and (t := row.document.tracker_id)]
+        trackers_of_taps = (Key(TrackerRow, tracker_id) for tracker_id in tapped)
+        rows.prefetch(feedback_changes.head_key(account_id), *trackers_of_taps)
+        if not found:
+            return
+        ids, now = [row.feedback_id for row in found], clock.now()
+        number = feedback_changes.add(rows, account_id, ids, now)
+        for row in found:
+            record, was_counted = row.record, feedback.build_stored(row).is_counted
+            if was_counted and _is_of(created_again, row):
+                key = customer_key(account_id, customer_id)
+                customers.count_feedback(rows, key, record.rating, record.source, now, by=-1)
+            if row.is_open and record.tracker_id:
+                trackers.consume(rows, record.tracker_id, record.id, record.created_at)
+            is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
+            anonymized = record.anonymized() if is_of_other else record.without_person()
+            feedback.anonymize(rows, row, anonymized, number, now)
+            row.saves = None
+        erasures.count(rows, erasure, {Erased.FEEDBACK: len(found)})
+
+    found = filter(is_erased, feedback.rows_of_person(account_id, customer_id, contact_hash))
     for group in in_groups(found, RECORDS_PER_TRANSACTION):
-        head, now = feedback_changes.load_head(account_id), clock.now()
-        tapped = [tracker_id for s in group if s.is_open and (tracker_id := s.feedback.tracker_id)]
-        open_trackers = trackers.find_many(tapped)
-        with transaction() as write:
-            ids = [stored.feedback.id for stored in group]
-            number = feedback_changes.add(write, account_id, head, ids, now)
-            for stored in group:
-                record = stored.feedback
-                if (tracker := open_trackers.get(record.tracker_id or "")) and not tracker.used_at:
-                    trackers.consume(write, tracker.id, record.id, record.created_at)
-                is_of_other = record.customer_id not in (None, customer_id, erasure.customer_id)
-                anonymized = record.anonymized() if is_of_other else record.without_person()
-                feedback.anonymize(write, stored, anonymized, number, now, ends_taps=True)
-            counted = [s for s in group if s.is_counted and _is_of(created_again, s)]
-            if counted:
-                ratings = [stored.feedback.rating for stored in counted]
-                customers.count_feedback(write, account_id, customer_id, ratings, (), now, by=-1)
-            erasures.count(write, erasure, {Erased.FEEDBACK: len(group)})
+        commit(partial(erase, [row.own_key() for row in group]), *group)
 
 
-def _is_of(created_again: Customer | None, stored: StoredFeedback) -> bool:
+def _is_of(created_again: Customer | None, row: FeedbackRow) -> bool:
     """Return whether feedback of a customer id was processed for the customer with it now."""
     return (
         created_again is not None
-        and stored.feedback.customer_id == created_again.id
-        and stored.changed_at is not None
-        and stored.changed_at >= created_again.created_at
+        and row.customer_id == created_again.id
+        and row.changed_at is not None
+        and row.changed_at >= created_again.created_at
     )
 
 

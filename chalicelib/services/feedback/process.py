@@ -1,28 +1,27 @@
 """Process feedback exactly once, even if its message is delivered several times.
 
-1. Create the webhook executions and the customer. The ids of these records are derived from the
-   feedback, so repeating this step creates no duplicates.
-2. Update the counts and the statistics, add the feedback to the partners' feed and mark it as
-   done, in one transaction per account. Later messages for this feedback are skipped.
+1. Create the webhook executions. Their ids are derived from the feedback, so repeating this step
+   creates no duplicates.
+2. Create the respondents' customers, update the counts and the statistics, add the feedback to the
+   partners' feed and mark it as done, in one transaction per account. Later messages for this
+   feedback are skipped.
 3. Queue the executions. If queueing fails, the sweeper queues them.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain import clock
-from chalicelib.domain.customers.addresses import CustomerPair
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.feedback.daily import Numbers, group_of
+from chalicelib.domain.feedback.daily import group_of, numbers_by_group
 from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
-from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.ids import derived_id
 from chalicelib.domain.webhooks.execution import Execution
 from chalicelib.domain.work import WorkState
@@ -46,12 +45,13 @@ from chalicelib.storage import (
     statistics,
     trackers,
 )
-from chalicelib.storage.counters import Counted
-from chalicelib.storage.customers import PairHolder
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
-from chalicelib.storage.feedback_changes import Head
+from chalicelib.storage.counters import Counted, Listed, counter_key
+from chalicelib.storage.customers import CustomerPairRow, customer_key, pair_key
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.forms import TABLES
+from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import reserve
 
 MAX_BATCH_SIZE: Final = 16
@@ -89,19 +89,19 @@ class Batch:
     started: set[str] = field(default_factory=set)
     alone: set[str] = field(default_factory=set)
 
-    def select(self, pending: Sequence[StoredFeedback]) -> list[StoredFeedback]:
+    def select(self, pending: Sequence[FeedbackRow]) -> list[FeedbackRow]:
         """Return the records that are processed together, and record their starts.
 
         No AWS request if no message is redelivered, otherwise one.
         """
-        self.alone.update(r.feedback.id for r in pending if r.is_started)
+        self.alone.update(row.feedback_id for row in pending if row.started_at is not None)
         self.alone -= self.started
-        ids = {record.feedback.id for record in pending} - self.alone
+        ids = {row.feedback_id for row in pending} - self.alone
         new = ids.intersection(self.redelivered) - self.started
         keys = feedback.WORK.record_first_starts(map(_key_of, sorted(new)), clock.now())
         self.started.update(feedback_id for feedback_id, _ in keys)
         self.alone |= new - self.started
-        return [record for record in pending if record.feedback.id not in self.alone]
+        return [row for row in pending if row.feedback_id not in self.alone]
 
     def end_starts(self, done: Collection[str]) -> None:
         """Remove the starts of the other records, whose processing ended with an exception.
@@ -125,7 +125,7 @@ def process_feedback(
     AWS requests: two, and one per account. In addition:
 
     - two if there are saved taps whose time has ended
-    - one to find respondents; two to four if some are new customers (see `find_or_create`)
+    - one if respondents are existing customers
     - one per ten accounts whose new customers have no position
     - one per 100 executions to create, and one per ten to queue
     - one if messages of the batch are redelivered
@@ -133,138 +133,175 @@ def process_feedback(
 
     Raises:
         Unavailable: the database throttles, or contention persists. Records of some accounts may
-            be processed; executions and customers of the others may have been created.
+            be processed; executions of the others may have been created.
     """
-    created: dict[str, list[Execution]] = {}
-    done: dict[str, None] = {}
-    try:
-        retry_on_contention(lambda: _attempt(feedback_ids, batch, created, done))
-    except Exception:
-        _queue_executions(created, done)
-        raise
-    return _queue_executions(created, done)
-
-
-def _queue_executions(
-    created: Mapping[str, Sequence[Execution]], done: Iterable[str]
-) -> dict[str, Sequence[Execution]]:
-    queued = {record_id: created[record_id] for record_id in done}
-    send(WEBHOOKS, [execution.pointer for batch in queued.values() for execution in batch])
-    return queued
-
-
-def _attempt(
-    feedback_ids: Collection[str],
-    batch: Batch | None,
-    created: dict[str, list[Execution]],
-    done: dict[str, None],
-) -> None:
-    """Process the records that are pending. Add their ids to ``done``.
-
-    If the transaction of an account fails, those of the other accounts are still committed.
-    """
-    records = feedback.find_many(set(feedback_ids), with_taps=True).values()
-    unfinished = _end_taps([record for record in records if record.state is WorkState.PENDING])
-    selected = batch.select(unfinished) if batch else unfinished
-    pending = [record.feedback for record in selected]
+    unfinished = commit(partial(_end_taps, feedback_ids))
+    pending = batch.select(unfinished) if batch else unfinished
     if not pending:
-        return
-    _create_executions([record for record in pending if record.id not in created], created)
-    identified, holders = _with_customers(pending)
-    by_account: dict[str, list[Feedback]] = defaultdict(list)
-    for record in identified:
-        by_account[record.account_id].append(record)
-    # If the customer was deleted in the meantime, only the form's submission count is increased.
-    heads, existing, surveys = feedback_changes.load_heads_and_related(
-        by_account,
-        {(r.account_id, r.customer_id) for r in identified if r.customer_id},
-        {r.tracker_id for r in identified if r.tracker_id},
-    )
-    # An erasure may have deleted the tracker.
-    copies = {record.feedback.id: record.answered_as for record in selected if record.answered_as}
+        return {}
+    created = _create_executions([row.document for row in pending])
+    pairs = {row.feedback_id: pair for row in pending if (pair := _pair_to_identify(row.document))}
+    read, by_account = Rows(), defaultdict[str, list[str]](list)
+    for row in pending:
+        read.know(row)
+        by_account[row.account_id].append(row.feedback_id)
+    _fetch(read, created, pairs)
+    done: dict[str, Sequence[Execution]] = {}
+    unlisted: list[str] = []
 
     def finish(account_id: str) -> None:
-        _count(by_account[account_id], heads[account_id], existing, holders, copies | surveys)
-        done.update(dict.fromkeys(record.id for record in by_account[account_id]))
+        use_case = partial(_finish, account_id, by_account[account_id], pairs)
+        finished, are_listed = commit(use_case, read=read)
+        done.update((feedback_id, created[feedback_id]) for feedback_id in finished)
+        if not are_listed:
+            unlisted.append(account_id)
 
-    map_concurrently(finish, list(by_account), _MAX_CONCURRENCY)
+    try:
+        # If the transaction of an account fails, those of the other accounts are still committed.
+        map_concurrently(finish, list(by_account), _MAX_CONCURRENCY)
+    except Exception:
+        _queue(done, unlisted)
+        raise
+    _queue(done, unlisted)
+    return done
 
 
-def _end_taps(pending: Sequence[StoredFeedback]) -> list[StoredFeedback]:
-    """End the time in which saved taps can be changed, and mark their trackers as used.
+def _queue(done: Mapping[str, Sequence[Execution]], unlisted: Sequence[str]) -> None:
+    if unlisted:
+        request_positions(*unlisted)
+    send(WEBHOOKS, [execution.pointer for created in done.values() for execution in created])
 
-    The sweeper queues saved taps when their time has ended. Two AWS requests; none without taps.
+
+def _end_taps(feedback_ids: Collection[str], rows: Rows) -> list[FeedbackRow]:
+    """Return the pending records. End the time in which saved taps can be changed.
+
+    The trackers of saved taps are then used. The sweeper queues taps when their time has ended. One
+    AWS request; three with taps.
     """
-    tapped = [record for record in pending if record.is_open]
-    if tapped:
-        found = trackers.find_many([t for r in tapped if (t := r.feedback.tracker_id)])
-        with transaction() as write:
-            for record in tapped:
-                feedback.end_taps(write, record)
-                if (tracker := found.get(record.feedback.tracker_id or "")) and not tracker.used_at:
-                    at = record.feedback.created_at
-                    trackers.consume(write, tracker.id, record.feedback.id, at)
-    return [replace(record, saves=None) for record in pending]
+    pending = _fetch_pending(rows, feedback_ids)
+    tapped = [row for row in pending if row.is_open]
+    rows.prefetch(*(Key(TrackerRow, t) for row in tapped if (t := row.document.tracker_id)))
+    for row in tapped:
+        rows.get(row.own_key(), FeedbackRow.saves)
+        row.saves = None
+        if tracker_id := row.document.tracker_id:
+            trackers.consume(rows, tracker_id, row.feedback_id, row.created_at)
+    return pending
 
 
-def _create_executions(pending: Sequence[Feedback], created: dict[str, list[Execution]]) -> None:
-    """Create the executions of the feedback records and add them to ``created``.
+def _fetch_pending(rows: Rows, feedback_ids: Iterable[str]) -> list[FeedbackRow]:
+    keys = [Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids]
+    rows.prefetch(*keys)
+    found = filter(None, map(rows.known, keys))
+    return [row for row in found if row.state == WorkState.PENDING]
 
-    After contention, `_attempt` runs again. The second run skips the records in ``created``,
-    because their executions exist.
-    """
+
+def _create_executions(pending: Sequence[Feedback]) -> dict[str, Sequence[Execution]]:
+    """Create the executions of the feedback records. Return them by id of the record."""
     now = clock.now()
-    new = {
+    created: dict[str, Sequence[Execution]] = {
         record.id: [
             new_execution(workflow, action, record, now)
             for workflow, action in reactions(workflows_of(record.account_id), record)
         ]
         for record in pending
     }
-    executions.create([execution for batch in new.values() for execution in batch])
-    created.update(new)
+    executions.create([execution for each in created.values() for execution in each])
+    return created
 
 
-def _with_customers(
-    pending: Sequence[Feedback],
-) -> tuple[list[Feedback], dict[str, PairHolder]]:
-    """Return the feedback records with the ids of the respondents' customers.
+Pairs = Mapping[str, Key[CustomerPairRow]]
+"""The pairs that identify the respondents of feedback records, by id of the record."""
 
-    If a record has no customer yet, find or create the customer by e-mail and phone number, and
-    return this customer too, by id of the record. A record stays unchanged if it has neither of
-    them, or if the account does not identify respondents.
+
+def _fetch(rows: Rows, feedback_ids: Iterable[str], pairs: Pairs) -> list[FeedbackRow]:
+    """Fetch all rows that `_finish` needs. Return the pending records, the oldest first."""
+    pending = _fetch_pending(rows, feedback_ids)
+    related: list[Key[Any]] = []
+    for row in pending:
+        account_id, tracker_id = row.account_id, row.document.tracker_id
+        related.append(feedback_changes.head_key(account_id))
+        if tracker_id:
+            related.append(Key(TrackerRow, tracker_id))
+        if row.customer_id:
+            related.append(customer_key(account_id, row.customer_id))
+        elif pair := pairs.get(row.feedback_id):
+            related += pair, counter_key(account_id, Listed.CUSTOMERS)
+    rows.prefetch(*related)
+    rows.prefetch(
+        *(
+            customer_key(row.account_id, holder.customer_id)
+            for row in pending
+            if (pair := pairs.get(row.feedback_id)) and (holder := rows.known(pair))
+        )
+    )
+    return sorted(pending, key=lambda row: row.created_at)
+
+
+def _finish(
+    account_id: str, feedback_ids: Collection[str], pairs: Pairs, rows: Rows
+) -> tuple[Collection[str], bool]:
+    """Count the pending records of an account, and mark them as done.
+
+    Return their ids, and whether each new customer has a position in the account's list.
     """
-    pairs = {record.id: pair for record in pending if (pair := _pair_to_identify(record))}
-    new: dict[tuple[str, str], Customer] = {}
-    for record in sorted(pending, key=lambda record: record.created_at):
-        if pair := pairs.get(record.id):
-            new.setdefault((record.account_id, pair.digest), _respondent(record))
-    if not new:
-        return list(pending), {}
-    found, unlisted = customer_creation.find_or_create(new)
-    if unlisted:
-        request_positions(*unlisted)
-    holders = {
-        record.id: found[record.account_id, pair.digest]
-        for record in pending
-        if (pair := pairs.get(record.id))
-    }
-    identified = [
-        record.model_copy(update={"customer_id": holder.customer_id})
-        if (holder := holders.get(record.id))
-        else record
-        for record in pending
-    ]
-    return identified, holders
+    pending = _fetch(rows, feedback_ids, pairs)
+    ids, now = [row.feedback_id for row in pending], clock.now()
+    if not pending:
+        return ids, True
+    found, are_listed = _customers_of(rows, account_id, pending, pairs)
+    number = feedback_changes.add(rows, account_id, ids, now)
+    counters.count(rows, account_id, Counted.FEEDBACK, ids[0], len(ids))
+    time_zone = account_settings(account_id).time_zone
+    for row in pending:
+        key, record = Key(FeedbackRow, row.feedback_id), row.document
+        rows.get(key, FeedbackRow.state, FeedbackRow.anonymized_at)
+        row.finish(WorkState.DONE, now)
+        # Another invocation can have set them since the record was read.
+        rows.set(key, FeedbackRow.started_at, None)
+        rows.set(key, FeedbackRow.waits_since, None)
+        row.entry_number, row.counted_as = number, group_of(record, time_zone).key
+        if tracker_id := record.tracker_id:
+            used = "a used tracker keeps its group, of which tapped answers have a copy"
+            tracker = rows.peek(Key(TrackerRow, tracker_id), because=used)
+            row.answered_as = (tracker and tracker.counted_as) or row.answered_as
+        if customer_id := found.get(row.feedback_id):
+            row.customer_id, customer = customer_id, customer_key(account_id, customer_id)
+            customers.count_feedback(rows, customer, record.rating, record.source, now)
+        TABLES[record.kind].count_submissions(rows, record.form_id, 1)
+        numbers = numbers_by_group(record, row.counted_as, row.answered_as)
+        statistics.add(rows, account_id, numbers)
+    return ids, are_listed
 
 
-def _respondent(record: Feedback) -> Customer:
-    """Build the customer that is created for the respondent if no existing customer matches.
+def _customers_of(
+    rows: Rows, account_id: str, pending: Sequence[FeedbackRow], pairs: Pairs
+) -> tuple[dict[str, str], bool]:
+    """Return the ids of the respondents' customers by id of the record. Create missing customers.
 
-    The id is derived from the feedback's id, so every call returns the same customer.
+    Return also whether each new customer has a position. A record has no customer if the customer
+    is deleted, or if neither the tracker nor the answers identify one.
     """
+    found: dict[str, str] = {}
+    are_listed = True
+    for row in pending:
+        customer_id, pair = row.customer_id, pairs.get(row.feedback_id)
+        if pair and not row.document.is_anonymized:
+            customer_id = rows.value(pair, CustomerPairRow.customer_id)
+            if not customer_id:
+                # The id is derived from the feedback, so the customer can exist with another pair.
+                customer_id = derived_id(row.feedback_id, "customer")
+                if not rows.known(customer_key(account_id, customer_id)):
+                    customer = _respondent(customer_id, row.document)
+                    are_listed &= customer_creation.append(rows, account_id, customer)
+        if customer_id and rows.known(customer_key(account_id, customer_id)):
+            found[row.feedback_id] = customer_id
+    return found, are_listed
+
+
+def _respondent(customer_id: str, record: Feedback) -> Customer:
     return Customer(
-        id=derived_id(record.id, "customer"),
+        id=customer_id,
         created_at=record.created_at,
         updated_at=record.created_at,
         email=record.email,
@@ -274,71 +311,10 @@ def _respondent(record: Feedback) -> Customer:
     )
 
 
-def _pair_to_identify(record: Feedback) -> CustomerPair | None:
-    pair = None if record.customer_id else record.pair
-    return pair if pair and account_settings(record.account_id).identify_respondents else None
-
-
-def _count(
-    identified: Sequence[Feedback],
-    head: Head,
-    existing: Collection[tuple[str, str]],
-    holders: Mapping[str, PairHolder],
-    surveys: Mapping[str, str],
-) -> None:
-    """Count the feedback records of an account, and mark them as done, in one transaction.
-
-    The transaction fails if the pair of a respondent no longer names the same customer.
-
-    Args:
-        surveys: the groups in which surveys are counted, by id of the tracker or of the feedback.
-    """
-    now = clock.now()
-    account_id = identified[0].account_id
-    time_zone = account_settings(account_id).time_zone
-    counted = [
-        StoredFeedback(
-            record,
-            None,
-            WorkState.DONE,
-            counted_as=group_of(record, time_zone).key,
-            answered_as=surveys.get(record.tracker_id or "", surveys.get(record.id)),
-        )
-        for record in identified
-    ]
-    numbers: dict[str, Numbers] = defaultdict(Numbers)
-    for stored in counted:
-        for group, added in stored.numbers.items():
-            numbers[group].update(added)
-    by_form = Counter((record.kind, record.form_id) for record in identified)
-    by_customer: dict[str, list[Feedback]] = defaultdict(list)
-    for record in identified:
-        if record.customer_id and (account_id, record.customer_id) in existing:
-            by_customer[record.customer_id].append(record)
-    ids = [record.id for record in identified]
-    with transaction() as write:
-        for (kind, form_id), submissions in by_form.items():
-            TABLES[kind].count_submissions(write, form_id, submissions)
-        counters.count(write, account_id, Counted.FEEDBACK, ids[0], len(ids))
-        number = feedback_changes.add(write, account_id, head, ids, now)
-        statistics.add(write, account_id, numbers)
-        for customer_id, records in by_customer.items():
-            customers.count_feedback(
-                write,
-                account_id,
-                customer_id,
-                [record.rating for record in records],
-                {record.source for record in records},
-                now,
-            )
-        found = {holders[each.id] for each in identified if each.id in holders}
-        for holder in found:
-            if holder.customer_id in by_customer:
-                customers.rely_on_holder(write, holder)
-        for stored in counted:
-            customer = stored.feedback.customer_id
-            known = customer if customer in by_customer else None
-            feedback.finish(write, stored, known, number, now)
+def _pair_to_identify(record: Feedback) -> Key[CustomerPairRow] | None:
+    if record.pair and account_settings(record.account_id).identify_respondents:
+        return pair_key(record.account_id, record.pair.digest)
+    return None
 
 
 def _key_of(feedback_id: str) -> tuple[str, str]:

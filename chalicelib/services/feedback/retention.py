@@ -12,7 +12,9 @@ from chalicelib.domain.work import Swept
 from chalicelib.log import logger
 from chalicelib.storage import accounts, feedback, feedback_changes
 from chalicelib.storage.accounts import DueRetention
+from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.time_limits import has_time_for_work
 
 MAX_PER_PASS: Final = 100
@@ -71,13 +73,14 @@ def _anonymize(due: DueRetention, now: datetime) -> int:
 
 
 def _anonymize_group(account_id: str, feedback_ids: list[str], rows: Rows) -> int:
-    stored, head = feedback.find_many_with_head(account_id, feedback_ids)
-    identified = [record for record in stored.values() if not record.feedback.is_anonymized]
+    keys = [Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids]
+    rows.prefetch(feedback_changes.head_key(account_id), *keys)
+    found = filter(None, map(rows.known, keys))
+    identified = [row for row in found if not row.document.is_anonymized]
     if not identified:
         return 0
-    now = clock.now()
-    ids = [record.feedback.id for record in identified]
-    number = feedback_changes.add(rows, account_id, head, ids, now)
-    for record in identified:
-        feedback.anonymize(rows, record, record.feedback.anonymized(), number, now)
+    now, ids = clock.now(), [row.feedback_id for row in identified]
+    number = feedback_changes.add(rows, account_id, ids, now)
+    for row in identified:
+        feedback.anonymize(rows, row, row.record.anonymized(), number, now)
     return len(identified)

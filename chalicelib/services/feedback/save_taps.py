@@ -8,7 +8,6 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.errors import InvalidInput, NotFound
 from chalicelib.domain.feedback.feedback import Feedback, feedback_id_of
-from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.feedback.taps import (
     SAVED_FOR,
@@ -25,8 +24,10 @@ from chalicelib.metrics import metric_fields
 from chalicelib.services.feedback.submit import SubmissionMetadata, build_submitted
 from chalicelib.services.forms.cached_forms import CachedForm, get_survey
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
+from chalicelib.storage.trackers import TrackerRow
 
 _HASH_LENGTH: Final = 16
 
@@ -49,7 +50,8 @@ def save_taps(submission: SurveySubmission, metadata: SubmissionMetadata) -> Non
         require_public(survey.saved)
         detail = "Only answers with a tracker can be saved."
         raise InvalidInput([InputError.at(("tracker",), "required", detail)])
-    retry_on_contention(partial(_save, survey, submission.tracker, submission, metadata))
+    if commit(partial(_save, survey, submission.tracker, submission, metadata)):
+        logger.warning("taps discarded", **metric_fields("work", "feedback", discarded=1))
 
 
 def find_saved_answers(tracker: Tracker) -> Mapping[str, Sequence[str]]:
@@ -69,42 +71,44 @@ def _save(
     tracker_id: str,
     submission: SurveySubmission,
     metadata: SubmissionMetadata,
-) -> None:
-    feedback_id = feedback_id_of(tracker_id)
-    earlier, tracker, read_at = feedback.find_with_tracker(feedback_id, tracker_id)
-    if tracker is None or tracker.survey_id != survey.saved.id:
+    rows: Rows,
+) -> bool:
+    """Save tapped answers. Return whether all of them are discarded, because a program tapped."""
+    origin = Origin(feedback_id_of(tracker_id), None)
+    key, tracker_key = Key(FeedbackRow, origin.record_id), Key(TrackerRow, tracker_id)
+    rows.prefetch(key, tracker_key)
+    earlier, tracker_row = rows.known(key), rows.get(tracker_key, TrackerRow.used_at)
+    if tracker_row is None or tracker_row.survey_id != survey.saved.id:
         raise NotFound("tracker")
-    taps = survey.questionnaire.of_taps
-    origin = Origin(feedback_id, None)
+    tracker, taps = trackers.build_tracker(tracker_row), survey.questionnaire.of_taps
     tapped = build_submitted(survey, submission, metadata, origin, tracker, taps)
-    if tracker.used_at or (earlier and _has_ended(earlier, read_at)):
-        return
+    if tracker.used_at or (earlier and _has_ended(earlier, rows.read_at)):
+        return False
     if submission.step == "follow":
-        with transaction() as write:
-            trackers.record_tap(write, tracker, tracker.saves, read_at)
-        return
+        tracker_row.tapped_at = rows.read_at
+        return False
     view = hash_of_input(metadata.idempotency_key)[:_HASH_LENGTH]
     save = Save(view, int(submission.sequence or 0), tapped.rating)
     if not survey.saved.save_taps or not is_accepted(tracker.saves, save):
-        return
+        return False
     saves = (*tracker.saves, save)
     is_kept = not is_scanned(saves) and _can_be_kept(survey, tapped)
     if not (is_kept or earlier):
-        return
-    with transaction() as write:
-        if is_kept:
-            first_at = earlier.feedback.created_at if earlier else clock.within(read_at)
-            tapped = tapped.model_copy(update={"created_at": first_at})
-            feedback.save(write, tapped, tracker, earlier)
-        elif earlier:
-            feedback.discard(write, earlier)
-        trackers.record_tap(write, tracker, saves, read_at if is_kept else None)
-    if is_scanned(saves):
-        logger.warning("taps discarded", **metric_fields("work", "feedback", discarded=1))
+        return False
+    rows.value(tracker_key, TrackerRow.saves)
+    tracker_row.saves, tracker_row.tapped_at = saves, rows.read_at if is_kept else None
+    if is_kept:
+        first_at = earlier.created_at if earlier else clock.within(rows.read_at)
+        row = feedback.put(rows, tapped.model_copy(update={"created_at": first_at}))
+        row.due_at = row.ready_at = int((first_at + SAVED_FOR).timestamp())
+        row.answered_as, row.saves = tracker.counted_as, len(saves)
+    else:
+        rows.remove(key)
+    return is_scanned(saves)
 
 
-def _has_ended(earlier: StoredFeedback, now: datetime) -> bool:
-    return not earlier.is_open or now >= earlier.feedback.created_at + SAVED_FOR
+def _has_ended(earlier: FeedbackRow, now: datetime) -> bool:
+    return not earlier.is_open or now >= earlier.created_at + SAVED_FOR
 
 
 def _can_be_kept(survey: CachedForm[SavedSurvey], tapped: Feedback) -> bool:

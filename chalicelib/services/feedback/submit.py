@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -36,8 +37,10 @@ from chalicelib.services.forms.cached_forms import (
     get_survey,
 )
 from chalicelib.storage import feedback, trackers
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+from chalicelib.storage.feedback import FeedbackRow
+from chalicelib.storage.trackers import TrackerRow
 
 
 @dataclass(frozen=True)
@@ -90,36 +93,41 @@ def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) ->
     survey = get_survey(submission.id)
     origin = origin_of_submission(submission, metadata)
     if tracker_id := submission.tracker:
-        return retry_on_contention(
-            lambda: _submit_with_tracker(survey, tracker_id, submission, metadata, origin)
-        )
+        use_case = partial(_use_tracker, survey, tracker_id, submission, metadata, origin)
+        record, is_new = commit(use_case)
+        if is_new:
+            send(FEEDBACK, [FeedbackPointer(record.account_id, record.id)])
+        return record
     require_public(survey.saved)
     return _submit(survey, submission, metadata, origin)
 
 
-def _submit_with_tracker(
+def _use_tracker(
     survey: CachedForm[SavedSurvey],
     tracker_id: str,
     submission: SurveySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
-) -> Feedback:
-    stored, stored_tracker, read_at = feedback.find_with_tracker(origin.record_id, tracker_id)
-    tapped = stored if stored and stored.is_open else None
-    if stored_tracker and stored_tracker.used_at and (tapped or not stored):
+    rows: Rows,
+) -> tuple[Feedback, bool]:
+    """Return the feedback of the tracker. Return also whether this unit of work adds it."""
+    key, tracker_key = Key(FeedbackRow, origin.record_id), Key(TrackerRow, tracker_id)
+    rows.prefetch(key, tracker_key)
+    row, tracker_row = rows.known(key), rows.known(tracker_key)
+    stored = feedback.build_stored(row) if row and not row.is_open else None
+    if stored is None and tracker_row and tracker_row.used_at:
         # The tracker was used between the reads of feedback and tracker, or an operator has
         # deleted the feedback.
-        stored, tapped = feedback.find(origin.record_id), None
-    if stored and not tapped and origin.key_hash and stored.key_hash == origin.key_hash:
+        stored = feedback.find(origin.record_id)
+    if stored and origin.key_hash and stored.key_hash == origin.key_hash:
         origin.check_same_input(stored.input_hash)
-        return stored.feedback
-    tracker = require_unused(stored_tracker, survey.saved)
-    new = _at(read_at, build_submitted(survey, submission, metadata, origin, tracker))
-    with transaction() as write:
-        feedback.add(write, new, origin, tapped)
-        trackers.consume(write, tracker.id, new.id, new.created_at)
-    send(FEEDBACK, [FeedbackPointer(new.account_id, new.id)])
-    return new
+        return stored.feedback, False
+    found = trackers.build_tracker(tracker_row) if tracker_row else None
+    tracker = require_unused(found, survey.saved)
+    new = _at(rows.read_at, build_submitted(survey, submission, metadata, origin, tracker))
+    feedback.put(rows, new, origin)
+    trackers.consume(rows, tracker_id, new.id, new.created_at)
+    return new, True
 
 
 def build_submitted(

@@ -195,6 +195,13 @@ class Table(Model):
         row.attribute_values = {}
         return row
 
+    @classmethod
+    def copy_of(cls, values: Mapping[str, Any]) -> Self:
+        """Return a row with a copy of these attributes."""
+        row = cls.empty()
+        row.attribute_values = {**values}
+        return row
+
     def was_written(self) -> Self:
         """Store that the row is stored with its attributes, and return it."""
         attributes = self.get_attributes()
@@ -285,9 +292,7 @@ class Key(NamedTuple, Generic[RowRead]):
 
     def row(self) -> RowRead:
         """Return a row that has only this key."""
-        row = self.model.empty()
-        row.attribute_values = {**self.values}
-        return row
+        return self.model.copy_of(self.values)
 
     @property
     def values(self) -> dict[str, str]:

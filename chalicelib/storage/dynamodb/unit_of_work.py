@@ -158,6 +158,10 @@ class _Tracked(Generic[Row]):
         self.known, self.is_known, self.row = item, True, row
         self.before = {**row.attribute_values} if row else {}
 
+    def as_read(self) -> Row | None:
+        """Return a copy of the row without changes. None if no use case has looked at the row."""
+        return self.key.model.copy_of(self.before) if self.before else None
+
     def loaded(self) -> Row | None:
         if self.row is None and self.known is not None:
             self.learn(self.known, self.key.model.from_raw_data(self.known))
@@ -175,10 +179,13 @@ class _Tracked(Generic[Row]):
     def write(self) -> _Write | None:
         """Return the write of the row; None if there is none."""
         model, changes = self.key.model, self._changes()
+        additions = {name: by for name, by in self.additions.items() if by}
         if self.is_new:
+            changes |= {name: _sum(changes.get(name), by) for name, by in additions.items()}
             put = put_of_new(model, changes)
             return _Write(self.key, "Put", put | {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
-        additions = {name: by for name, by in self.additions.items() if by}
+        if not (changes or additions or self.is_removed or self.is_checked()):
+            return None
         names: dict[str, str] = {}
         values: dict[str, Item] = {}
         kwargs: Item = {"TableName": model.table_name(), "Key": self.key.item}
@@ -195,8 +202,6 @@ class _Tracked(Generic[Row]):
         if condition := self._condition(names, values):
             kwargs["ConditionExpression"] = condition
             kwargs["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        elif action == "ConditionCheck":
-            return None
         if names:
             kwargs["ExpressionAttributeNames"] = names
         if values:
@@ -229,6 +234,13 @@ class _Tracked(Generic[Row]):
             function = "attribute_exists" if self.exists else "attribute_not_exists"
             conditions.append(f"{function}(#{name})")
         return " AND ".join(conditions)
+
+
+def _sum(value: Any, by: Any) -> Any:
+    """Return the value of a number or a set after an addition."""
+    if value is None:
+        return by
+    return value | by if isinstance(by, set) else value + by
 
 
 def _update(
@@ -289,9 +301,7 @@ class Rows:
 
     def know(self, row: Table) -> None:
         """Add a row that an earlier request has returned as a whole."""
-        copy = type(row).empty()
-        copy.attribute_values = {**row.attribute_values}
-        self._at(row.own_key()).learn(row.item, copy)
+        self._at(row.own_key()).learn(row.item, row.copy_of(row.attribute_values))
 
     def get(self, key: Key[Row], *attributes: Attribute[Any]) -> Row | None:
         """Return a row, which can be changed. Return None if it does not exist.
@@ -382,10 +392,8 @@ class Rows:
 
     def add(self, key: Key[Table], attribute: Attribute[Value], by: Value) -> None:
         """Add to a number or to a set, without relying on its value."""
-        name, additions, added = attribute.attr_name, self._at(key).additions, cast(Any, by)
-        if name in additions:
-            added = additions[name] | added if isinstance(by, set) else additions[name] + added
-        additions[name] = added
+        name, additions = attribute.attr_name, self._at(key).additions
+        additions[name] = _sum(additions.get(name), by)
 
     def remove(self, key: Key[Table]) -> None:
         """Delete a row. Only what the use case relies on is checked."""
@@ -514,7 +522,7 @@ class Rows:
         self._fetched = {*earlier._fetched}
         for key, tracked in earlier._tracked.items():
             if tracked.is_known and is_kept(tracked):
-                self._at(key).learn(tracked.known)
+                self._at(key).learn(tracked.known, tracked.as_read())
 
     def _at(self, key: Key[Row]) -> _Tracked[Row]:
         tracked = self._tracked.get(key)

@@ -18,15 +18,15 @@ from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.listing import listing_request
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.assign_positions import assign_positions
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.customers.request_positions import request_overdue_positions
+from chalicelib.services.feedback.process import process_feedback
 from chalicelib.storage import counters, customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed, take_position
-from chalicelib.storage.customers import CustomerRow, PairHolder
+from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.time_limits import MIN_WORK_S, invocation
 from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
@@ -35,7 +35,7 @@ from tests.aws.stage import tables
 from tests.aws.tables import cancelled
 from tests.policies import allowed
 from tests.services.customers.importing import accept_batch, all_customers
-from tests.services.feedback.submitting import answer_contact_form
+from tests.services.feedback.submitting import answer_contact_form, respondents
 from tests.services.kinds import account_with_same_shards
 from tests.services.moved_time import Time
 from tests.services.purchases import record_purchase
@@ -46,7 +46,7 @@ from tests.web.definitions import (
     purchase_definition,
     store_definition,
 )
-from tests.web.seeded_account import SeededAccount
+from tests.web.seeded_account import SeededAccount, seed_account
 
 pytestmark = pytest.mark.usefixtures("time")
 
@@ -176,104 +176,40 @@ def test_pair_of_concurrently_created_customers_refers_to_first_customer(
     assert {c.id for c in sweep_and_list(account, time)} == {older[0].id, younger.id}
 
 
-def test_find_or_create_returns_customer_that_another_process_created(
-    account: str, time: Time
-) -> None:
-    reserve(account)
-    pair = pair_of("a@example.test", None)
-    assert pair
-    now = clock.now()
-    new = Customer(id=new_id(), email="a@example.test", created_at=now, updated_at=now)
-    older: list[Customer] = []
+def test_respondent_is_customer_that_another_process_created(seeded: SeededAccount) -> None:
+    record = answer_contact_form(seeded, mail="a@example.test")
+    others: list[Customer] = []
 
     def other() -> None:
-        older.append(create(account, email="a@example.test"))
+        others.append(create(seeded.account_id, email="a@example.test"))
 
-    with before_request(1, other):
-        found = customer_creation.find_or_create({(account, pair.digest): new})
-    holder = PairHolder(older[0].id, f"{account}#{pair.digest}")
-    assert found == ({(account, pair.digest): holder}, set())
-    assert [c.id for c in sweep_and_list(account, time)] == [older[0].id]
-
-
-def respondents(account: str, *emails: str) -> dict[tuple[str, str], Customer]:
-    """Build new customers with these addresses by account id and digest of their pair."""
-    now = clock.now()
-    return {
-        (account, pair.digest): Customer(id=new_id(), email=email, created_at=now, updated_at=now)
-        for email in emails
-        if (pair := pair_of(email, None))
-    }
+    with before_request("TransactWriteItems", other):
+        assert record.id in process_feedback([record.id])
+    (respondent,) = respondents(seeded)
+    assert (respondent.id, respondent.feedback_count) == (others[0].id, 1)
 
 
-def ids_of(holders: dict[tuple[str, str], PairHolder]) -> list[str]:
-    return [holder.customer_id for holder in holders.values()]
+@pytest.mark.usefixtures("cloud")
+def test_respondents_during_contention_are_listed_later(time: Time) -> None:
+    seeded = seed_account()
+    reserve(seeded.account_id)
+    for name in "ab":
+        answer_contact_form(seeded, mail=f"{name}@example.test")
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+    assert respondents(seeded) == []
+    run_worker(seeded.account_id, time)
+    assert sorted(str(each.email)[0] for each in respondents(seeded)) == ["a", "b"]
 
 
-def test_find_or_create_adds_only_customers_with_unknown_pairs(account: str, time: Time) -> None:
-    older = create(account, email="b@example.test")
-    new = respondents(account, "a@example.test", "b@example.test", "c@example.test")
-    first, _, third = new.values()
-    with counted_calls() as calls:
-        holders, unlisted = customer_creation.find_or_create(new)
-    assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
-    assert (ids_of(holders), unlisted) == ([first.id, older.id, third.id], set())
-    with counted_calls() as calls:
-        assert customer_creation.find_or_create(new) == (holders, set())
-    assert calls == {"dynamodb.BatchGetItem": 1}
-    assert [c.id for c in sweep_and_list(account, time)] == [older.id, first.id, third.id]
-
-
-def test_find_or_create_during_contention_adds_customers_without_position(
-    account: str, time: Time
-) -> None:
-    reserve(account)
-    new = respondents(account, "a@example.test", "b@example.test")
-    holders, unlisted = customer_creation.find_or_create(new)
-    assert unlisted == {account}
-    assert customer_creation.find_or_create(new) == (holders, set())
-    assert {c.id for c in sweep_and_list(account, time)} == set(ids_of(holders))
-
-
-def test_find_or_create_adds_customers_of_all_accounts_in_one_transaction(
-    account: str, time: Time
-) -> None:
-    accounts = [account, new_id(), new_id()]
-    addresses = ("a@example.test", "b@example.test")
-    new = {k: v for each in accounts for k, v in respondents(each, *addresses).items()}
-    with counted_calls() as calls:
-        holders, unlisted = customer_creation.find_or_create(new)
-    assert calls == {"dynamodb.BatchGetItem": 1, "dynamodb.TransactWriteItems": 1}
-    assert unlisted == set()
-    for each in accounts:
-        wanted = [customer.id for key, customer in new.items() if key[0] == each]
-        assert [c.id for c in sweep_and_list(each, time)] == wanted
-    assert ids_of(holders) == [customer.id for customer in new.values()]
-
-
-@pytest.mark.parametrize("also_later", [False, True])
-def test_contended_counter_of_one_account_leaves_positions_of_others(
-    account: str, time: Time, *, also_later: bool
-) -> None:
-    other = new_id()
-    new = respondents(account, "a@example.test") | respondents(other, "b@example.test")
-    expected = {account: 2, other: 2 if also_later else 1}
-
-    def create_in_other_before_second_transaction() -> None:
-        create(other, email="d@example.test")
-
-    def create_in_first() -> None:
-        create(account, email="c@example.test")
-
-    with before_request(1, create_in_first):
-        if also_later:
-            with before_request(2, create_in_other_before_second_transaction):
-                _, unlisted = customer_creation.find_or_create(new)
-        else:
-            _, unlisted = customer_creation.find_or_create(new)
-    assert unlisted == ({account, other} if also_later else {account})
-    for each, count in expected.items():
-        assert len(sweep_and_list(each, time)) == count
+@pytest.mark.usefixtures("cloud")
+def test_contended_counter_of_one_account_leaves_positions_of_others(time: Time) -> None:
+    contended, other = seed_account(), seed_account()
+    records = [answer_contact_form(each, mail="a@example.test") for each in (contended, other)]
+    with before_request("TransactWriteItems", lambda: create(contended.account_id)):
+        process_feedback([record.id for record in records])
+    assert len(respondents(other)) == 1
+    run_worker(contended.account_id, time)
+    assert len(respondents(contended)) == 2
 
 
 def test_worker_lists_customers_in_creation_order(account: str, time: Time) -> None:

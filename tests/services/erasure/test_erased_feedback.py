@@ -59,6 +59,21 @@ def respondent(seeded: SeededAccount) -> Customer:
     return customer
 
 
+def respondent_created_again(seeded: SeededAccount) -> tuple[Customer, Feedback, Customer]:
+    """Erase a respondent while an index hides new feedback, and process this feedback.
+
+    Return the erased customer, the feedback, and the customer that it creates again.
+    """
+    customer, late = respondent(seeded), submit(seeded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feedback, "rows_of_person", lambda *_: iter(()))
+        erase(seeded.account_id, customer.id)
+    process(seeded)
+    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
+    assert recreated.id != customer.id
+    return customer, late, recreated
+
+
 def create_again(seeded: SeededAccount, customer: Customer) -> None:
     """Save a customer with the id and the addresses of an erased customer."""
     addresses = {"email": PERSON["mail"], "phoneNumber": PERSON["phone"]}
@@ -119,16 +134,23 @@ def test_unlinked_feedback_with_same_addresses_is_anonymized(seeded: SeededAccou
     assert stored(submitted).email is None
 
 
-def test_customer_recreated_by_running_work_is_erased_in_next_pass(
-    seeded: SeededAccount, time: Time
+@pytest.mark.parametrize("number", [1, 2])
+def test_person_erased_while_feedback_is_processed_is_not_created_again(
+    seeded: SeededAccount, number: int
 ) -> None:
     customer = respondent(seeded)
     late = submit(seeded)
-    # The worker has read the feedback when the operator erases the person.
-    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
+    with before_request(number, lambda: Context().run(erase, seeded.account_id, customer.id)):
         process(seeded)
-    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
-    assert recreated.id != customer.id
+    assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
+    assert (stored(late).email, stored(late).customer_id) == (None, None)
+    assert seeded.counts == (2, 0, 0)
+
+
+def test_customer_created_again_by_hidden_feedback_is_erased_in_next_pass(
+    seeded: SeededAccount, time: Time
+) -> None:
+    customer, late, _ = respondent_created_again(seeded)
     finish(seeded.account_id, customer.id, time)
     assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
     assert stored(late).email is None
@@ -140,11 +162,7 @@ def test_customer_recreated_by_running_work_is_erased_in_next_pass(
 def test_records_of_recreated_customer_that_indexes_hid_are_erased_later(
     seeded: SeededAccount, time: Time
 ) -> None:
-    customer = respondent(seeded)
-    submit(seeded)
-    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
-        process(seeded)
-    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
+    customer, _, recreated = respondent_created_again(seeded)
     tracker_id = seeded.tracker(customerId=recreated.id)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(purchases, "rows_of_customer", lambda *_: iter(()))
@@ -186,11 +204,7 @@ def test_erasure_does_not_end_if_other_pass_erases_records_meanwhile(
 def test_purchases_and_trackers_of_recreated_customer_are_erased(
     seeded: SeededAccount, time: Time
 ) -> None:
-    customer = respondent(seeded)
-    submit(seeded)
-    with before_request(1, lambda: Context().run(erase, seeded.account_id, customer.id)):
-        process(seeded)
-    (recreated,) = customers.find_by_email(seeded.account_id, PERSON["mail"])
+    customer, _, recreated = respondent_created_again(seeded)
     tracker_id = seeded.tracker(customerId=recreated.id)
     finish(seeded.account_id, customer.id, time)
     assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []

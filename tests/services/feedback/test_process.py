@@ -176,7 +176,9 @@ def test_processing_batch_of_feedback_sends_three_aws_requests(seeded: SeededAcc
     assert seeded.counts == (12, 0, 12)
 
 
-def test_new_respondents_of_batch_are_created_with_two_aws_requests(seeded: SeededAccount) -> None:
+def test_new_respondents_of_batch_take_no_further_requests(
+    seeded: SeededAccount,
+) -> None:
     for number in range(12):
         answer_contact_form(seeded, mail=f"guest-{number % 10}@example.test", nps="9")
     messages = FEEDBACK_QUEUE.queued_messages(seeded.account_id)
@@ -184,13 +186,13 @@ def test_new_respondents_of_batch_are_created_with_two_aws_requests(seeded: Seed
     account_settings(seeded.account_id)
     with counted_calls() as calls:
         FEEDBACK_QUEUE.deliver(messages)
-    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 2}
+    assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 1}
     created = respondents(seeded)
     assert len(created) == 10
     assert sum(customer.feedback_count for customer in created) == 12
 
 
-def test_new_respondents_of_many_accounts_are_created_with_two_aws_requests(
+def test_new_respondents_of_many_accounts_take_no_further_requests(
     seeded: SeededAccount,
 ) -> None:
     accounts = [seeded, *(seed_account() for _ in range(2))]
@@ -204,8 +206,8 @@ def test_new_respondents_of_many_accounts_are_created_with_two_aws_requests(
     assert len(messages) == 6
     with counted_calls() as calls:
         FEEDBACK_QUEUE.deliver(messages)
-    # One transaction creates the customers. Each account has a feed, so each has a transaction.
-    assert dict(calls) == {"dynamodb.BatchGetItem": 3, "dynamodb.TransactWriteItems": 1 + 3}
+    # Each account has a feed, so each has a transaction.
+    assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 3}
     assert [len(respondents(account)) for account in accounts] == [2, 2, 2]
 
 
@@ -218,7 +220,7 @@ def test_failed_feedback_does_not_block_other_feedback(
     def failing(*_: object) -> str:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("chalicelib.storage.customer_creation.find_or_create", failing)
+    monkeypatch.setattr("chalicelib.storage.customer_creation.append", failing)
     assert FEEDBACK_QUEUE.deliver(FEEDBACK_QUEUE.queued_messages(seeded.account_id)) == []
     states = [feedback.find(submitted.id) for submitted in (good, bad)]
     assert [stored.state for stored in states if stored] == ["DONE", "PENDING"]

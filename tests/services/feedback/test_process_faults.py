@@ -42,9 +42,7 @@ REQUESTS = {
         "SendMessageBatch",
         "BatchGetItem",  # read the feedback record
         "BatchGetItem",  # look up the pair; no customer has it
-        "TransactWriteItems",  # create the customer
-        "BatchGetItem",  # read the customers to update
-        "TransactWriteItems",
+        "TransactWriteItems",  # create the customer, and count the feedback
     ],
     "survey": [
         "BatchGetItem",  # read the tracker, and look up the idempotency key
@@ -187,7 +185,7 @@ def test_feedback_is_parked_after_eight_failures_and_replayed(
         raise ZeroDivisionError
 
     with monkeypatch.context() as scope:
-        scope.setattr("chalicelib.storage.customer_creation.find_or_create", failing)
+        scope.setattr("chalicelib.storage.customer_creation.append", failing)
         deliver_all(seeded)
         for _ in range(7):
             stored = feedback.find(submitted.id)
@@ -215,7 +213,7 @@ def fail_processing(patch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(*_: object) -> None:
         raise error
 
-    patch.setattr("chalicelib.services.feedback.process._count", fail)
+    patch.setattr("chalicelib.services.feedback.process._finish", fail)
 
 
 def delay_of(feedback_id: str) -> int:

@@ -9,7 +9,6 @@ import pytest
 
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.feedback import process
 from chalicelib.services.work.sweep import sweep
@@ -40,16 +39,15 @@ class Transactions:
 @pytest.fixture
 def transactions(monkeypatch: pytest.MonkeyPatch) -> Transactions:
     recorded = Transactions()
-    real = process._count
+    real = process._finish
 
-    def count(identified: Collection[Feedback], *args: Any) -> None:
-        ids = {record.id for record in identified}
-        recorded.groups.append(ids)
-        if ids & recorded.failing:
+    def finish(account_id: str, ids: Collection[str], *args: Any) -> Any:
+        recorded.groups.append(set(ids))
+        if recorded.failing.intersection(ids):
             raise recorded.error
-        real(identified, *args)
+        return real(account_id, ids, *args)
 
-    monkeypatch.setattr(process, "_count", count)
+    monkeypatch.setattr(process, "_finish", finish)
     return recorded
 
 

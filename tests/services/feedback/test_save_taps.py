@@ -1,6 +1,5 @@
 """Tests of saved taps: what is saved, until when it can be changed, and what it becomes."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -23,13 +22,13 @@ from chalicelib.domain.forms.access import TrackerUsed
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
-from chalicelib.services.feedback import save_taps as service
 from chalicelib.services.feedback.feed import read_feed, read_partner_feedback
 from chalicelib.services.feedback.save_taps import find_saved_answers, save_taps
 from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import feedback, trackers
 from chalicelib.storage.feedback import FeedbackRow
+from tests.aws.faults import before_request
 from tests.domain.forms.factories import field, select
 from tests.services.erasure.erasing import erase, finish
 from tests.services.feedback.submitting import answer_survey
@@ -406,64 +405,41 @@ def test_taps_saved_during_erasure_are_anonymized(
     assert ([answer.key for answer in record.answers], record.customer_id) == (["nps"], None)
 
 
-def race(monkeypatch: pytest.MonkeyPatch, owner: Any, meanwhile: Callable[[], object]) -> None:
-    """Run a concurrent operation after the next read of the feedback and the tracker."""
-    read = feedback.find_with_tracker
-
-    def find_with_tracker(*args: Any) -> Any:
-        monkeypatch.setattr(owner.feedback, "find_with_tracker", read)
-        found = read(*args)
-        meanwhile()
-        return found
-
-    monkeypatch.setattr(owner.feedback, "find_with_tracker", find_with_tracker)
-
-
-def test_concurrent_saves_are_both_counted(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_saves_are_both_counted(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
-    race(monkeypatch, service, lambda: tap(seeded, tracker, "other", nps="3"))
-    tap(seeded, tracker, nps="9")
+    with before_request("TransactWriteItems", lambda: tap(seeded, tracker, "other", nps="3")):
+        tap(seeded, tracker, nps="9")
     assert answers(tracker) == {"nps": ["9"]}
     assert [save.rating for save in read_tracker(tracker).saves] == [3, 9]
 
 
-def test_following_offer_while_tap_is_saved_keeps_both(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_following_offer_while_tap_is_saved_keeps_both(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
-    race(monkeypatch, service, lambda: tap(seeded, tracker, nps="3"))
-    follow(seeded, tracker)
+    with before_request("UpdateItem", lambda: tap(seeded, tracker, nps="3")):
+        follow(seeded, tracker)
     assert [save.rating for save in read_tracker(tracker).saves] == [3]
 
 
-def test_following_offer_while_survey_is_sent_changes_nothing(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_following_offer_while_survey_is_sent_changes_nothing(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
-    race(monkeypatch, service, lambda: answer_survey(seeded, tracker, nps="3"))
-    follow(seeded, tracker)
+    with before_request("UpdateItem", lambda: answer_survey(seeded, tracker, nps="3")):
+        follow(seeded, tracker)
     assert read_tracker(tracker).tapped_at is None
 
 
-def test_save_while_survey_is_sent_changes_nothing(
-    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_save_while_survey_is_sent_changes_nothing(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     tap(seeded, tracker, nps="8")
-    race(monkeypatch, service, lambda: answer_survey(seeded, tracker, nps="2"))
-    tap(seeded, tracker, nps="9")
+    with before_request("TransactWriteItems", lambda: answer_survey(seeded, tracker, nps="2")):
+        tap(seeded, tracker, nps="9")
     assert answers(tracker) == {"what": ["Food"], "nps": ["2"]}
 
 
-def test_taps_are_changed_while_they_end_at_most_once(
-    seeded: SeededAccount, time: Time, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_taps_are_changed_while_they_end_at_most_once(seeded: SeededAccount, time: Time) -> None:
     tracker = seeded.tracker()
     tap(seeded, tracker, nps="8")
-    race(monkeypatch, service, lambda: end(seeded, time))
-    tap(seeded, tracker, nps="9")
+    with before_request("TransactWriteItems", lambda: end(seeded, time)):
+        tap(seeded, tracker, nps="9")
     assert [record.rating for record in listed(seeded)] == [8]
     assert seeded.counts[2] == 1
 

@@ -16,8 +16,11 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.work.sweep import sweep
-from chalicelib.storage import solicitations
+from chalicelib.storage import solicitations, trackers
+from chalicelib.storage.dynamodb.table import Key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.suppressions import suppress
+from chalicelib.storage.trackers import TrackerRow
 from tests.domain.forms.factories import field
 from tests.services.kinds import SOLICITATIONS
 from tests.services.moved_time import Time
@@ -118,3 +121,13 @@ def stored(purchase: Purchase) -> Solicitation:
     solicitation = solicitations.find(purchase.id)
     assert solicitation
     return solicitation
+
+
+def use_tracker(tracker_id: str) -> None:
+    """Mark a tracker as used, as a submission does."""
+
+    def use_case(rows: Rows) -> None:
+        rows.prefetch(Key(TrackerRow, tracker_id))
+        trackers.consume(rows, tracker_id, new_id(), clock.now())
+
+    commit(use_case)

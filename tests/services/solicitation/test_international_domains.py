@@ -10,22 +10,23 @@ from admin.services.erasure.find import list_erasures
 from admin.services.solicitation.suppressions import find_contact, lift_suppression
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.addresses import email_hash, pair_of
-from chalicelib.domain.customers.customer import Customer
+from chalicelib.domain.customers.addresses import email_hash
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.tokens import UnsubscribeToken
+from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.solicitation.suppressions import unsubscribe
-from chalicelib.storage import customer_creation
 from chalicelib.storage.customers import CustomerPairRow
 from chalicelib.storage.stage_values import stage_secret
 from tests.services.customers.importing import accept_batch, all_customers, run_import
 from tests.services.erasure.erasing import OPERATOR, erase
+from tests.services.feedback.submitting import answer_contact_form, respondents
 from tests.services.moved_time import Time
 from tests.services.purchases import record_purchase
 from tests.services.solicitation.provider import Provider
 from tests.services.solicitation.soliciting import Shop, open_shop, outcome
+from tests.web.seeded_account import SeededAccount
 
 UNICODE, ASCII = "zoe@münchen.example", "zoe@xn--mnchen-3ya.example"
 ORDERS = pytest.mark.parametrize(("first", "second"), [(UNICODE, ASCII), (ASCII, UNICODE)])
@@ -118,15 +119,10 @@ def test_international_domain_takes_no_further_request_for_purchase(shop: Shop) 
 
 
 @ORDERS
-def test_respondent_is_customer_of_other_spelling(shop: Shop, first: str, second: str) -> None:
-    customer_id = shop.record(customer=customer(first)).customer_id
-    respondent = create_respondent(second)
-    pair = pair_of(second, None)
-    assert pair
-    key = (shop.account_id, pair.digest)
-    found, unlisted = customer_creation.find_or_create({key: respondent})
-    assert (found[key].customer_id, unlisted) == (customer_id, set())
-
-
-def create_respondent(email: str) -> Customer:
-    return Customer(id=new_id(), email=email, created_at=clock.now(), updated_at=clock.now())
+def test_respondent_is_customer_of_other_spelling(
+    seeded: SeededAccount, first: str, second: str
+) -> None:
+    for address in (first, second):
+        process_feedback([answer_contact_form(seeded, mail=address).id])
+    (respondent,) = respondents(seeded)
+    assert (respondent.email, respondent.feedback_count) == (first, 2)

@@ -33,15 +33,14 @@ from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.solicitation import send_survey
 from chalicelib.services.solicitation.case import load_case, surveys_of
 from chalicelib.services.solicitation.survey_trackers import cancel_survey, read_survey_tracker
-from chalicelib.storage import trackers
 from chalicelib.storage.dynamodb.table import connection
-from chalicelib.storage.dynamodb.unit_of_work import Rows, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.solicitations import SolicitationRow
 from tests.aws.faults import Killed, before_request
 from tests.services.erasure.erasing import erase, erased, finish
 from tests.services.purchases import record_purchase
-from tests.services.solicitation.soliciting import CUSTOMER, DAY_S, Shop, stored
+from tests.services.solicitation.soliciting import CUSTOMER, DAY_S, Shop, stored, use_tracker
 
 AFTER = timedelta(days=3, seconds=10)
 MINUTE = timedelta(minutes=1)
@@ -75,8 +74,7 @@ def outcome(purchase: Purchase, shop: Shop) -> tuple[str, str]:
 def answer(purchase: Purchase, *_: Any) -> None:
     tracker_id = stored(purchase).tracker_id
     assert tracker_id
-    with transaction() as write:
-        trackers.consume(write, tracker_id, "feedback", clock.now())
+    use_tracker(tracker_id)
 
 
 def tap(purchase: Purchase, shop: Shop, step: str = "save") -> None:

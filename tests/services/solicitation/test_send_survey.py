@@ -36,7 +36,6 @@ from chalicelib.storage import contacts, trackers
 from chalicelib.storage.contacts import contact_key
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
-from chalicelib.storage.dynamodb.unit_of_work import transaction
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.suppressions import suppress
@@ -45,7 +44,7 @@ from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.policies import allowed
 from tests.services.kinds import SOLICITATIONS
 from tests.services.queues import SOLICITATION_QUEUE
-from tests.services.solicitation.soliciting import Shop, outcome, stored
+from tests.services.solicitation.soliciting import Shop, outcome, stored, use_tracker
 from tests.web.definitions import customer_definition
 
 SIX_MINUTES = timedelta(minutes=6)
@@ -445,8 +444,7 @@ def test_answered_survey_is_not_sent_again(shop: Shop, is_late: bool) -> None:
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
 
     def answer() -> None:
-        with transaction() as write:
-            trackers.consume(write, shop.provider.sent[0].tracker_id, new_id(), clock.now())
+        use_tracker(shop.provider.sent[0].tracker_id)
 
     with before_request("TransactWriteItems" if is_late else 0, answer):
         shop.solicit()

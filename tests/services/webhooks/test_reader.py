@@ -31,7 +31,7 @@ def submit_and_fail(seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch) -> s
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr(process, "_with_customers", fail)
+        patch.setattr(process, "_finish", fail)
         with pytest.raises(RuntimeError):
             process_feedback([submitted.id])
     assert len(executions_of(seeded.account_id)) == 1

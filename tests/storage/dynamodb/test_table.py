@@ -26,6 +26,7 @@ from chalicelib.storage import (  # noqa: F401 - importing a module registers it
 )
 from chalicelib.storage.dynamodb.attributes import TimestampAttribute
 from chalicelib.storage.dynamodb.table import Table
+from tests.domain.feedback.factories import build_feedback
 
 
 def tables(base: type[Table] = Table) -> list[type[Table]]:
@@ -38,7 +39,7 @@ VALUES: dict[str, Any] = {
     "N": "12",
     "BOOL": True,
     "SS": ["a", "b"],
-    "B": zlib.compress(b"{}"),
+    "B": zlib.compress(build_feedback().model_dump_json().encode()),
 }
 
 

@@ -12,12 +12,15 @@ from botocore.exceptions import EndpointConnectionError
 
 from admin.services.definitions.kinds import BRAND, STORE, save
 from chalicelib.aws_calls import counted_calls
+from chalicelib.domain.feedback.feedback import feedback_id_of
 from chalicelib.domain.ids import new_id
 from chalicelib.outbound import queues
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback import limit_submissions
 from chalicelib.settings import Settings
 from chalicelib.storage import feedback, trackers
+from chalicelib.storage.feedback import FeedbackRow
+from tests.aws.faults import before_request
 from tests.domain.forms.factories import field, select
 from tests.web.definitions import brand_definition, store_definition
 from tests.web.partner_client import Response
@@ -371,19 +374,15 @@ def test_concurrent_duplicate_submission_returns_first_response(
 
 
 def test_concurrent_duplicate_submission_with_tracker_returns_first_response(
-    fresh: SeededAccount, monkeypatch: pytest.MonkeyPatch
+    fresh: SeededAccount,
 ) -> None:
     """Simulate a read that returns the used tracker, but not yet the feedback that used it."""
-    tracker, read = fresh.tracker(), feedback.find_with_tracker
+    tracker = fresh.tracker()
     first = submit_private(fresh, tracker, headers=KEY)
-    stale_reads = iter([None])
-
-    def find_with_tracker(feedback_id: str, tracker_id: str) -> Any:
-        stored, used, read_at = read(feedback_id, tracker_id)
-        return next(stale_reads, stored), used, read_at
-
-    monkeypatch.setattr(feedback, "find_with_tracker", find_with_tracker)
-    second = submit_private(fresh, tracker, headers=KEY)
+    row = FeedbackRow.get(feedback_id_of(tracker))
+    row.delete()
+    with before_request(1, row.save):
+        second = submit_private(fresh, tracker, headers=KEY)
     assert (second.status, second.body) == (first.status, first.body) == (201, first.body)
 
 

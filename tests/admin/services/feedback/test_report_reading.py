@@ -36,7 +36,7 @@ def store(account: str, records: list[Feedback], *tests: Feedback) -> None:
                 record.id,
                 account_id=account,
                 form_id=record.form_id,
-                document=record.model_dump_json().encode(),
+                document=record,
                 created_at=record.created_at,
                 state=WorkState.DONE.value,
                 counted_as=key,
