@@ -198,9 +198,11 @@ class Questionnaire:
         """
         answers: dict[str, Sequence[str]] = {}
         for field in self.fields.values():
+            if field.key not in values_by_key:
+                continue
             rules = field.type.rules
             options = field.values if rules.options_from_field else rules.options
-            values = self.canonical(field.id, values_by_key.get(field.key, ()))
+            values = self.canonical(field.id, values_by_key[field.key])
             valid = list(dict.fromkeys(value for value in values if value in options))
             if not rules.accepts_several_values:
                 valid = valid[-1:]

@@ -51,7 +51,7 @@ def process_batch(
         def is_done(received: Received) -> bool:
             record, message = received
             group = str(record.get("attributes", {}).get("MessageGroupId"))
-            if worker.queue.is_fifo and group in failed_groups:
+            if group in failed_groups and worker.queue.is_fifo:
                 return False
             if isinstance(message, MessageOutcome):
                 done = _is_deleted(worker, record, message)

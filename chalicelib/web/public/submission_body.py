@@ -7,7 +7,7 @@ object per item; or one part per value, named ``fields[0][id]``, ``fields[0][val
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Self
@@ -146,48 +146,31 @@ def _posted_answer(item: Any) -> tuple[str, list[str]]:
 
 
 @dataclass
-class _Leaves:
-    """The id and the values of one item of ``fields``.
-
-    If all values are numbered, they are sorted by number. Otherwise, they are in the order of the
-    parts of the body.
-    """
-
-    id: str | None = None
-    values: list[tuple[int | None, str]] = field(default_factory=list)
-
-    def as_object(self) -> dict[str, Any]:
-        numbers = [number for number, _ in self.values]
-        in_order: Iterable[tuple[int | None, str]] = self.values
-        if None not in numbers:
-            in_order = sorted(self.values, key=lambda numbered: numbered[0] or 0)
-        return {"id": self.id, "values": [value for _, value in in_order]}
-
-
-@dataclass
 class _FieldParts:
     """The parts that encode the array ``fields``.
 
     Attributes:
         items: JSON strings; each encodes the complete array or one of its items.
-        leaves: items that are sent as one part per value, by their number: 0 for the part
-            ``fields[0][id]``. The numbers set the order; gaps are allowed.
+        ids: the ids of items that are sent as one part per value, by the number of the item: 0 for
+            the part ``fields[0][id]``. The numbers set the order; gaps are allowed.
+        values: the values of these items, each with its number, if it has one.
     """
 
     items: list[str] = field(default_factory=list)
-    leaves: dict[int, _Leaves] = field(default_factory=dict)
+    ids: dict[int, str] = field(default_factory=dict)
+    values: dict[int, list[tuple[int | None, str]]] = field(default_factory=dict)
 
-    def add_leaf(self, leaf: re.Match[str], value: str) -> list[InputError]:
-        item, key, number = leaf.groups()
+    def add_leaf(self, leaf: re.Match[str], text: str) -> list[InputError]:
+        item, key, number = int(leaf[1]), leaf[2], leaf[3]
         if key == "id" and number is not None:
             return [InputError.at((leaf.string,), "unknown_key", "Unknown part.")]
-        leaves = self.leaves.setdefault(int(item), _Leaves())
-        if key == "id":
-            if leaves.id is not None:
-                return [InputError.at((leaf.string,), "duplicate", "Duplicate part.")]
-            leaves.id = value
+        values = self.values.setdefault(item, [])
+        if key == "values":
+            values.append((int(number) if number else None, text))
+        elif item in self.ids:
+            return [InputError.at((leaf.string,), "duplicate", "Duplicate part.")]
         else:
-            leaves.values.append((int(number) if number else None, value))
+            self.ids[item] = text
         return []
 
     def as_array(self) -> list[Any]:
@@ -196,12 +179,22 @@ class _FieldParts:
         Raises:
             InvalidInput: a part is not JSON, or two encodings are mixed.
         """
-        if not self.leaves:
+        if not self.values:
             return [item for text in self.items if text.strip() for item in _items_in(text)]
         if self.items:
             detail = "Mixed encodings. Send `fields` either as JSON or as one part per value."
             raise InvalidInput([InputError("/fields", "invalid_combination", detail)])
-        return [leaves.as_object() for _, leaves in sorted(self.leaves.items())]
+        return [
+            {"id": self.ids.get(item), "values": _in_order(values)}
+            for item, values in sorted(self.values.items())
+        ]
+
+
+def _in_order(values: list[tuple[int | None, str]]) -> list[str]:
+    """Return the values by number or, if one has no number, in the order of the parts."""
+    if all(number is not None for number, _ in values):
+        values = sorted(values, key=lambda numbered: numbered[0] or 0)
+    return [text for _, text in values]
 
 
 def _items_in(text: str) -> list[Any]:
