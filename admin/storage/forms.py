@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from chalicelib.domain.forms.form import SavedForm
 from chalicelib.domain.forms.wording import FormWording
-from chalicelib.domain.paging import block_of
 from chalicelib.storage.counters import counter_key, next_position
 from chalicelib.storage.dynamodb.table import Key, account_key, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.forms import DOCUMENT, SUMMARY, VERSION, FormRow, FormTable
-from chalicelib.storage.lists import block_key
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,6 @@ def _append(rows: Rows, table: FormTable, account_id: str, form_id: str) -> None
     """Add the summary of a new form at the end of the account's list."""
     counter = counter_key(account_id, table.listed)
     rows.prefetch(counter)
-    position = next_position(rows, counter)
     row = rows.create(Key(table.row, form_id, SUMMARY))
     row.account_id, row.submission_count = account_id, 0
-    row.position, row.list_block = position, block_key(account_id, block_of(position))
+    row.list_at(account_id, next_position(rows, counter))

@@ -22,8 +22,7 @@ from enum import StrEnum
 from typing import Final
 from zlib import crc32
 
-from pynamodb.attributes import Attribute, UnicodeAttribute
-from pynamodb.expressions.condition import Condition
+from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.table import Key, Table, account_key
@@ -127,23 +126,6 @@ def next_position(rows: Rows, key: Key[CounterRow]) -> int:
     position = (rows.value(key, CounterRow.total) or 0) + 1
     rows.set(key, CounterRow.total, position)
     return position
-
-
-def increment_total(rows: Rows, account_id: str, kind: Listed, read: int, by: int = 1) -> None:
-    """Add ``by`` to the total in this transaction.
-
-    Args:
-        read: the total that the caller has read. The transaction fails if the stored total is
-            different.
-    """
-    changed = CounterRow.changes(total=read + by)
-    rows.update(CounterRow(account_id, kind.value), changed, is_number(CounterRow.total, read))
-
-
-def is_number(attribute: Attribute[int | None], number: int) -> Condition:
-    """Return a write condition: the attribute has this value. A missing attribute counts as 0."""
-    condition: Condition = attribute == number
-    return condition if number else condition | attribute.does_not_exist()
 
 
 def mark_erasure(rows: Rows, account_id: str, at: datetime) -> None:

@@ -11,9 +11,9 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.solicitation.channel import Channel, optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels
 from chalicelib.domain.work import FIRST_DELAY, open_shards, shard_of, shards_of_account
-from chalicelib.storage import counters, lists
+from chalicelib.storage import lists
 from chalicelib.storage.contacts import ContactRow, build_contact
-from chalicelib.storage.counters import Listed, counter_key, take_position
+from chalicelib.storage.counters import CounterRow, Listed, counter_key, take_position, total_of
 from chalicelib.storage.customers import (
     CustomerPairRow,
     CustomerRow,
@@ -24,14 +24,7 @@ from chalicelib.storage.customers import (
     share_pair,
 )
 from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import (
-    CONDITION_FAILED,
-    Contention,
-    Rows,
-    commit,
-    transaction,
-)
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.erasures import ErasureRow
 
 MAX_ASSIGNED: Final = 99
@@ -146,33 +139,28 @@ def assign_positions(account_id: str, keys: Sequence[str], total: int) -> int:
     Raises:
         Unavailable: the database throttles, or contention persists.
     """
-    waiting = list(keys)
-    read = total
+    counter = counter_key(account_id, Listed.CUSTOMERS)
 
-    def attempt() -> int:
-        nonlocal read
-        if not waiting:
-            return read
-        try:
-            with transaction() as write:
-                counters.increment_total(
-                    write, account_id, Listed.CUSTOMERS, read=read, by=len(waiting)
-                )
-                for position, key in enumerate(waiting, start=read + 1):
-                    listing = lists.at_position(account_id, position)
-                    actions = CustomerRow.changes(**listing, work_shard=None, due_at=None)
-                    is_waiting = CustomerRow.has(key=key, position=None)
-                    write.update(CustomerRow(key), actions, is_waiting)
-        except Contention as contention:
-            for failed in contention.failures:
-                if failed.key.model is not CustomerRow:
-                    read = counters.load_total(account_id, Listed.CUSTOMERS, consistent=True)
-                elif failed.reason == CONDITION_FAILED:
-                    waiting.remove(failed.key.hash_key)
-            raise
+    def use_case(rows: Rows) -> int:
+        read = total
+        if rows.has_failed(counter):
+            rows.prefetch(counter)
+            read = total_of(rows.get(counter, CounterRow.total))
+        else:
+            rows.expect(counter, CounterRow.total, read or None)
+        found = [Key(CustomerRow, key) for key in keys]
+        waiting = [key for key in found if not rows.has_failed(key)]
+        for position, key in enumerate(waiting, start=read + 1):
+            rows.require(key)
+            rows.expect(key, CustomerRow.position, None)
+            lists.move_to(rows, key, account_id, position)
+            rows.set(key, CustomerRow.work_shard, None)
+            rows.set(key, CustomerRow.due_at, None)
+        if waiting:
+            rows.set(counter, CounterRow.total, read + len(waiting))
         return read + len(waiting)
 
-    return retry_on_contention(attempt)
+    return commit(use_case)
 
 
 def append(rows: Rows, account_id: str, customer: Customer) -> bool:

@@ -52,13 +52,12 @@ def _close_gap(rows: Rows, account_id: str, position: int, total: int) -> None:
     if position != total:
         last = _find_at(account_id, total)
         rows.expect(last, CustomerRow.position, total)
-        rows.set(last, CustomerRow.position, position)
-        rows.set(last, CustomerRow.list_block, lists.block_key(account_id, block_of(position)))
+        lists.move_to(rows, last, account_id, position)
 
 
 def _find_at(account_id: str, position: int) -> Key[CustomerRow]:
     key = lists.block_key(account_id, block_of(position))
     for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
-        return Key(CustomerRow, row.key)
+        return row.own_key()
     blocked = Blocked(f"no customer at position {position}", MAX_WAIT)
     raise Contention(condition_failed=False, blocked=blocked)

@@ -4,7 +4,7 @@ Writes of an account's new records are spread over many index keys, one for each
 """
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex
@@ -14,7 +14,8 @@ from chalicelib.domain.paging import PageRequest, block_of
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, optional
 from chalicelib.storage.dynamodb.indexes import Index
-from chalicelib.storage.dynamodb.table import Row, Table, account_key
+from chalicelib.storage.dynamodb.table import Key, Row, Table, account_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
 class ListedRow(Table):
@@ -36,9 +37,10 @@ class ListedRow(Table):
 Listed = TypeVar("Listed", bound=ListedRow)
 
 
-def at_position(account_id: str, position: int) -> dict[str, Any]:
-    """Return the index attributes of a record at this position of the account's list."""
-    return {"position": position, "list_block": block_key(account_id, block_of(position))}
+def move_to(rows: Rows, key: Key[Listed], account_id: str, position: int) -> None:
+    """Set the position of a record in the account's list, in this unit of work."""
+    rows.set(key, key.model.position, position)
+    rows.set(key, key.model.list_block, block_key(account_id, block_of(position)))
 
 
 def load_page(

@@ -1,15 +1,15 @@
 """Check that each position of a list, from 1 to the total, occurs once and in the right block."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Generic
 
 from admin.services.recount.difference import Difference
-from admin.storage.list_positions import ListPositions
+from admin.storage.list_positions import ListPositions, Row
 from chalicelib.domain.paging import BLOCK_SIZE, block_of
 
 
 def check_positions(
-    positions: ListPositions, total: int, fix: bool, advance: Callable[[int], None]
+    positions: ListPositions[Row], total: int, fix: bool, advance: Callable[[int], None]
 ) -> Iterator[Difference]:
     """Yield the wrong positions of a list, and the stored total if the total is wrong.
 
@@ -35,29 +35,30 @@ def check_positions(
     yield from walk.check_unplaced()
 
 
-class _Walk:
+class _Walk(Generic[Row]):
     """The state of the walk over a list: the next expected position and the last row."""
 
-    def __init__(self, positions: ListPositions, total: int, fix: bool) -> None:
+    def __init__(self, positions: ListPositions[Row], total: int, fix: bool) -> None:
         self.total = total
         self._positions = positions
         self._fix = fix
         self._next = 1
-        self._last: Any = None
+        self._last: Row | None = None
 
     @property
     def _last_position(self) -> int:
         """The highest position that the walk has reached so far; 0 if the list is empty."""
         return self._next - 1
 
-    def check(self, row: Any, block: int) -> Iterator[Difference]:
+    def check(self, row: Row, block: int) -> Iterator[Difference]:
         """Check the position of the next row. Yield the positions before it that no row has."""
-        if block_of(row.position) != block or row.position < self._next:
+        position = row.position or 0
+        if block_of(position) != block or position < self._next:
             is_repaired = self._fix and self._positions.move_to_end(row)
-            yield self._difference(_id(row), row.position, None, is_repaired)
+            yield self._difference(_id(row), position, None, is_repaired)
             return
-        yield from self._check_gap(min(row.position - 1, self.total))
-        self._next, self._last = row.position + 1, row
+        yield from self._check_gap(min(position - 1, self.total))
+        self._next, self._last = position + 1, row
 
     def check_end(self) -> Iterator[Difference]:
         """Check the total after the last row."""
@@ -66,7 +67,7 @@ class _Walk:
         if stored > self.total:
             # The total has grown: records were moved to the end, or created, during the check.
             yield from self._check_gap(self.total)
-        elif last < stored or (last > stored and positions.is_at(self._last, last)):
+        elif last < stored or (last > stored and self._last and positions.is_at(self._last, last)):
             is_repaired = self._fix and positions.set_total(stored, last)
             yield Difference(positions.kind.value, "total", stored, last, is_repaired)
 
@@ -95,5 +96,5 @@ class _Walk:
         return Difference(record, "position", stored, expected, is_repaired)
 
 
-def _id(row: Any) -> str:
-    return str(getattr(row, "id", None) or row.form_id)
+def _id(row: Row) -> str:
+    return row.own_key().hash_key.rpartition("#")[2]

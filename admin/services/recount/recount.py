@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from admin.services.accounts.manage import require_account
 from admin.services.recount.difference import Difference
@@ -12,7 +12,7 @@ from admin.services.recount.statistics import StatisticsCheck
 from admin.storage import counts, forms
 from admin.storage.counts import CustomerCounts
 from admin.storage.forms import SubmissionCount
-from admin.storage.list_positions import customer_positions, form_positions
+from admin.storage.list_positions import ListPositions, customer_positions, form_positions
 from chalicelib.concurrency import map_concurrently
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.paging import MAX_LIMIT, in_groups
@@ -44,7 +44,7 @@ def recount(
         NotFound: the account does not exist.
     """
     require_account(account_id)
-    lists = [
+    lists: list[ListPositions[Any]] = [
         customer_positions(account_id),
         *(form_positions(account_id, table) for table in TABLES.values()),
     ]

@@ -15,6 +15,7 @@ from admin.services.recount import recount as recount_module
 from admin.services.recount.recount import recount
 from admin.storage import counts
 from admin.storage.counts import CustomerCounts
+from admin.storage.list_positions import customer_positions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.stored import StoredFeedback
@@ -89,6 +90,11 @@ def change(row: Any, **values: Any) -> None:
     row.update([getattr(type(row), name).set(value) for name, value in values.items()])
 
 
+def place(row: CustomerRow, position: int) -> None:
+    row.list_at(row.account_id, position)
+    row.save()
+
+
 def remove_position(row: CustomerRow) -> None:
     row.update([CustomerRow.position.remove(), CustomerRow.list_block.remove()])
 
@@ -117,8 +123,12 @@ def lose_position(account_id: str) -> None:
     remove_position(row_at(account_id, 8))
 
 
+def lose_block(row: CustomerRow) -> None:
+    change(row, list_block="other")
+
+
 def move_out_of_reach(account_id: str) -> None:
-    change(row_at(account_id, 1), **lists.at_position(account_id, 500))
+    place(row_at(account_id, 1), 500)
 
 
 def delete_customer(account_id: str) -> None:
@@ -241,13 +251,59 @@ def test_recount_repairs_random_positions(listed: str, seed: int) -> None:
     rows = [row_at(listed, position) for position in range(1, LISTED + 1)]
     randomness = random.Random(seed)
     for row in randomness.sample(rows, 5):
-        change(row, **lists.at_position(listed, randomness.randint(1, 12)))
+        place(row, randomness.randint(1, 12))
     set_total(listed, "customers", randomness.randint(1, 12))
     passes = 0
     while found(listed, fix=True):
         passes += 1
         assert passes <= 3
     positions_are_dense(listed)
+
+
+def delete(row: CustomerRow) -> None:
+    row.delete()
+
+
+@pytest.mark.parametrize("change_row", [partial(change, position=99), lose_block, delete])
+@pytest.mark.parametrize("fills", [False, True])
+def test_row_that_changes_during_repair_stays_where_it_is(
+    listed: str, change_row: Callable[[CustomerRow], None], fills: bool
+) -> None:
+    positions, row = customer_positions(listed), row_at(listed, LISTED)
+    with before_request("TransactWriteItems", partial(change_row, row)):
+        if fills:
+            assert positions.fill(1) == LISTED - 2  # moves the row before
+        else:
+            assert not positions.move_to_end(row)
+    stored = CustomerRow.find(row.key)
+    assert (stored is None) is (change_row is delete)
+    if stored:
+        assert (stored.position, stored.list_block) == (row.position, row.list_block)
+    assert positions.load_total() == (LISTED - 2 if fills else LISTED)
+
+
+def test_customer_erased_during_repair_is_not_created_again(listed: str) -> None:
+    row = row_at(listed, LISTED)
+    remove_position(row)
+    with before_request("TransactWriteItems", partial(delete, row)):
+        assert not customer_positions(listed).move_to_end(row)
+    assert CustomerRow.find(row.key) is None
+
+
+def test_repairs_rely_on_total(listed: str) -> None:
+    positions = customer_positions(listed)
+
+    def create() -> None:
+        save_customer(listed, customer_definition(email=f"{new_id()}@example.com"))
+
+    row_at(listed, 1).delete()
+    with before_request("TransactWriteItems", create):
+        assert positions.fill(1) == LISTED
+    with before_request("TransactWriteItems", create):
+        assert positions.move_to_end(row_at(listed, 1))
+    with before_request("UpdateItem", create):
+        assert not positions.set_total(LISTED + 2, 1)
+    assert [row.position for rows in positions.walk() for row in rows] == [*range(2, LISTED + 4)]
 
 
 def test_customer_that_waits_for_position_is_not_changed(listed: str) -> None:
