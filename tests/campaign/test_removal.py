@@ -40,7 +40,7 @@ def test_term_decides_if_all_others_are_true(
     account: str, state: str, owner: str, decisive: set[str]
 ) -> None:
     row, recorder = ExecutionRow(account, PART), Recorder()
-    row.update(ExecutionRow.changes(state=state, account_id=owner))
+    row.update([ExecutionRow.state.set(state), ExecutionRow.account_id.set(owner)])
     with recorder.installed():
         executions.claim(ExecutionPointer("this", account, "", ""), clock.now())
     place = "chalicelib/storage/executions.py:claim"

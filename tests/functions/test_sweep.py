@@ -252,8 +252,9 @@ def test_age_of_work_counts_from_planned_time(
 ) -> None:
     time = move_time(monkeypatch)
     due = make_only_overdue(account, monkeypatch)
-    planned = int(clock.now().timestamp()) + 600
-    executions.ExecutionRow(due.owner_id, due.part).update(executions.ExecutionRow.plan(planned))
+    row = executions.ExecutionRow(due.owner_id, due.part)
+    row.plan_at(int(clock.now().timestamp()) + 600)
+    row.update(row.assignments())
     time.ahead += timedelta(minutes=11)
     assert sweep_kind(WEBHOOKS).oldest_s in range(60, 120)
 

@@ -297,8 +297,7 @@ class Key(NamedTuple, Generic[RowRead]):
     @property
     def values(self) -> dict[str, str]:
         """The key attributes."""
-        names = self.model.key_names()
-        return dict(zip(names, self[1:], strict=False))  # type: ignore[arg-type]
+        return dict(zip(self.model.key_names(), filter(None, self[1:]), strict=True))
 
     @property
     def hash_name(self) -> str:
@@ -353,7 +352,7 @@ def read_items(keys: Sequence[Key[Table]]) -> tuple[list[Item | None], Item]:
         table_name = key.model.table_name()
         table = unread.setdefault(table_name, {"Keys": [], "ConsistentRead": True})
         table["Keys"].append(key.item)
-        indexes[table_name, *key.values.values()] = index
+        indexes[table_name, *filter(None, key[1:])] = index
     found: list[Item | None] = [None] * len(keys)
     backoff = Backoff()
     while True:

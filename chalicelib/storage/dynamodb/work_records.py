@@ -94,25 +94,6 @@ class WorkRow(Table, Generic[Pointer]):
         """Return a write condition: a worker can start the record. Default: it is pending."""
         return cls.is_pending()
 
-    @classmethod
-    def end(cls, state: str, now: datetime, **values: Any) -> list[Action]:
-        """Return the update actions that end a record and set these attributes."""
-        return cls.leave_attempt(state=state, ended_at=now, work_shard=None, due_at=None, **values)
-
-    @classmethod
-    def plan(cls, due_at: int, **values: Any) -> list[Action]:
-        """Return the update actions that make a record ready at a planned time.
-
-        Args:
-            due_at: the planned time in epoch seconds.
-        """
-        return cls.leave_attempt(due_at=due_at, ready_at=due_at, **values)
-
-    @classmethod
-    def leave_attempt(cls, **values: Any) -> list[Action]:
-        """Return the update actions that end an attempt without interruption. See `changes`."""
-        return cls.changes(started_at=None, waits_since=None, **values)
-
     def finish(self, state: str, now: datetime) -> None:
         """End the record."""
         self.state, self.ended_at = state, now

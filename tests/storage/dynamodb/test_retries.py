@@ -71,7 +71,7 @@ def test_transaction_that_is_sent_twice_has_one_effect() -> None:
     account = new_id()
     with repeating("TransactWriteItems") as repeated, transaction() as write:
         row = CounterRow(account, Listed.CUSTOMERS.value)
-        write.update(row, [CounterRow.total.add(1)], CounterRow.has(total=None))
+        write.update(row, [CounterRow.total.add(1)], CounterRow.total.does_not_exist())
     assert (repeated.operations, total_of(account)) == (["TransactWriteItems"], 1)
 
 

@@ -53,8 +53,9 @@ def stored(key: Key[Any]) -> Any:
 
 def update(key: Key[Any], **values: Any) -> None:
     """Change a row as another process does."""
-    row = key.model(key.hash_key, key.range_key)
-    row.update([*key.model.changes(**values), key.model.revision.add(1)])
+    row = key.row()
+    row.attribute_values |= values
+    row.update([*row.assignments(), key.model.revision.add(1)])
 
 
 def interleaved(

@@ -31,7 +31,8 @@ def test_late_step_does_not_change_ended_record(
     step: Callable[[WorkRecords[Any], str, str], object],
 ) -> None:
     row = work._at(account, part)
-    row.update(work.row.changes(account_id=account, state="DONE", started_at=1))
+    row.account_id, row.state, row.started_at = account, "DONE", 1
+    row.update(row.assignments())
     step(work, account, part)
     (after,) = work.read([(account, part)])
     values = after.attribute_values
@@ -44,6 +45,6 @@ def test_late_step_does_not_change_ended_record(
 
 def test_first_start_is_recorded_once(account: str) -> None:
     key = (account, feedback.PART)
-    feedback.WORK._at(*key).update(feedback.FeedbackRow.changes(state="PENDING"))
+    feedback.WORK._at(*key).update([feedback.FeedbackRow.state.set("PENDING")])
     assert feedback.WORK.record_first_starts([key], clock.now()) == {key}
     assert feedback.WORK.record_first_starts([key], clock.now()) == set()

@@ -470,7 +470,7 @@ def test_feedback_that_was_deleted_or_parked_ends_no_page(answered: Answered) ->
     processed(deleted, parked, last)
     delete_feedback(deleted.id, "operator")
     row = FeedbackRow.get(parked.id)
-    row.update(FeedbackRow.changes(state="PARKED", entry_number=None))
+    row.update([FeedbackRow.state.set("PARKED"), FeedbackRow.entry_number.remove()])
     page = read(answered)
     assert ids_of(page) == [last.id]
     assert removed(page) == [(deleted.id, "DELETED")]
