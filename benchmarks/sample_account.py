@@ -18,7 +18,7 @@ from chalicelib.domain.paging import in_groups
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.definition import PurchaseDefinition
 from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms.cached_forms import get_contact_form
 from chalicelib.services.forms.read import read_survey
 from chalicelib.services.purchases.record import record_purchase
@@ -72,7 +72,7 @@ def add_feedback() -> str:
         if field.type is FieldType.NPS
     ]
     submission = parse({"id": SURVEY_ID, "fields": fields}, SurveySubmission)
-    ids = [submit_survey(submission, SubmissionMetadata()).id for _ in range(FEEDBACK)]
+    ids = [submit_feedback(submission, SubmissionMetadata()).id for _ in range(FEEDBACK)]
     for group in in_groups(ids, MAX_BATCH_SIZE):
         process_feedback(group)
     return ids[0]

@@ -7,7 +7,11 @@ from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.feedback.feedback import Feedback
-from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.feedback.submission import (
+    AnySubmission,
+    ContactFormSubmission,
+    SurveySubmission,
+)
 from chalicelib.domain.forms.access import require_public, require_unused
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.idempotency import Origin
@@ -33,7 +37,7 @@ class EarlierSubmission:
         metadata: contains the idempotency key. The key identifies the submission.
     """
 
-    submission: ContactFormSubmission | SurveySubmission
+    submission: AnySubmission
     metadata: SubmissionMetadata
     submitted_at: datetime
 

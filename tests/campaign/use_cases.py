@@ -55,8 +55,7 @@ from chalicelib.services.feedback.retention import anonymize_old_feedback
 from chalicelib.services.feedback.save_taps import save_taps
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
-    submit_contact_form,
-    submit_survey,
+    submit_feedback,
 )
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.solicitation.link_survey import link_survey
@@ -254,7 +253,7 @@ class Shop(World):
         """Submit the contact form with an idempotency key. Return the id of the feedback."""
         values = {"note": key, "mail": person.address, "phone": person.phone, "nps": "7"}
         body = {"id": self.account.form_id, "fields": self._answers(self.account, values)}
-        return submit_contact_form(parse(body, ContactFormSubmission), _metadata(key)).id
+        return submit_feedback(parse(body, ContactFormSubmission), _metadata(key)).id
 
     def answer(self, purchase: str, key: str = "") -> str:
         """Answer the survey about a purchase. Return the id of the feedback."""
@@ -263,7 +262,7 @@ class Shop(World):
             "tracker": self.trackers[purchase],
             "fields": self._answers(self.account, {"note": key, "nps": "9"}),
         }
-        return submit_survey(parse(body, SurveySubmission), _metadata(key or purchase)).id
+        return submit_feedback(parse(body, SurveySubmission), _metadata(key or purchase)).id
 
     def tap(self, purchase: str, value: str) -> None:
         """Tap a rating on the page of the survey about a purchase, or remove it if it is empty."""

@@ -39,8 +39,7 @@ from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.save_taps import save_taps
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
-    submit_contact_form,
-    submit_survey,
+    submit_feedback,
 )
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.services.solicitation.contact_keys import current_keys
@@ -489,7 +488,7 @@ class World:
         metadata = self._metadata()
 
         def submit(_: Invocation) -> None:
-            stored = submit_contact_form(parse(body, ContactFormSubmission), metadata)
+            stored = submit_feedback(parse(body, ContactFormSubmission), metadata)
             self.record.submitted.append(stored.id)
 
         self._start("submit form", submit, word, attempts=3)
@@ -531,7 +530,7 @@ class World:
         metadata = self._metadata()
 
         def submit(_: Invocation) -> None:
-            stored = submit_survey(parse(body, SurveySubmission), metadata)
+            stored = submit_feedback(parse(body, SurveySubmission), metadata)
             self.record.submitted.append(stored.id)
 
         self._start("answer survey", submit, word, attempts=3)

@@ -23,7 +23,7 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.retention import anonymize_old_feedback
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms.read import read_survey
 from chalicelib.services.solicitation import send_survey
 from chalicelib.storage.feedback_changes import EPOCH, FeedbackChangeRow
@@ -187,7 +187,7 @@ def test_commands_of_guide_lead_from_a_sale_to_the_copy_of_the_answer(
         "tracker": invitation.tracker_id,
         "fields": [{"id": question.id, "values": ["9"]}],
     }
-    record = submit_survey(parse(answers, SurveySubmission), SubmissionMetadata())
+    record = submit_feedback(parse(answers, SurveySubmission), SubmissionMetadata())
     process_feedback([record.id])
     # A repeated report of the sale has no further effect.
     assert run("call() {", "FEEDBACK=$(") == ["SENT", "9"]

@@ -119,6 +119,9 @@ class SurveySubmission(Input):
     fields: _Answers = _ANSWERS
 
 
+AnySubmission = ContactFormSubmission | SurveySubmission
+
+
 class SurveySubmitted(Resource):
     """The response to a submission to a survey."""
 

@@ -14,14 +14,17 @@ from chalicelib.domain.feedback.feedback import (
     FormKind,
     feedback_id_of,
 )
-from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.feedback.submission import (
+    AnySubmission,
+    ContactFormSubmission,
+    SurveySubmission,
+)
 from chalicelib.domain.forms.access import (
     place_errors,
     require_open,
     require_public,
     require_unused,
 )
-from chalicelib.domain.forms.contact_form import SavedContactForm
 from chalicelib.domain.forms.labels import label_errors
 from chalicelib.domain.forms.survey import SavedSurvey
 from chalicelib.domain.forms.survey_context import SurveyContext, redirect_to
@@ -31,6 +34,7 @@ from chalicelib.outbound.queues import send
 from chalicelib.queues import FEEDBACK
 from chalicelib.services.feedback.limit_submissions import limit_submissions
 from chalicelib.services.forms.cached_forms import (
+    AnyCachedForm,
     CachedForm,
     Respondent,
     get_contact_form,
@@ -58,40 +62,27 @@ class SubmissionMetadata:
     is_honeypot_filled: bool = False
 
 
-def submit_contact_form(
-    submission: ContactFormSubmission, metadata: SubmissionMetadata
-) -> Feedback:
-    """Store a submission to a contact form as a feedback record, then queue the record.
+def submit_feedback(submission: AnySubmission, metadata: SubmissionMetadata) -> Feedback:
+    """Store a submission as a feedback record, and queue the record. Mark its tracker as used.
 
     If the idempotency key was used before, return the feedback record of the first request. If
-    queueing fails, the sweeper queues the record. Three AWS requests; one more with an idempotency
-    key. If the submission is not counted, one of them reads the time of DynamoDB.
+    queueing fails, the sweeper queues the record. Three AWS requests; without a tracker, one more
+    with an idempotency key. If the submission is not counted, one of them reads the time of
+    DynamoDB.
 
     Raises:
         InvalidInput: an answer, the store or the brand is invalid.
-        NotFound: the contact form does not exist.
-        Conflict: the form is disabled.
+        TrackerRequired: the survey is private and the submission has no tracker.
+        NotFound: the form does not exist, or the tracker does not belong to it.
+        Conflict: the form is disabled, or the tracker is already used.
         IdempotencyKeyReused: the key was used before with different input.
         TooManyRequests: the source address exceeded its limit of submissions.
         Unavailable: the feedback record was not stored.
     """
-    form = get_contact_form(submission.id)
-    return _submit(form, submission, metadata, origin_of_submission(submission, metadata))
-
-
-def submit_survey(submission: SurveySubmission, metadata: SubmissionMetadata) -> Feedback:
-    """Store a submission to a survey and mark its tracker as used, then queue the feedback record.
-
-    Works like `submit_contact_form`, but a submission with a tracker takes three AWS requests also
-    with an idempotency key.
-
-    Raises:
-        TrackerRequired: the survey is private and the submission has no tracker.
-        NotFound: the survey does not exist, or the tracker does not belong to it.
-        Conflict: the survey is disabled, or the tracker is already used.
-    """
-    survey = get_survey(submission.id)
     origin = origin_of_submission(submission, metadata)
+    if isinstance(submission, ContactFormSubmission):
+        return _submit(get_contact_form(submission.id), submission, metadata, origin)
+    survey = get_survey(submission.id)
     if tracker_id := submission.tracker:
         use_case = partial(_use_tracker, survey, tracker_id, submission, metadata, origin)
         record, is_new = commit(use_case)
@@ -131,8 +122,8 @@ def _use_tracker(
 
 
 def build_submitted(
-    form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
-    submission: ContactFormSubmission | SurveySubmission,
+    form: AnyCachedForm,
+    submission: AnySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
     tracker: Tracker | None = None,
@@ -193,8 +184,8 @@ def build_submitted(
 
 
 def _submit(
-    form: CachedForm[SavedContactForm] | CachedForm[SavedSurvey],
-    submission: ContactFormSubmission | SurveySubmission,
+    form: AnyCachedForm,
+    submission: AnySubmission,
     metadata: SubmissionMetadata,
     origin: Origin,
 ) -> Feedback:
@@ -227,9 +218,7 @@ def _at(second: datetime, new: Feedback) -> Feedback:
     return new.model_copy(update={"created_at": clock.within(second)})
 
 
-def origin_of_submission(
-    submission: ContactFormSubmission | SurveySubmission, metadata: SubmissionMetadata
-) -> Origin:
+def origin_of_submission(submission: AnySubmission, metadata: SubmissionMetadata) -> Origin:
     """Return the id and the hashes of the submission's feedback record."""
     operation, tracker_id = "submit_contact_form", None
     if isinstance(submission, SurveySubmission):

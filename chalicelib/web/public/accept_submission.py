@@ -4,18 +4,14 @@ from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.feedback.feedback import Feedback
 from chalicelib.domain.feedback.submission import (
     MAX_SUBMISSION_BYTES,
-    ContactFormSubmission,
+    AnySubmission,
     SurveySubmission,
 )
 from chalicelib.domain.idempotency import HEADER as IDEMPOTENCY_HEADER
 from chalicelib.domain.idempotency import key_errors
 from chalicelib.log import logger
 from chalicelib.services.feedback.limit_submissions import count_rejected
-from chalicelib.services.feedback.submit import (
-    SubmissionMetadata,
-    submit_contact_form,
-    submit_survey,
-)
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms.cached_forms import reject_private_survey
 from chalicelib.web.public.endpoint import PublicRequest
 from chalicelib.web.public.multipart import read_parts
@@ -45,14 +41,10 @@ def accept_submission(request: PublicRequest, posted: PostedForm) -> Feedback:
 
     Raises:
         InvalidInput: the submission or the idempotency key is invalid. Lists every error.
-        FeedbackError: see `submit_contact_form` and `submit_survey`.
+        FeedbackError: see `submit_feedback`.
     """
     with count_rejected(posted.form_id, request.respondent.address):
-        submission, metadata = _require_valid(request, posted)
-        if isinstance(submission, SurveySubmission):
-            feedback = submit_survey(submission, metadata)
-        else:
-            feedback = submit_contact_form(submission, metadata)
+        feedback = submit_feedback(*_require_valid(request, posted))
     logger.append_keys(feedback_id=feedback.id)
     return feedback
 
@@ -73,7 +65,7 @@ def accept_taps(request: PublicRequest, posted: PostedForm) -> None:
 
 def _require_valid(
     request: PublicRequest, posted: PostedForm
-) -> tuple[ContactFormSubmission | SurveySubmission, SubmissionMetadata]:
+) -> tuple[AnySubmission, SubmissionMetadata]:
     if posted.submission is None:
         if posted.is_survey and not posted.has_tracker:
             reject_private_survey(posted.form_id)

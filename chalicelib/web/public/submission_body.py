@@ -13,7 +13,11 @@ from functools import cached_property
 from typing import Any, Final, Self
 
 from chalicelib.domain.errors import InvalidInput
-from chalicelib.domain.feedback.submission import ContactFormSubmission, SurveySubmission
+from chalicelib.domain.feedback.submission import (
+    AnySubmission,
+    ContactFormSubmission,
+    SurveySubmission,
+)
 from chalicelib.domain.idempotency import PART as IDEMPOTENCY_PART
 from chalicelib.domain.idempotency import key_errors
 from chalicelib.domain.ids import parse_id
@@ -51,7 +55,7 @@ class PostedForm:
     parts: Sequence[Part]
     texts: Mapping[str, str]
     items: Sequence[Any]
-    submission: ContactFormSubmission | SurveySubmission | None
+    submission: AnySubmission | None
     errors: list[InputError]
     idempotency_key: str | None
 
@@ -67,7 +71,7 @@ class PostedForm:
         own_key = texts.get(IDEMPOTENCY_PART)
         errors = [*key_errors(key), *part_errors, *key_errors(own_key, f"/{IDEMPOTENCY_PART}")]
         items: list[Any] = []
-        submission: ContactFormSubmission | SurveySubmission | None = None
+        submission: AnySubmission | None = None
         try:
             items = field_parts.as_array()
         except InvalidInput as error:

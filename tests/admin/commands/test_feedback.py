@@ -28,7 +28,7 @@ from chalicelib.domain.forms.survey import SupportEmail
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.settings import settings
 from tests.admin.command import minute, new_account, run
 from tests.domain.forms.factories import select, survey
@@ -333,7 +333,7 @@ def test_export_reads_versions_that_pages_named_in_groups(
     requests = []
     for unknown in ("1" * 32, "2" * 32, "3" * 32, "4" * 32):
         body = {"id": seeded.contact_form_id, "version": unknown, "fields": seeded.answers(nps="2")}
-        submit_contact_form(parse(body, ContactFormSubmission), SubmissionMetadata())
+        submit_feedback(parse(body, ContactFormSubmission), SubmissionMetadata())
         with counted_calls() as calls:
             run("feedback", "export", seeded.account_id, "--output", tmp_path / "answers.csv")
         requests.append(calls.total())

@@ -20,7 +20,7 @@ from chalicelib.domain.workflows.workflow import reactions
 from chalicelib.services.accounts.authenticate import authenticate
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms.cached_forms import get_survey
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.storage import places, statistics, trackers
@@ -104,7 +104,7 @@ def test_low_rating_without_store_matches_workflow_for_unhappy_guests(output: Pa
             "fields": [{"id": field_ids[key], "values": [answers[key]]} for key in answers],
         }
     )
-    feedback = submit_survey(submission, SubmissionMetadata())
+    feedback = submit_feedback(submission, SubmissionMetadata())
     workflows = [
         build_workflow(parse_workflow_definition(definition, allow_private=True), clock.now())
         for definition in main_workflows("http://127.0.0.1:8080/webhooks")

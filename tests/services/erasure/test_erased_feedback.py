@@ -23,7 +23,7 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure import erase as erase_module
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback import limit_submissions
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms.cached_forms import Respondent
 from chalicelib.settings import Settings
 from chalicelib.storage import customers, feedback, purchases, trackers
@@ -319,11 +319,11 @@ def test_time_of_feedback_is_time_of_database(
     body = parse({"id": seeded.contact_form_id, "fields": seeded.answers()}, ContactFormSubmission)
     metadata = SubmissionMetadata(Respondent(address="203.0.113.7"))
     tracker = seeded.tracker()
-    submit_contact_form(body, metadata)
+    submit_feedback(body, metadata)
     started = clock.now().replace(microsecond=0)
     with wrong_clock(timedelta(minutes=minutes)):
         with counted_calls() as calls:
-            submitted = submit_contact_form(body, metadata)
+            submitted = submit_feedback(body, metadata)
         answered = answer_survey(seeded, tracker)
     ended = clock.now() + timedelta(seconds=1)
     assert calls.total() == 3

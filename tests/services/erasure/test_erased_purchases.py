@@ -19,7 +19,7 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.solicitation.link_survey import NoLink, link_survey
 from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
@@ -81,7 +81,7 @@ def answer(shop: Shop, tracker_id: str | None) -> list[datetime]:
     if not tracker_id or trackers.find(tracker_id) is None:
         return []
     body = {"id": shop.survey_id, "tracker": tracker_id, "fields": []}
-    submit_survey(parse(body, SurveySubmission), SubmissionMetadata())
+    submit_feedback(parse(body, SurveySubmission), SubmissionMetadata())
     return [midnight(clock.now())]
 
 

@@ -10,15 +10,14 @@ from chalicelib.domain.parsing import parse
 from chalicelib.services.customers.read import list_customers
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
-    submit_contact_form,
-    submit_survey,
+    submit_feedback,
 )
 from tests.web.seeded_account import SeededAccount
 
 
 def answer_contact_form(seeded: SeededAccount, **answers: str) -> Feedback:
     body = {"id": seeded.contact_form_id, "fields": seeded.answers(**answers)}
-    return submit_contact_form(parse(body, ContactFormSubmission), SubmissionMetadata())
+    return submit_feedback(parse(body, ContactFormSubmission), SubmissionMetadata())
 
 
 def answer_survey(
@@ -28,7 +27,7 @@ def answer_survey(
     if tracker:
         body |= {"id": seeded.private_survey_id, "tracker": tracker}
     metadata = SubmissionMetadata(idempotency_key=key)
-    return submit_survey(parse(body, SurveySubmission), metadata)
+    return submit_feedback(parse(body, SurveySubmission), metadata)
 
 
 def respondents(seeded: SeededAccount) -> list[Customer]:

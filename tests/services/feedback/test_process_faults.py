@@ -17,8 +17,7 @@ from chalicelib.queues import MAX_RECEIVES
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.feedback.submit import (
     SubmissionMetadata,
-    submit_contact_form,
-    submit_survey,
+    submit_feedback,
 )
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form, get_survey
 from chalicelib.services.work.sweep import sweep
@@ -61,14 +60,14 @@ def submission_of(seeded: SeededAccount, kind: str) -> Callable[[], Feedback]:
     if kind == "contact form":
         fields = seeded.answers(mail="zoe@example.test", nps="9")
         form = parse({"id": seeded.contact_form_id, "fields": fields}, ContactFormSubmission)
-        return lambda: submit_contact_form(form, metadata)
+        return lambda: submit_feedback(form, metadata)
     body = {
         "id": seeded.private_survey_id,
         "tracker": seeded.tracker(),
         "fields": seeded.answers(nps="9"),
     }
     survey = parse(body, SurveySubmission)
-    return lambda: submit_survey(survey, metadata)
+    return lambda: submit_feedback(survey, metadata)
 
 
 def submit_with_retry(submit: Callable[[], Feedback]) -> Feedback:
@@ -167,9 +166,9 @@ def test_tracker_and_feedback_are_written_atomically(
     survey = parse(body, SurveySubmission)
     fill_caches(seeded)
     with inject_fault(number, fault), contextlib.suppress(Killed):
-        submit_survey(survey, SubmissionMetadata())
+        submit_feedback(survey, SubmissionMetadata())
     with contextlib.suppress(Conflict):
-        submit_survey(survey, SubmissionMetadata())
+        submit_feedback(survey, SubmissionMetadata())
     rows = list(FeedbackRow.scan(FeedbackRow.account_id == seeded.account_id))
     assert len(rows) == 1
     finish(seeded, rows[0].feedback_id, time)

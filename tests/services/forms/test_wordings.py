@@ -12,7 +12,7 @@ from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.domain.forms.wording import FormWording
 from chalicelib.domain.parsing import parse
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms.cached_forms import Respondent, get_contact_form
 from chalicelib.services.forms.wordings import _versions, forms_and_wordings
 from chalicelib.settings import settings
@@ -39,7 +39,7 @@ def answer(
     seeded: SeededAccount, metadata: SubmissionMetadata | None = None, **more: str
 ) -> Feedback:
     body = {"id": seeded.contact_form_id, "fields": seeded.answers(), **more}
-    return submit_contact_form(parse(body, ContactFormSubmission), metadata or SubmissionMetadata())
+    return submit_feedback(parse(body, ContactFormSubmission), metadata or SubmissionMetadata())
 
 
 def seen(record: Feedback) -> list[str]:

@@ -24,7 +24,7 @@ from chalicelib.domain.solicitation.sending_errors import (
 )
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.statistics import StatisticsRow, load_pages
 from tests.services.solicitation.soliciting import CUSTOMER, Shop, outcome, stored
@@ -51,7 +51,7 @@ def answer(shop: Shop, purchase: Purchase) -> str:
     (question,) = json.loads(survey.document)["fields"]
     fields = [{"id": question["id"], "values": ["9"]}]
     body = {"id": shop.survey_id, "tracker": stored(purchase).tracker_id, "fields": fields}
-    submitted = submit_survey(parse(body, SurveySubmission), SubmissionMetadata())
+    submitted = submit_feedback(parse(body, SurveySubmission), SubmissionMetadata())
     process_feedback([submitted.id])
     return submitted.id
 

@@ -637,14 +637,14 @@ def large_feedback(answered: Answered) -> str:
     fields = [{"key": f"f{n}", "type": "TEXT", "label": "F"} for n in range(24)]
     answered.contact_form(fields=fields)
     from chalicelib.domain.feedback.submission import ContactFormSubmission
-    from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+    from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
     from chalicelib.services.forms.cached_forms import get_contact_form
 
     form = get_contact_form(answered.contact_form_id).saved
     answers = [{"id": field.id, "values": [text]} for field in form.fields]
     body = {"id": answered.contact_form_id, "fields": answers}
     submission = ContactFormSubmission.model_validate(body)
-    return submit_contact_form(submission, SubmissionMetadata()).id
+    return submit_feedback(submission, SubmissionMetadata()).id
 
 
 def marshalled(response: Response) -> int:

@@ -9,7 +9,7 @@ from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.feedback.submission import ContactFormSubmission
 from chalicelib.domain.ids import new_id
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_contact_form
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from tests.domain.forms.factories import select
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
 from tests.web.partner.answered import Answered
@@ -68,7 +68,7 @@ def test_feedback_and_feed_contain_labels_until_it_is_anonymized(answered: Answe
     submission = ContactFormSubmission(
         id=answered.contact_form_id, fields=answered.answers(nps="9"), labels={"table": "12"}
     )
-    submitted = submit_contact_form(submission, SubmissionMetadata())
+    submitted = submit_feedback(submission, SubmissionMetadata())
     process_feedback([submitted.id])
     assert read(answered, submitted.id)["labels"] == {"table": "12"}
     (item,) = answered.partner.post("/partners/feedback/list", {}).json["items"]

@@ -33,7 +33,7 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.webhooks.execution import TEST_FEEDBACK_ID
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.feedback.process import process_feedback
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.work.sweep import sweep
 from tests.domain.forms.factories import field as question
 from tests.services.kinds import WEBHOOKS
@@ -358,7 +358,7 @@ class PartnerModel(RuleBasedStateMachine):
     def _submit(self, rating: int, **tracker: str) -> str:
         fields = [{"id": NPS, "values": [str(rating)]}]
         body = parse({"id": self.shop.survey_id, "fields": fields, **tracker}, SurveySubmission)
-        feedback_id = submit_survey(body, SubmissionMetadata()).id
+        feedback_id = submit_feedback(body, SubmissionMetadata()).id
         process_feedback([feedback_id])
         self.answers[feedback_id] = Answer(rating)
         return feedback_id

@@ -21,7 +21,7 @@ from chalicelib.domain.solicitation.contact import SuppressionReason
 from chalicelib.domain.solicitation.links import parse_short_tracker
 from chalicelib.domain.solicitation.sending_errors import MessageRejected, OutcomeUnknown
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.storage import trackers
 from chalicelib.storage.stage_values import stage_secret
 from tests.aws.faults import before_request
@@ -139,7 +139,7 @@ def test_first_labels_of_link_are_those_of_its_feedback(own: Reporter) -> None:
         tracker=parse_short_tracker(listed["link"].rpartition("/")[2]),
         labels={"table": "13", "campaign": "spring"},
     )
-    feedback = submit_survey(submission, SubmissionMetadata())
+    feedback = submit_feedback(submission, SubmissionMetadata())
     assert feedback.labels == {"table": "12", "campaign": "spring"}
     assert feedback.anonymized().labels == {}
 

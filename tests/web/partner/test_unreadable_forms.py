@@ -15,7 +15,7 @@ from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.caching import clear_caches
-from chalicelib.services.feedback.submit import SubmissionMetadata, submit_survey
+from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.forms import wordings
 from chalicelib.storage.forms import SurveyRow
 from tests.admin.command import run
@@ -46,7 +46,7 @@ def unreadable(own: Reporter, monkeypatch: pytest.MonkeyPatch) -> str:
     }
     save(SURVEY, own.shop.account_id, definition)
     body = {"id": survey_id, "fields": [{"id": field_id, "values": ["9"]}]}
-    submit_survey(
+    submit_feedback(
         parse(body | {"store": own.shop.store_id}, SurveySubmission), SubmissionMetadata()
     )
     FEEDBACK_QUEUE.deliver_all(own.shop.account_id)
