@@ -22,7 +22,7 @@ from chalicelib.domain.webhooks.execution import (
 )
 from chalicelib.domain.webhooks.headers import webhook_headers
 from chalicelib.domain.work import WorkState, first_due
-from chalicelib.domain.workflows.workflow import Action, Workflow
+from chalicelib.domain.workflows.workflow import Action
 from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.outbound.webhook_http.connection import WebhookFailure
@@ -128,22 +128,15 @@ def send_webhook(pointer: ExecutionPointer) -> ExecutionOutcome:
 
 def _find_action(pointer: ExecutionPointer) -> tuple[Action | None, bool]:
     """Return the action, or None if it no longer exists, and whether its workflow is enabled."""
-    action, is_enabled = _action_in(workflows_of(pointer.account_id), pointer)
-    if is_enabled:
-        return action, is_enabled
-    # The cached workflows may be older than this workflow, so load them again.
-    return _action_in(workflows.list_for_account(pointer.account_id, consistent=True), pointer)
-
-
-def _action_in(
-    candidates: Sequence[Workflow], pointer: ExecutionPointer
-) -> tuple[Action | None, bool]:
-    """Return the action, and whether it exists and its workflow is enabled."""
-    for workflow in candidates:
-        if workflow.id == pointer.workflow_id:
-            action = workflow.action(pointer.action_id)
-            return action, action is not None and workflow.enabled
-    return None, False
+    action = None
+    # The cached workflows may be older than this workflow, so load them again if necessary.
+    for load in (workflows_of, partial(workflows.list_for_account, consistent=True)):
+        candidates = (each for each in load(pointer.account_id) if each.id == pointer.workflow_id)
+        workflow = next(candidates, None)
+        action = workflow.action(pointer.action_id) if workflow else None
+        if action and workflow and workflow.enabled:
+            return action, True
+    return action, False
 
 
 def _reason_to_wait(execution: Execution, now: datetime) -> Outcome | None:
