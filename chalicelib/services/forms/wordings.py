@@ -33,22 +33,23 @@ def forms_and_wordings(
     otherwise one per 100 rows: two for each form, and one for each version that is not known to be
     current.
     """
-    keys = {_form_key(record) for record in records}
-    wanted = {version for record in records for version in _version_keys(record)}
+    asked = [(_form_key(record), _version_keys(record)) for record in records]
+    keys, wanted = {key for key, _ in asked}, {each for _, versions in asked for each in versions}
     forms = {key: form for key in keys if (form := find_cached(key))}
     known = {key: _versions[key] for key in wanted if key in _versions} | _current(forms)
-    loaded, documents = load_forms(sorted(keys - forms.keys()), sorted(wanted - known.keys()))
-    for key, document in documents.items():
-        with suppress(ValidationError):  # a later version of the service can have saved it
-            known[key] = _versions[key] = FormWording.model_validate_json(document)
-    forms |= loaded
-    known |= _current(loaded)
+    missing, unknown = sorted(keys - forms.keys()), sorted(wanted - known.keys())
+    if missing or unknown:
+        loaded, documents = load_forms(missing, unknown)
+        for key, document in documents.items():
+            with suppress(ValidationError):  # a later version of the service can have saved it
+                known[key] = _versions[key] = FormWording.model_validate_json(document)
+        forms |= loaded
+        known |= _current(loaded)
     found = []
-    for record in records:
-        form = forms.get(_form_key(record))
+    for form_key, versions in asked:
+        form = forms.get(form_key)
         current = form.wording if form else FormWording()
-        seen = (known[key] for key in _version_keys(record) if key in known)
-        found.append((form, next(seen, current)))
+        found.append((form, next((known[key] for key in versions if key in known), current)))
     return found
 
 
