@@ -439,6 +439,11 @@ def test_response_lists_errors_of_idempotency_key_and_parts(
     ]
 
 
+def test_response_lists_errors_of_idempotency_key_and_malformed_body(seeded: SeededAccount) -> None:
+    response = CLIENT.submit(SUBMIT_CONTACT, b"x", {"idempotency-key": ""})
+    assert response.errors == [("Idempotency-Key", "invalid"), ("", "malformed")]
+
+
 @pytest.mark.parametrize("honeypot_value", ["https://spam.example", "x"])
 def test_submission_with_honeypot_is_discarded(fresh: SeededAccount, honeypot_value: str) -> None:
     fields = fresh.answers(nps="9")
