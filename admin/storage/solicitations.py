@@ -31,7 +31,7 @@ def reopen_unknown(solicitation_id: str, now: datetime) -> SolicitationPointer |
     def use_case(rows: Rows) -> SolicitationPointer | None:
         key = Key(SolicitationRow, solicitation_id)
         rows.prefetch(key)
-        row = rows.get(key, SolicitationRow.state, SolicitationRow.claim_token)
+        row = rows.get(key, SolicitationRow.state)
         if row is None or row.state != SolicitationState.UNKNOWN:
             return None
         row.reopen(now)

@@ -41,6 +41,7 @@ from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.dynamodb.work_records import (
     ClaimRow,
     WorkRecords,
+    change_all,
     settle,
 )
 
@@ -116,12 +117,6 @@ class ExecutionRow(ClaimRow[ExecutionPointer]):
         return free
 
     @classmethod
-    def waits(cls, now: datetime) -> Condition:
-        """Return a write condition: the execution is pending, not claimed, and deferred."""
-        waits: Condition = cls.is_unclaimed(now) & (cls.not_before > int(now.timestamp()))
-        return waits
-
-    @classmethod
     def is_unclaimed(cls, now: datetime) -> Condition:
         """Return a write condition: the execution is pending and not claimed."""
         is_expired = cls.leased_until <= int(now.timestamp())
@@ -144,8 +139,9 @@ class ExecutionRow(ClaimRow[ExecutionPointer]):
         if self.claimed > self.settled:
             parked.ambiguous = True
 
-    def on_reopening(self, read: Self) -> None:
-        self.attempts_before = read.claimed
+    def reopen(self, now: datetime) -> None:
+        super().reopen(now)
+        self.attempts_before = self.claimed
         self.expires_at = self.not_before = self.leased_until = None
 
 
@@ -333,24 +329,37 @@ def replay(
         account_id: the account of the executions. None means any account.
         permitted: returns how many of a number of executions may be replayed: the first ones.
     """
-    loaded = zip(execution_ids, _rows(execution_ids), strict=True)
-    rows = {i: row for i, row in loaded if row and account_id in (None, row.account_id)}
-    results = {i: build_execution(row).replay_result(now) for i, row in rows.items()}
+    keys = {execution_id: Key(ExecutionRow, execution_id, PART) for execution_id in execution_ids}
+    read = Rows()
+    read.prefetch(*keys.values())
+
+    def result_of(row: ExecutionRow | None) -> ReplayResult:
+        if row is None or account_id not in (None, row.account_id):
+            return ReplayResult.NOT_FOUND
+        return build_execution(row).replay_result(now)
+
+    def is_replayable(row: ExecutionRow) -> bool:
+        # A worker whose clock is ahead can claim an execution that still waits for this clock.
+        is_claimed = (row.leased_until or 0) > now.timestamp()
+        return not is_claimed and result_of(row) is ReplayResult.REPLAYED
+
+    results = {i: result_of(read.known(key)) for i, key in keys.items()}
     selected = [i for i, result in results.items() if result is ReplayResult.REPLAYED]
     count = permitted(len(selected)) if selected else 0
     results |= dict.fromkeys(selected[count:], ReplayResult.LIMITED)
-    replayable = [rows[i] for i in selected[:count]]
-    has_failed = ExecutionRow.state.is_in(*(state.value for state in _WITHOUT_SUCCESS))
-    condition = has_failed | ExecutionRow.waits(now)
-    pointers = WORK.reopen_all(replayable, now, condition)
-    replayed = {pointer.execution_id for pointer in pointers}
-    for row in replayable:
-        if row.execution_id not in replayed:  # another request replayed it in the meantime
-            results[row.execution_id] = ReplayResult.DUE
-    return dict.fromkeys(execution_ids, ReplayResult.NOT_FOUND) | results, pointers
-
-
-_WITHOUT_SUCCESS: Final = (ExecutionState.FAILED, ExecutionState.STOPPED, ExecutionState.PARKED)
+    # Another request can replay an execution in the meantime.
+    results |= dict.fromkeys(selected[:count], ReplayResult.DUE)
+    replayed = list(
+        change_all(
+            [keys[i] for i in selected[:count]],
+            is_replayable,
+            lambda row: row.reopen(now),
+            [ExecutionRow.state, ExecutionRow.not_before, ExecutionRow.leased_until],
+            read,
+        )
+    )
+    results |= dict.fromkeys((row.execution_id for row in replayed), ReplayResult.REPLAYED)
+    return results, [row.pointer(now) for row in replayed]
 
 
 def _create_batch(executions: Sequence[Execution], rows: Rows) -> None:

@@ -101,7 +101,8 @@ class ImportRow(WorkRow[ChunkPointer]):
         errors = [RowError(index=index, code="not_done", detail=_NOT_DONE) for index in indexes]
         parked.failed, parked.errors = self.row_count, _errors_to_json(errors)
 
-    def on_reopening(self, _read: Self) -> None:
+    def reopen(self, now: datetime) -> None:
+        super().reopen(now)
         self.failed = self.errors = None
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from math import ceil
-from typing import Final, Self
+from typing import Final
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -113,7 +113,8 @@ class SolicitationRow(ClaimRow[SolicitationPointer]):
     def pointer(self, _now: datetime) -> SolicitationPointer:
         return SolicitationPointer(self.account_id, self.solicitation_id, self.customer_id)
 
-    def on_reopening(self, _read: Self) -> None:
+    def reopen(self, now: datetime) -> None:
+        super().reopen(now)
         self.leased_until = self.held_until = self.reason = None
         self.text_day = self.deferred_since = None
 

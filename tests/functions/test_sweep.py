@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from threading import Event
 from typing import Any
@@ -21,9 +22,9 @@ from chalicelib.services.sweeper import run_sweeper
 from chalicelib.services.work.kinds import ALL_WORK
 from chalicelib.services.work.sweep import sweep as sweep_kind
 from chalicelib.storage import customer_creation, executions
-from chalicelib.storage.dynamodb import work_records
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import commit
 from infrastructure.functions import MAX_WORK_AGE_S
+from tests.aws.faults import before_request
 from tests.domain.workflows.factories import feedback, workflow
 from tests.policies import allowed
 from tests.services.kinds import WEBHOOKS
@@ -176,20 +177,15 @@ def test_outdated_index_entries_do_not_hide_overdue_work(
     assert queued_for(account) == len(current)
 
 
-def test_record_that_changes_during_sweep_is_skipped(
-    account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_record_that_changes_during_sweep_is_skipped(account: str) -> None:
     make_overdue(account, 5)
     first, *others = WEBHOOKS.records.overdue(clock.now(), LISTED_PER_SHARD)
-    real = work_records.transaction
 
-    def transaction_after_change() -> Any:
-        monkeypatch.setattr(work_records, "transaction", real)
+    def reschedule_first() -> None:
         assert list(WEBHOOKS.records.reschedule_all([first], clock.now()))
-        return real()
 
-    monkeypatch.setattr(work_records, "transaction", transaction_after_change)
-    assert sweep_kind(WEBHOOKS).records == len(others)
+    with before_request("TransactWriteItems", reschedule_first):
+        assert sweep_kind(WEBHOOKS).records == len(others)
     assert queued_for(account) == len(others)
 
 
@@ -223,8 +219,7 @@ def test_sweep_publishes_age_of_oldest_work_of_every_kind(
     customer = Customer(
         id=new_id(), created_at=clock.now() - timedelta(hours=2), updated_at=clock.now()
     )
-    with transaction() as write:
-        customer_creation.add(write, account, customer, None)
+    commit(partial(customer_creation.add, account_id=account, customer=customer, position=None))
     sweep_once(10_000)
     ages = published_ages(caplog)
     assert set(ages) == set(MAX_WORK_AGE_S)

@@ -5,10 +5,11 @@ The models of tables that contain work records derive from `WorkRow` and overrid
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import Attribute, UnicodeAttribute
 from pynamodb.exceptions import VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -33,7 +34,7 @@ from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAt
 from chalicelib.storage.dynamodb.indexes import Index, index
 from chalicelib.storage.dynamodb.table import Key, Table, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.unit_of_work import VERSION, Contention, Rows, commit, transaction
+from chalicelib.storage.dynamodb.unit_of_work import VERSION, Contention, Rows, commit
 
 _INTERRUPTED: Final = "interrupted"
 
@@ -129,22 +130,15 @@ class WorkRow(Table, Generic[Pointer]):
             parked: a row with the key of this record, and with the attributes to change.
         """
 
-    def reopen(self, now: datetime, read: Self | None = None) -> None:
-        """Make a record pending that has ended.
+    def requeue(self, now: datetime) -> None:
+        """Reschedule a record that the sweeper queues again."""
+        requeues = self.requeues or 0
+        self.due_at, self.requeues = due_after_requeue(now, requeues), requeues + 1
 
-        Args:
-            read: the record as it was read; None if it is this row.
-        """
+    def reopen(self, now: datetime) -> None:
+        """Make a record pending again that has ended."""
         self.make_pending(now)
         self.ended_at = self.claims = self.deferrals = self.requeues = None
-        self.on_reopening(read or self)
-
-    def on_reopening(self, read: Self) -> None:
-        """Set what this kind of record needs when it is reopened. Default: nothing.
-
-        Args:
-            read: the record as it was read.
-        """
 
 
 class ClaimRow(WorkRow[Pointer]):
@@ -158,6 +152,7 @@ class ClaimRow(WorkRow[Pointer]):
     leased_until = optional(IntegerAttribute)
 
 
+Part = TypeVar("Part")
 Updated = TypeVar("Updated", bound=Table)
 Claimed = TypeVar("Claimed", bound=ClaimRow[object])
 
@@ -260,19 +255,14 @@ class WorkRecords(Generic[Pointer]):
         The caller queues the pointers. Records that have ended or were rescheduled in the meantime
         are skipped. Two requests; if the transaction fails, one more per record.
         """
-        rows = self.read((due.owner_id, due.part) for due in overdue)
-        updates = []
-        state, due_at = self.row.state, self.row.due_at
-        for due, row in zip(overdue, rows, strict=True):
-            if row and row.state == PENDING and row.due_at == due.due_at:
-                requeues = row.requeues or 0
-                actions = [
-                    due_at.set(due_after_requeue(now, requeues)),
-                    self.row.requeues.set(requeues + 1),
-                ]
-                unchanged = (state == PENDING) & (due_at == due.due_at)
-                updates.append((row, actions, unchanged))
-        for row in _update_all(updates):
+        listed = {self._key(due.owner_id, due.part): due.due_at for due in overdue}
+        rescheduled = change_all(
+            [*listed],
+            lambda row: row.state == PENDING and row.due_at == listed[row.own_key()],
+            lambda row: row.requeue(now),
+            [self.row.state, self.row.due_at],
+        )
+        for row in rescheduled:
             yield Requeued(row.pointer(now), row.ready_at or 0)
 
     def interrupt(self, owner_id: str, part: str, error: Exception, now: datetime) -> Interruption:
@@ -348,22 +338,21 @@ class WorkRecords(Generic[Pointer]):
     ) -> set[tuple[str, str]]:
         """Record that a worker starts to process up to 100 redelivered records together.
 
-        Return the keys of the records that can start and whose start was not recorded before. One
-        request; if the transaction fails, one more per record.
+        Return the keys of the records that can start and whose start was not recorded before. The
+        requests are those of `_update_all`.
         """
         start = self.row.started_at.set(int(now.timestamp()))
         first = self.row.can_start(now) & self.row.started_at.does_not_exist()
-        started = _update_all([(self._at(*key), [start], first) for key in keys])
+        started = _update_all([self._at(*key) for key in keys], [start], first)
         return {(self.owner_of(row), row.part) for row in started}
 
     def remove_starts(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
         """Remove the starts of up to 100 records whose processing ended with an exception.
 
-        One request; if the transaction fails, one more per record.
+        The requests are those of `_update_all`.
         """
         end, startable = [self.row.started_at.remove()], self.row.can_start(now)
-        for _ in _update_all([(self._at(*key), end, startable) for key in keys]):
-            pass
+        list(_update_all([self._at(*key) for key in keys], end, startable))
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
@@ -386,31 +375,20 @@ class WorkRecords(Generic[Pointer]):
         return False
 
     def reopen(self, keys: Iterable[tuple[str, str]], now: datetime) -> list[Pointer]:
-        """Read and reopen up to 100 parked records; see `reopen_all`.
+        """Make up to 100 parked records pending again. Return their pointers.
 
         Two requests; if the transaction fails, one more per record.
 
         Args:
             keys: the owner and the part of each record.
         """
-        rows = [row for row in self.read(keys) if row]
-        return self.reopen_all(rows, now, self.row.state == PARKED)
-
-    def reopen_all(
-        self, rows: Sequence[WorkRow[Pointer]], now: datetime, condition: Condition
-    ) -> list[Pointer]:
-        """Make up to 100 records pending again, as they were read. Return their pointers.
-
-        Records that do not satisfy ``condition`` stay as they are. One request; if the transaction
-        fails, one more per record.
-        """
-        updates = []
-        for row in rows:
-            reopened = row.own_key().row()
-            reopened.account_id = row.account_id
-            reopened.reopen(now, row)
-            updates.append((row, reopened.assignments(), condition))
-        return [row.pointer(now) for row in _update_all(updates)]
+        reopened = change_all(
+            [self._key(*key) for key in keys],
+            lambda row: row.state == PARKED,
+            lambda row: row.reopen(now),
+            [self.row.state],
+        )
+        return [row.pointer(now) for row in reopened]
 
     def read(self, keys: Iterable[tuple[str, str]]) -> list[WorkRow[Pointer] | None]:
         """Load the rows of records by owner and part. One request per 100 records."""
@@ -450,25 +428,71 @@ class WorkRecords(Generic[Pointer]):
             yield DueWork(self.owner_of(row), row.part, row.due_at or 0)
 
 
-def _update_all(
-    updates: Sequence[tuple[Updated, Sequence[Action], Condition]],
+def change_all(
+    keys: Sequence[Key[Updated]],
+    selects: Callable[[Updated], bool],
+    change: Callable[[Updated], object],
+    relied_on: Sequence[Attribute[Any]],
+    read: Rows | None = None,
 ) -> Iterator[Updated]:
-    """Update up to 100 rows, and yield those that satisfy their condition.
+    """Change up to 100 rows, and yield those that were changed.
 
-    One request; if the transaction fails, one more for each row.
+    Two requests; if the transaction fails, one more per row.
+
+    Args:
+        selects: returns whether to change a row.
+        relied_on: the attributes from which this follows.
+        read: the unit of work that has read the rows. Then the first request is omitted.
     """
-    if len(updates) > 1:
-        try:
-            with transaction() as write:
-                for row, actions, condition in updates:
-                    write.update(row, _versioned(row, actions), condition)
-        except (Contention, VerboseClientError):
-            # A record changed after it was read, or all records together are too large.
-            pass
-        else:
-            yield from (row for row, _, _ in updates)
-            return
-    yield from (row for row, actions, condition in updates if _update(row, actions, condition))
+
+    def use_case(keys: Sequence[Key[Updated]], rows: Rows) -> list[Updated]:
+        stays = "a row that is not selected stays as it is"
+        found = [key for key in keys if (row := rows.peek(key, because=stays)) and selects(row)]
+        selected = [row for key in found if (row := rows.get(key, *relied_on))]
+        for row in selected:
+            change(row)
+        return selected
+
+    read = read or Rows()
+    read.prefetch(*keys)
+    return _together_or_each(use_case, keys, read)
+
+
+def _update_all(
+    updated: Sequence[Updated], actions: Sequence[Action], condition: Condition
+) -> Iterator[Updated]:
+    """Update up to 100 rows, and yield those that satisfy the condition.
+
+    One request; if the transaction fails, one more per row.
+    """
+
+    def use_case(parts: Sequence[Updated], rows: Rows) -> list[Updated]:
+        satisfying = [row for row in parts if not rows.has_failed(row.own_key())]
+        for row in satisfying:
+            rows.update(row, _versioned(row, actions), condition)
+        return satisfying
+
+    return _together_or_each(use_case, updated, Rows())
+
+
+def _together_or_each(
+    use_case: Callable[[Sequence[Part], Rows], list[Updated]], parts: Sequence[Part], read: Rows
+) -> Iterator[Updated]:
+    """Run a use case once for all parts together and, if this fails, for each of them alone.
+
+    A part that many transactions change must not stop the others.
+    """
+    rows = Rows()
+    rows.start_from(read)
+    try:
+        changed = use_case(parts, rows)
+        rows.send(as_transaction=False)
+    except (Contention, VerboseClientError):
+        # A row has changed, or all rows together are too large.
+        for part in parts:
+            yield from commit(partial(use_case, [part]), read=read)
+    else:
+        yield from changed
 
 
 def _update(row: Table, actions: Sequence[Action], condition: Condition) -> bool:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from admin.services.work.parked import list_parked_work, replay
 from chalicelib.domain import clock
@@ -19,9 +20,7 @@ from chalicelib.services.customers.accept_batch import read_import
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage.counters import CounterRow
-from chalicelib.storage.dynamodb import work_records
 from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.unit_of_work import Contention
 from chalicelib.storage.imports import ImportRow
 from tests.aws.faults import InjectedFault, Killed, before_request, failing, inject_fault
 from tests.aws.requests import Request, responding
@@ -301,21 +300,12 @@ def test_failed_sweep_queues_chunks_that_it_has_already_rescheduled(
     accept_batch(account, {"batch": [{"firstName": f"P{n}"} for n in range(3)]})
     IMPORT_QUEUE.queued_messages(account)
     time.ahead += timedelta(minutes=3)
-    update = work_records._update
-    seen: list[Any] = []
-
-    def fail_third_update(row: Any, *arguments: Any) -> bool:
-        seen.append(row)
-        if len(seen) == 3:
-            raise Unavailable("busy")
-        return update(row, *arguments)
-
-    def conflict() -> Any:
-        raise Contention(condition_failed=False)
-
-    monkeypatch.setattr(work_records, "_update", fail_third_update)
-    monkeypatch.setattr(work_records, "transaction", conflict)
-    with pytest.raises(Unavailable):
+    conflict = cancelled("None", "None", "TransactionConflict")
+    with (
+        failing(conflict, 1, "TransactWriteItems"),
+        failing(EndpointConnectionError(endpoint_url="x"), 1, "UpdateItem", after=2),
+        pytest.raises(Unavailable),
+    ):
         sweep(IMPORTS)
     assert len(IMPORT_QUEUE.queued_messages(account)) == 2
 

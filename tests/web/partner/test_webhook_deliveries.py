@@ -1,7 +1,7 @@
 """Tests of listing, reading, replaying and testing webhook deliveries."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from itertools import pairwise
 from typing import Any
@@ -23,6 +23,7 @@ from chalicelib.domain.webhooks.execution import (
     TEST_FEEDBACK_ID,
     Attempt,
     Execution,
+    ExecutionPointer,
     ExecutionState,
     Outcome,
     ReplayResult,
@@ -102,10 +103,22 @@ def add_execution(account_id: str, state: ExecutionState, at: timedelta, *action
     )
     executions.create([execution])
     if state is not ExecutionState.PENDING:
-        claimed = executions.claim(execution.pointer, now)
-        assert claimed
-        assert executions.save_outcome(claimed, [Attempt(1, now, status=501)], Outcome(state), now)
+        attempt(execution.pointer, now, Outcome(state))
     return execution.id
+
+
+def add_waiting(account_id: str) -> ExecutionPointer:
+    """Store an execution that waits for a day after its first attempt."""
+    added = add_execution(account_id, ExecutionState.PENDING, timedelta(0))
+    pointer, now = ExecutionRow.get(added, executions.PART).pointer(clock.now()), clock.now()
+    attempt(pointer, now, Outcome(ExecutionState.PENDING, retry_at=now + timedelta(days=1)))
+    return pointer
+
+
+def attempt(pointer: ExecutionPointer, now: datetime, outcome: Outcome) -> None:
+    claimed = executions.claim(pointer, now)
+    assert claimed
+    assert executions.save_outcome(claimed, [Attempt(1, now, status=501)], outcome, now)
 
 
 def results_of(response: Any) -> dict[str, str]:
@@ -342,14 +355,28 @@ def test_replay_sends_four_requests_and_one_more_for_each_further_ten(partner: P
     assert set(results_of(response).values()) == {"REPLAYED"}
 
 
-def test_replay_of_delivery_that_another_request_replays_is_due(partner: Partner) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+def test_replay_of_delivery_that_another_request_replays_is_due(
+    partner: Partner, waits: bool
+) -> None:
     first, second = (
-        add_execution(partner.account_id, ExecutionState.FAILED, timedelta(hours=-1))
+        add_waiting(partner.account_id).execution_id
+        if waits
+        else add_execution(partner.account_id, ExecutionState.FAILED, timedelta(hours=-1))
         for _ in range(2)
     )
     with before_request("TransactWriteItems", lambda: deliveries.replay_executions([first])):
         response = call(partner, "replay", ids=[first, second])
     assert results_of(response) == {first: "DUE", second: "REPLAYED"}
+
+
+def test_replay_keeps_claim_of_worker_whose_clock_is_ahead(partner: Partner) -> None:
+    first, second = (add_waiting(partner.account_id) for _ in range(2))
+    later = clock.now() + timedelta(days=2)
+    with before_request("TransactWriteItems", lambda: executions.claim(first, later)):
+        response = call(partner, "replay", ids=[first.execution_id, second.execution_id])
+    assert results_of(response)[first.execution_id] == "DUE"
+    assert ExecutionRow.get(first.execution_id, executions.PART).leased_until
 
 
 def test_replay_obeys_the_limits_of_receivers_and_the_rules_of_addresses(
