@@ -338,13 +338,23 @@ class PartnerWorld(World):
                 words = self.open_words.items()
                 self.open_words = {word: each for word, each in words if each[0] is not person}
                 # Later versions of its purchases with the earlier addresses belong to it too.
-                self.external_ids[account.id].clear()
+                self._end_versions(account, customer_id)
             linked = linked_to(self.simulation.tables, customer_id)
             self.moved.append(Moved(account, person, customer_id, linked))
             for channel in ("EMAIL", "SMS"):
                 self._record_opt_out((account.id, somebody.address, channel), Counter())
 
         return self._start("move customer", change)
+
+    def _end_versions(self, account: Account, customer_id: str) -> None:
+        """Send no further versions of the purchases that are recorded for a customer."""
+        recorded = {
+            row["external_id"]["S"]
+            for row in self.simulation.tables.rows("purchases").values()
+            if _is_of(row, customer_id)
+        }
+        known = self.external_ids[account.id]
+        known[:] = [each for each in known if each not in recorded]
 
     # Feedback
 

@@ -17,7 +17,7 @@ from chalicelib.domain.customers.body import customer_from_body
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.errors import Conflict, InvalidInput, RecordTooLarge
 from chalicelib.domain.idempotency import hash_of_input
-from chalicelib.domain.ids import derived_id
+from chalicelib.domain.ids import derived_id, new_id
 from chalicelib.domain.input_errors import unknown_reference
 from chalicelib.domain.parsing import MAX_PURCHASE_BYTES, parse
 from chalicelib.domain.purchases.definition import (
@@ -27,7 +27,6 @@ from chalicelib.domain.purchases.definition import (
     with_offsets,
 )
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
-from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.channel import OPTINS, Channel, optins_off
 from chalicelib.domain.solicitation.solicitation import Solicitation
 from chalicelib.log import logger
@@ -286,7 +285,7 @@ def save(
     """
     account_id, now = request.account_id, clock.now()
     stored = rows.get(request.purchase)
-    customer_id, new = _existing_customer(rows, request), None
+    customer_id, new = _existing_customer(rows, request, stored), None
     if request.new_customer and not customer_id:
         new = _new_customer(rows, request, request.new_customer, erased_at)
     purchase = build_purchase(
@@ -315,8 +314,13 @@ def save(
     return Recorded(purchase, build_solicitation(solicitation), new, optins, is_listed)
 
 
-def _existing_customer(rows: Rows, request: PurchaseRequest) -> str | None:
+def _existing_customer(
+    rows: Rows, request: PurchaseRequest, stored: PurchaseRow | None
+) -> str | None:
     """Return the id of the oldest customer with the pair or, without one, of that with the id.
+
+    A version with these addresses may have created a customer that has others now. The purchase
+    stays with this customer, but does not return to it.
 
     Raises:
         InvalidInput: the definition contains the id of a customer that does not exist.
@@ -325,7 +329,10 @@ def _existing_customer(rows: Rows, request: PurchaseRequest) -> str | None:
     if pair:
         return pair.customer_id
     if request.customer and (row := rows.peek(request.customer, because=_CHECKED_BY_COUNT)):
-        return row.id
+        pair_key = request.pair.hash_key if request.pair else None
+        is_stored = stored is not None and stored.customer_id == row.id
+        if is_stored or not request.new_customer or row.pair_key == pair_key:
+            return row.id
     if request.definition.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])
     return None
@@ -336,16 +343,17 @@ def _new_customer(
 ) -> Customer:
     """Return the customer to create, without the opt-ins of suppressed addresses.
 
-    It has another id if the addresses were erased: records of the erased customer can still contain
-    its id until the erasure ends.
+    It has another id if the addresses were erased, because records of the erased customer can still
+    contain its id until the erasure ends, or if a customer with other addresses has the id.
     """
     changes: dict[str, Any] = optins_off(
         channel
         for channel, contact in request.contacts.items()
         if rows.value(contact, contacts.SUPPRESSED[channel])
     )
-    if erased_at:
-        changes["id"] = derived_id(customer.id, format_timestamp(erased_at))
+    unused = "another process can use the id only for a customer with this pair"
+    if erased_at or (request.customer and rows.peek(request.customer, because=unused)):
+        changes["id"] = new_id()
     return customer.model_copy(update=changes)
 
 

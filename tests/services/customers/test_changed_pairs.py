@@ -48,7 +48,7 @@ def with_email(account_id: str, email: str) -> list[Customer]:
 
 
 def purchase_of_ann(shop: Shop, optin: bool = False, **fields: Any) -> Purchase:
-    definition = shop.definition(customer={"email": ANN, "emailOptin": optin}, **fields)
+    definition = shop.definition(**{"customer": {"email": ANN, "emailOptin": optin}, **fields})
     return record_purchase(shop.account_id, definition, solicit=True)
 
 
@@ -69,6 +69,18 @@ def test_updated_purchase_stays_with_changed_customer_without_optin(shop: Shop) 
     assert second.customer_id == first.customer_id
     bob = read_customer(shop.account_id, second.customer_id or "")
     assert (bob.email, bob.email_optin, bob.purchase_count) == (BOB, False, 1)
+
+
+def test_purchase_does_not_return_to_changed_customer(shop: Shop) -> None:
+    first = purchase_of_ann(shop, externalId="1")
+    other = purchase_of_ann(shop, externalId="1", customer={"email": "cy@example.test"})
+    assert other.customer_id != first.customer_id
+    change_to_bob(shop.account_id, first.customer_id)
+    third = purchase_of_ann(shop, optin=True, externalId="1")
+    (bob,), (ann,) = with_email(shop.account_id, BOB), with_email(shop.account_id, ANN)
+    assert (bob.id, bob.email_optin, bob.purchase_count) == (first.customer_id, False, 0)
+    assert (ann.id, ann.email_optin, ann.purchase_count) == (third.customer_id, True, 1)
+    assert purchase_of_ann(shop, externalId="1", optin=True).customer_id == ann.id
 
 
 def test_import_does_not_fill_changed_customer(account: str) -> None:

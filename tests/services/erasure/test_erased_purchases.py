@@ -11,6 +11,7 @@ import pytest
 from admin.services.accounts.manage import read_stats
 from admin.services.customers.save import save_customer
 from chalicelib.domain import clock
+from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.erasure.erasure import Erased, Erasure
 from chalicelib.domain.feedback.submission import SurveySubmission
 from chalicelib.domain.ids import new_id
@@ -18,6 +19,7 @@ from chalicelib.domain.parsing import parse
 from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.services.customers.change import change_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.feedback.submit import SubmissionMetadata, submit_feedback
 from chalicelib.services.purchases.read import read_purchase
@@ -233,6 +235,18 @@ def test_purchase_creates_erased_person_again_with_another_id(shop: Shop) -> Non
     assert again.id == customer_of(only_purchase(shop)) != erased_id
     finish(shop.account_id, erased_id, shop.time)
     assert customer_of(only_purchase(shop)) == again.id
+
+
+def test_purchase_creates_person_whose_record_changed_after_erasure_again(shop: Shop) -> None:
+    first = shop.record(externalId="1")
+    assert first.customer_id
+    erase(shop.account_id, first.customer_id)
+    shop.time.ahead += timedelta(seconds=2)
+    second = shop.record(externalId="1", metadata={"note": "second"})
+    patch = CustomerPatch.model_validate({"email": "bob@example.test"})
+    change_customer(shop.account_id, second.customer_id or "", patch)
+    third = shop.record(externalId="1", metadata={"note": "third"})
+    assert len({first.customer_id, second.customer_id, third.customer_id}) == 3
 
 
 def test_purchase_of_person_created_again_with_same_id_is_kept(shop: Shop) -> None:
