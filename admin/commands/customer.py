@@ -155,7 +155,7 @@ def add_tags(
 ) -> None:
     """Add tags to a customer. The other tags stay.
 
-    Cost: up to six AWS requests, and one more for each further tag.
+    Cost: up to six AWS requests for 99 tags.
     """
     _show_tags(change_tags(account, customer, add=tags))
 

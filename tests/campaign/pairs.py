@@ -89,8 +89,6 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
     ("remind", "erase wholly"): """erasures.messages solicitations.due_at solicitations.ended_at
         solicitations.leased_until solicitations.reminded_at solicitations.state
         solicitations.work_shard""",
-    # New tags are saved before the customer, which is then missing.
-    ("tag", "erase wholly"): "+NotFound",
 }
 """By the names of the outer and of the inner use case: what may differ from both serial orders. An
 attribute, or, with a sign, a table or an exception of which the result has a row more or less."""

@@ -1,26 +1,33 @@
 """Create a customer from a definition, merge the definition into it, and change its tags."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any, Final
 
 from admin.domain.customers.definition import CustomerDefinition, build_customer
 from admin.domain.customers.merge import merge_customer
 from admin.domain.definitions import parse_definition
 from admin.domain.tags import MAX_TAGS, TagDefinition, merge_tags, tag_id, too_many_tags
-from admin.storage import customers
-from admin.storage.tags import create_tag, find_tags, set_tag_color, set_tags
+from admin.storage.tags import create_tag, fetch_tags, set_tag_color
 from chalicelib.domain import clock
 from chalicelib.domain.accounts.tags import Tag
+from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.customer import Customer, check_size
-from chalicelib.domain.errors import InvalidInput
+from chalicelib.domain.errors import InvalidInput, NotFound
+from chalicelib.domain.paging import in_groups
 from chalicelib.domain.solicitation.channel import optins_off
 from chalicelib.domain.solicitation.contact import suppressed_channels
-from chalicelib.services.customers.read import find_customer, read_customer, with_tags
+from chalicelib.services.customers.read import find_customer, with_tags
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import optin_keys
-from chalicelib.storage import contacts, customer_creation, places
-from chalicelib.storage.dynamodb.transactions import retry_on_contention
-from chalicelib.storage.dynamodb.unit_of_work import Contention
+from chalicelib.storage import contacts, customer_changes, customer_creation, places
+from chalicelib.storage.counters import Listed, counter_key
+from chalicelib.storage.customers import build_customer as build_stored
+from chalicelib.storage.customers import customer_key, in_order, pair_key
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
+
+_MAX_ADDED: Final = 99
+"""Maximum number of tags in a transaction of 100 writes. One of them writes the customer."""
 
 
 def save_customer(
@@ -44,30 +51,53 @@ def save_customer(
         RecordTooLarge: the customer exceeds its size limit.
     """
     parsed = parse_definition(definition, CustomerDefinition)
-    tag_ids = {tag_id(account_id, tag.tag) for tag in parsed.tags}
-
-    def attempt() -> customer_creation.Created:
-        if tag_ids:  # tags are saved before the customer
-            check(find_customer(account_id, parsed.id))
-        existing = find_tags(account_id, tag_ids)
-        now = clock.now()
-        tags = merge_tags(account_id, parsed.tags, existing, now)
-        customer = build_customer(parsed, tags, now)
-        save_tags(account_id, tags, existing)
-
-        def merge(stored: Customer | None) -> Customer:
-            tagged = with_tags(account_id, [stored])[0] if stored else None
-            check(tagged)
-            merged = merge_customer(definition, customer, tagged) if tagged else customer
-            allowed = without_suppressed_optins(account_id, merged)
-            return allowed if allowed == merged else allowed.model_copy(update={"updated_at": now})
-
-        return customers.replace(account_id, customer.id, merge)
-
-    saved = retry_on_contention(attempt)
-    if not saved.is_listed:
+    tags: tuple[Tag, ...] = ()
+    if parsed.tags:  # they are saved before the customer
+        check(find_customer(account_id, parsed.id))
+        tags = commit(partial(_save_tags, account_id, parsed.tags))
+    customer = build_customer(parsed, tags, clock.now())
+    saved, is_listed = commit(partial(_save, account_id, definition, customer, check))
+    if not is_listed:
         request_positions(account_id)
-    return saved.customer
+    return saved
+
+
+def _save(
+    account_id: str,
+    definition: Any,
+    customer: Customer,
+    check: Callable[[Customer | None], object],
+    rows: Rows,
+) -> tuple[Customer, bool]:
+    """Create or merge a customer. Return it, and whether it has a position in the list."""
+    key, pair = (
+        customer_key(account_id, customer.id),
+        pair_of(customer.email, customer.phone_number),
+    )
+    pair_keys = [pair_key(account_id, pair.digest)] if pair else []
+    rows.prefetch(key, counter_key(account_id, Listed.CUSTOMERS), *pair_keys)
+    row = rows.get(key)
+    if row is None:
+        check(None)
+        new = without_suppressed_optins(account_id, customer)
+        return new, customer_creation.append(rows, account_id, new)
+    earlier = build_stored(row)
+    (tagged,) = with_tags(account_id, [earlier])
+    check(tagged)
+    merged = merge_customer(definition, customer, tagged)
+    allowed = without_suppressed_optins(account_id, merged)
+    kept = {
+        "created_at": earlier.created_at,
+        "updated_at": merged.updated_at if allowed == merged else customer.updated_at,
+        "feedback_count": earlier.feedback_count,
+        "purchase_count": earlier.purchase_count,
+        "rating_sum": earlier.rating_sum,
+        "rating_count": earlier.rating_count,
+        "data_sources": in_order({*earlier.data_sources, *allowed.data_sources}),
+    }
+    saved = allowed.model_copy(update=kept)
+    customer_changes.change(rows, account_id, earlier, saved)
+    return saved, bool(row.position)
 
 
 def without_suppressed_optins(account_id: str, customer: Customer) -> Customer:
@@ -86,8 +116,7 @@ def change_tags(
 ) -> Customer:
     """Add tags to a customer and remove tags from it. Return the changed customer.
 
-    Names that differ only in case are the same tag. Up to six AWS requests for one tag; one more
-    for each further tag to add.
+    Names that differ only in case are the same tag. Up to six AWS requests for 99 tags.
 
     Raises:
         NotFound: the account has no such customer.
@@ -95,42 +124,47 @@ def change_tags(
         RecordTooLarge: the customer would exceed its size limit.
     """
     removed = {tag_id(account_id, name) for name in remove}
-
-    def attempt() -> Customer:
-        seen = read_customer(account_id, customer_id)
-        existing = find_tags(account_id, {tag_id(account_id, name) for name in add})
-        definitions = [TagDefinition(tag=name) for name in add]
-        added = merge_tags(account_id, definitions, existing, clock.now())
-        kept = [tag for tag in seen.tags if tag.id not in removed | {new.id for new in added}]
-        tags = (*kept, *added)
-        changed = seen.model_copy(update={"tags": tags, "tag_ids": tuple(tag.id for tag in tags)})
-        check_size(changed)
-        save_tags(account_id, added, existing)
-        if not set_tags(account_id, seen, changed.tag_ids, clock.now()):
-            raise Contention(condition_failed=True)
-        return changed
-
-    return retry_on_contention(attempt)
+    for names in [*in_groups(add, _MAX_ADDED)] or [[]]:
+        changed = commit(partial(_change_tags, account_id, customer_id, names, removed))
+    return changed
 
 
-def save_tags(account_id: str, tags: Sequence[Tag], existing: Mapping[str, Tag]) -> None:
-    """Create new tags, and update existing tags whose colour changed. Do not write other tags.
+def _change_tags(
+    account_id: str, customer_id: str, add: Collection[str], removed: Collection[str], rows: Rows
+) -> Customer:
+    key = customer_key(account_id, customer_id)
+    rows.prefetch(key)
+    row = rows.get(key)
+    if row is None:
+        raise NotFound("customer")
+    (seen,) = with_tags(account_id, [build_stored(row)])
+    added = _save_tags(account_id, [TagDefinition(tag=name) for name in add], rows)
+    replaced = {*removed, *(tag.id for tag in added)}
+    tags = (*(tag for tag in seen.tags if tag.id not in replaced), *added)
+    changed = seen.model_copy(update={"tags": tags, "tag_ids": tuple(tag.id for tag in tags)})
+    check_size(changed)
+    row.tag_ids, row.updated_at = [*changed.tag_ids] or None, clock.now()
+    return changed
 
-    Args:
-        existing: the stored tags with the same ids as ``tags``, by id.
+
+def _save_tags(
+    account_id: str, definitions: Sequence[TagDefinition], rows: Rows
+) -> tuple[Tag, ...]:
+    """Create new tags, and update existing tags whose colour changed. Return all of them.
 
     Raises:
-        InvalidInput: the account would have too many tags. Nothing is saved.
-        Contention: a concurrent load created one of the new tags.
+        InvalidInput: the account would have too many tags.
     """
-    new = {tag.id for tag in tags} - existing.keys()
-    if new:
+    wanted = {tag_id(account_id, definition.tag) for definition in definitions}
+    existing = fetch_tags(rows, account_id, wanted)
+    if wanted > existing.keys():
         stored = places.load_directory(account_id).tags
-        if len(stored.keys() | new) > MAX_TAGS:
+        if len(stored.keys() | wanted) > MAX_TAGS:
             raise InvalidInput([too_many_tags()])
+    tags = merge_tags(account_id, definitions, existing, clock.now())
     for tag in tags:
-        if tag.id in new:
-            if not create_tag(account_id, tag):
-                raise Contention(condition_failed=True)
-        elif tag.color and tag.color != existing[tag.id].color:
-            set_tag_color(account_id, tag.id, tag.color, tag.updated_at)
+        if tag.id not in existing:
+            create_tag(rows, account_id, tag)
+        elif tag != existing[tag.id]:
+            set_tag_color(rows, account_id, tag)
+    return tags

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from admin.storage.customers import replace
+from admin.services.customers.save import save_customer
 from admin.storage.list_positions import customer_positions
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
@@ -184,9 +184,8 @@ def test_erasure_does_not_end_with_pass_that_started_too_early(
 def test_address_that_customer_gets_after_request_is_suppressed(account: str, time: Time) -> None:
     customer = create(account, **PAIR)
     start_erasure(account, customer.id, OPERATOR)
-    changed = {"email": "new@example.test", "phone_number": "06 99 99 99 99"}
-    replaced = customer.model_copy(update=changed)
-    replace(account, replaced.id, lambda _: replaced)
+    changed = {"email": "new@example.test", "phoneNumber": "06 99 99 99 99"}
+    save_customer(account, {"id": customer.id, **changed})
     finish(account, customer.id, time)
     keys = [
         current_keys(account, "new@example.test", None)[Channel.EMAIL],
@@ -201,8 +200,7 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
 def test_receipt_names_channel_that_customer_gets_after_request(account: str, time: Time) -> None:
     customer = create(account, email="zoe@example.test")
     start_erasure(account, customer.id, OPERATOR)
-    replaced = customer.model_copy(update={"phone_number": "+33612345678"})
-    replace(account, replaced.id, lambda _: replaced)
+    save_customer(account, {"id": customer.id, "phoneNumber": "+33612345678"})
     ended = finish(account, customer.id, time)
     assert build_receipt(ended)["suppressedChannels"] == ["EMAIL", "SMS"]
 

@@ -1,18 +1,17 @@
 """Tests of customer tags. All customers of an account share the account's tags."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 
 from admin.domain.tags import tag_id
 from admin.services.customers.save import save_customer
-from admin.storage.tags import find_tags
 from chalicelib.aws_calls import counted_calls
-from chalicelib.domain.accounts.tags import Tag
 from chalicelib.domain.errors import InvalidInput
 from chalicelib.domain.ids import new_id
 from chalicelib.services.caching import clear_caches
+from tests.aws.faults import before_request
+from tests.aws.stage import tables
 from tests.services.moved_time import Time
 from tests.web.definitions import customer_definition
 from tests.web.loaded_account import LoadedAccount
@@ -78,26 +77,17 @@ def test_purchase_contains_tags_of_customer(loaded: LoadedAccount) -> None:
     assert purchase["customer"]["tags"] == tags_of(loaded.partner, customer_id)
 
 
-def test_saving_customer_with_unchanged_tags_writes_no_tag_row(
-    partner: Partner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_customer_with_unchanged_tags_writes_no_tag_row(partner: Partner) -> None:
     save(partner, {"tag": "VIP", "color": "#000"})
-    for name in ("create_tag", "set_tag_color"):
-        monkeypatch.delattr(f"admin.services.customers.save.{name}")
-    save(partner, {"tag": "vip", "color": "#000"})
-    save(partner, {"tag": "VIP"})
+    with tables().metered() as meter:
+        save(partner, {"tag": "vip", "color": "#000"})
+        save(partner, {"tag": "VIP"})
+    assert "places" not in meter.write_units
 
 
-def test_tag_created_by_concurrent_load_is_reused(
-    partner: Partner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save(partner, {"tag": "VIP", "color": "#C0392B"})
-    results: Iterator[dict[str, Tag]] = iter([{}])
-    monkeypatch.setattr(
-        "admin.services.customers.save.find_tags",
-        lambda *key: found if (found := next(results, None)) is not None else find_tags(*key),
-    )
-    customer_id = save(partner, {"tag": "vip"})
+def test_tag_created_by_concurrent_load_is_reused(partner: Partner) -> None:
+    with before_request("PutItem", lambda: save(partner, {"tag": "VIP", "color": "#C0392B"})):
+        customer_id = save(partner, {"tag": "vip"})
     assert [tag["color"] for tag in tags_of(partner, customer_id)] == ["#C0392B"]
 
 
