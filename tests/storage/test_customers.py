@@ -13,7 +13,7 @@ from chalicelib.domain.paging import PageRequest
 from chalicelib.storage import customer_creation, customers
 from chalicelib.storage.counters import CounterRow, Listed
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.unit_of_work import transaction
+from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 pytestmark = pytest.mark.usefixtures("cloud")
 
@@ -102,8 +102,11 @@ def test_customer_is_found_by_phone_number_that_import_filled() -> None:
     account = new_id()
     customer = build_customer(email="zoe@example.test")
     customer_creation.create(account, customer)
-    with transaction() as rows:
+
+    def fill(rows: Rows) -> None:
         rows.prefetch(customers.customer_key(account, customer.id))
         customers.fill(rows, account, customer.id, {"phone_number": "06 12 34"}, NOW)
+
+    commit(fill)
     assert [c.id for c in customers.find_by_phone_numbers(account, ["061234"])] == [customer.id]
     assert [c.id for c in customers.find_by_email(account, "zoe@example.test")] == [customer.id]

@@ -13,9 +13,9 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage.counters import CounterRow, Listed, counter_key
 from chalicelib.storage.customers import CustomerPairRow
-from chalicelib.storage.dynamodb.table import put_all, read_together
+from chalicelib.storage.dynamodb.table import Key, put_all, read_together
 from chalicelib.storage.dynamodb.transactions import try_write
-from chalicelib.storage.dynamodb.unit_of_work import Contention, transaction
+from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
 from chalicelib.storage.forms import surveys
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
 from tests.aws.faults import InjectedFault, failing, inject_fault, repeating
@@ -46,9 +46,10 @@ def fail_requests() -> Iterator[Fail]:
 
 def save_counter(account: str) -> None:
     """Save a counter, and another row, in one transaction."""
-    with transaction() as write:
-        write.save(CounterRow(account, Listed.CUSTOMERS.value, total=3))
-        write.save(CustomerPairRow(account, customer_id=account))
+    rows = Rows()
+    rows.create(counter_key(account, Listed.CUSTOMERS)).total = 3
+    rows.create(Key(CustomerPairRow, account)).customer_id = account
+    rows.send()
 
 
 def total_of(account: str) -> Any:
@@ -69,9 +70,11 @@ def test_throttled_transaction_is_retried_with_same_request_token(
 
 def test_transaction_that_is_sent_twice_has_one_effect() -> None:
     account = new_id()
-    with repeating("TransactWriteItems") as repeated, transaction() as write:
-        row = CounterRow(account, Listed.CUSTOMERS.value)
-        write.update(row, [CounterRow.total.add(1)], CounterRow.total.does_not_exist())
+    rows, key = Rows(), counter_key(account, Listed.CUSTOMERS)
+    rows.expect(key, CounterRow.total, None)
+    rows.add(key, CounterRow.total, 1)
+    with repeating("TransactWriteItems") as repeated:
+        rows.send()
     assert (repeated.operations, total_of(account)) == (["TransactWriteItems"], 1)
 
 
