@@ -39,7 +39,7 @@ def repair(account_id: str) -> int:
         changed_at = max(changed_at, format_timestamp(entry.at))
         missing += ((number, changed_at) for number in range(last + 1, entry.number))
         last = entry.number
-    head_last, head_changed_at = _raise_head(account_id, last, changed_at)
+    head_last, head_changed_at = raise_last(account_id, last, changed_at)
     at_end = max(changed_at, head_changed_at)
     missing += ((number, at_end) for number in range(last + 1, head_last + 1))
     closed = sum(_close(account_id, number, at) for number, at in missing)
@@ -58,12 +58,12 @@ def raise_head(account_id: str, last: int) -> None:
     One request; if the head is lower, one more, and one per number.
     """
     changed_at = format_timestamp(clock.now())
-    before, before_at = _raise_head(account_id, last, changed_at)
+    before, before_at = raise_last(account_id, last, changed_at)
     for number in range(before + 1, last + 1):
         _close(account_id, number, max(before_at, changed_at))
 
 
-def _raise_head(account_id: str, last: int, changed_at: str) -> tuple[int, str]:
+def raise_last(account_id: str, last: int, changed_at: str) -> tuple[int, str]:
     """Raise the last number of an account to at least this number.
 
     Return the number and the time of the head before it. Call this before you close gaps:

@@ -214,8 +214,9 @@ class _Tracked(Generic[Row]):
         now, before = self.row.attribute_values, self.before
         if self.is_new:
             return now | self.values
-        differing = [name for name in {**before, **now} if now.get(name) != before.get(name)]
-        return {name: now.get(name) for name in differing} | self.values
+        changes = {name: value for name, value in now.items() if value != before.get(name)}
+        removed: dict[str, object] = {name: None for name in before if name not in now}
+        return changes | removed | self.values
 
     def _condition(self, names: dict[str, str], values: dict[str, Item]) -> str:
         conditions, implied = [], False

@@ -10,6 +10,7 @@ import pytest
 
 from admin.services.accounts.manage import create_account
 from admin.services.accounts.settings import change_account_settings
+from admin.services.feedback.exclude import delete_feedback
 from admin.services.feedback.find import count_old_feedback
 from admin.storage.accounts import restart_retention
 from chalicelib.aws_calls import counted_calls
@@ -23,6 +24,7 @@ from chalicelib.services.feedback import retention
 from chalicelib.services.feedback.retention import anonymize_old_feedback
 from chalicelib.services.sweeper import run_sweeper
 from chalicelib.storage import accounts, feedback
+from tests.aws.faults import before_request
 from tests.aws.stage import tables
 from tests.policies import allowed
 from tests.services.feedback.submitting import answer_contact_form, respondents
@@ -149,6 +151,17 @@ def test_age_of_retention_grows_until_all_old_feedback_is_anonymized(
     assert ages == [1, 2, 3, 4 if fails else 0]
     time.ahead += timedelta(hours=1)
     assert anonymize_old_feedback().oldest_s < 120
+
+
+def test_unprocessed_feedback_that_is_deleted_meanwhile_stays_deleted(
+    seeded: SeededAccount, time: Time
+) -> None:
+    pending = answer_contact_form(seeded, note="Slow")
+    retain(seeded, 1)
+    time.ahead += timedelta(days=2)
+    with before_request("TransactWriteItems", lambda: delete_feedback(pending.id, "operator")):
+        anonymize_old_feedback()
+    assert list(feedback.FeedbackRow.scan()) == []
 
 
 def raise_unavailable(*_: Any) -> Any:
