@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from math import ceil
-from typing import Final
+from typing import Final, NamedTuple
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -174,14 +174,24 @@ def find(solicitation_id: str) -> Solicitation | None:
     return build_solicitation(row) if row else None
 
 
-def fetch_with_purchase(
-    rows: Rows, pointer: SolicitationPointer
-) -> tuple[Solicitation | None, Purchase | None, Customer | None]:
-    """Fetch a solicitation with its purchase and customer, without relying on them.
+class Fetched(NamedTuple):
+    """A solicitation with its row, purchase and customer.
+
+    There is no customer of a reminder if the person was erased, or if the purchase moved to another
+    customer.
+    """
+
+    row: SolicitationRow
+    solicitation: Solicitation
+    purchase: Purchase | None = None
+    customer: Customer | None = None
+
+
+def fetch_with_purchase(rows: Rows, pointer: SolicitationPointer) -> Fetched | None:
+    """Fetch a solicitation with its purchase and customer, and rely only on its own row.
 
     One consistent request; one more for a reminder, or if the customer of the purchase differs from
-    the customer of the pointer. There is no customer of a reminder if the person was erased, or if
-    the purchase moved to another customer.
+    the customer of the pointer.
     """
     account_id, purchase_id = pointer.account_id, purchase_id_of(pointer.solicitation_id)
     key, survey_key = (
@@ -190,23 +200,23 @@ def fetch_with_purchase(
     row_of_purchase = purchase_key(account_id, purchase_id)
     customers = [customer_key(account_id, each) for each in [pointer.customer_id] if each]
     rows.prefetch(key, survey_key, row_of_purchase, *customers)
-    row, sent = rows.peek(key, because=_DECISION), rows.peek(survey_key, because=_DECISION)
+    row, sent = rows.get(key), rows.peek(survey_key, because=_DECISION)
     if row is None or sent is None or sent.account_id != account_id:
-        return None, None, None
+        return None
     solicitation, is_reminder = build_solicitation(row), key != survey_key
     if is_reminder:
         solicitation = _with_survey(solicitation, build_solicitation(sent))
     found = rows.peek(row_of_purchase, because=_DECISION)
     if found is None:
-        return solicitation, None, None
+        return Fetched(row, solicitation)
     purchase = build_purchase_from(found)
     is_same = not is_reminder or solicitation.customer_id == purchase.customer_id
     if not purchase.customer_id or not is_same:
-        return solicitation, purchase, None
+        return Fetched(row, solicitation, purchase)
     key_of_customer = customer_key(account_id, purchase.customer_id)
     rows.prefetch(key_of_customer)
     customer = rows.peek(key_of_customer, because=_DECISION)
-    return solicitation, purchase, build_customer(customer) if customer else None
+    return Fetched(row, solicitation, purchase, build_customer(customer) if customer else None)
 
 
 _DECISION: Final = "what follows from the decision relies on what it needs"

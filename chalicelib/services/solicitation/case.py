@@ -16,11 +16,8 @@ from chalicelib.domain.purchases.purchase import Purchase
 from chalicelib.domain.solicitation.channel import Channel
 from chalicelib.domain.solicitation.decide import Facts, Recipient, SentSurvey
 from chalicelib.domain.solicitation.phone_number import e164
-from chalicelib.domain.solicitation.solicitation import (
-    Solicitation,
-    SolicitationPointer,
-    SolicitationState,
-)
+from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
+from chalicelib.domain.work import PENDING
 from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.caching import cached
@@ -32,6 +29,7 @@ from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.forms import surveys
 from chalicelib.storage.rate_limits import RateLimitRow, day_of, text_key
+from chalicelib.storage.solicitations import Fetched, SolicitationRow
 from chalicelib.storage.trackers import TrackerRow
 
 _MAX_BYTES: Final = 24 * 1024 * 1024
@@ -46,19 +44,12 @@ _BYTES_PER_ACCOUNT: Final = 1024
 
 @dataclass(frozen=True)
 class Case:
-    """A solicitation and the facts of its decision, and whether its survey was answered."""
+    """A solicitation with its row, the facts of its decision, and whether it was answered."""
 
+    row: SolicitationRow
     solicitation: Solicitation
     facts: Facts
     is_answered: bool = False
-
-
-class MissingPurchase(Blocked):
-    """A solicitation has no purchase, for example after an incomplete restore."""
-
-    def __init__(self, solicitation: Solicitation) -> None:
-        super().__init__("purchase missing")
-        self.solicitation = solicitation
 
 
 def load_case(rows: Rows, pointer: SolicitationPointer) -> Case | None:
@@ -68,17 +59,25 @@ def load_case(rows: Rows, pointer: SolicitationPointer) -> Case | None:
     the pointer does not name the customer; one more for a reminder.
 
     Raises:
-        MissingPurchase: the solicitation is pending and has no purchase.
+        Blocked: the solicitation is pending and has no purchase.
     """
-    solicitation, purchase, customer = solicitations.fetch_with_purchase(rows, pointer)
-    if solicitation is None:
+    fetched = solicitations.fetch_with_purchase(rows, pointer)
+    if fetched is None or (fetched.purchase is None and fetched.row.state != PENDING):
         return None
+    return case_of(rows, fetched)
+
+
+def case_of(rows: Rows, fetched: Fetched) -> Case:
+    """Fetch the facts of a solicitation; see `facts_of`.
+
+    Raises:
+        Blocked: it has no purchase, for example after an incomplete restore.
+    """
+    row, solicitation, purchase, customer = fetched
     if purchase is None:
-        if solicitation.state is SolicitationState.PENDING:
-            raise MissingPurchase(solicitation)
-        return None
+        raise Blocked("purchase missing")
     facts = facts_of(rows, solicitation, purchase, customer)
-    return Case(solicitation, facts, is_answered=_is_answered(rows, solicitation))
+    return Case(row, solicitation, facts, is_answered=_is_answered(rows, solicitation))
 
 
 def facts_of(

@@ -19,9 +19,7 @@ from chalicelib.services.solicitation.case import Case, load_case
 from chalicelib.services.solicitation.record_survey import record_survey, tracker_of
 from chalicelib.services.solicitation.survey_trackers import load_view, view_of
 from chalicelib.storage import solicitations
-from chalicelib.storage.dynamodb.table import Key
 from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows, commit
-from chalicelib.storage.solicitations import SolicitationRow
 
 
 class NoLink(Conflict):
@@ -87,11 +85,9 @@ def _link(rows: Rows, case: Case, labels: Mapping[str, str]) -> tuple[Solicitati
         # The customer answered a message whose outcome was unknown.
         raise NoLink(SkipReason.ALREADY_SOLICITED)
     tracker = replace(tracker_of(case, survey, SendMode.LINK), labels=labels or None)
-    row = rows.get(Key(SolicitationRow, case.solicitation.id))
-    assert row  # noqa: S101 - it was read
-    solicitations.link(rows, row, tracker, facts.now)
+    solicitations.link(rows, case.row, tracker, facts.now)
     record_survey(rows, case, tracker)
-    return solicitations.build_solicitation(row), tracker
+    return solicitations.build_solicitation(case.row), tracker
 
 
 def _survey_to_link(case: Case) -> SavedSurvey | str:

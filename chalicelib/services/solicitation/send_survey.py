@@ -7,7 +7,7 @@ that the survey was not answered, cancelled or erased.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -28,7 +28,6 @@ from chalicelib.domain.solicitation.sending_errors import (
 )
 from chalicelib.domain.solicitation.solicitation import (
     INTERRUPTED,
-    Solicitation,
     SolicitationPointer,
     SolicitationState,
 )
@@ -36,7 +35,7 @@ from chalicelib.log import logger
 from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
 from chalicelib.queues import SOLICITATIONS
-from chalicelib.services.solicitation.case import Case, MissingPurchase, load_case
+from chalicelib.services.solicitation.case import Case, case_of
 from chalicelib.services.solicitation.contact_keys import address_hash
 from chalicelib.services.solicitation.record_survey import (
     record_reminder,
@@ -92,7 +91,7 @@ def send_survey(pointer: SolicitationPointer) -> SendingOutcome:
     """Decide about a pending solicitation, and send its message if the decision is to send now.
 
     AWS requests: five if the message is sent (two to read the facts, claim, message, outcome),
-    three if it is skipped, held or deferred because the URL of links cannot be read, two if there
+    three if it is skipped, held or deferred because the URL of links cannot be read, one if there
     is nothing to do; for a reminder, one more to read its facts.
 
     Raises:
@@ -128,20 +127,17 @@ def _decide(pointer: SolicitationPointer, rows: Rows) -> _Claim | SendingOutcome
 
     Return the claim, or the outcome if nothing is sent.
     """
-    try:
-        case = load_case(rows, pointer)
-    except MissingPurchase as error:
-        if error.solicitation.is_open:
-            raise
-        return _expire(rows, error.solicitation, clock.now())
-    if case is None or case.solicitation.state is not SolicitationState.PENDING:
+    fetched = solicitations.fetch_with_purchase(rows, pointer)
+    if fetched is None or fetched.row.state != SolicitationState.PENDING:
         return SendingOutcome.NOTHING_TO_DO
-    if case.solicitation.leased_until is not None:
-        return _expire(rows, case.solicitation, case.facts.now)
-    row, now, decision = _row_of(rows, case.solicitation), case.facts.now, decide(case.facts)
+    row = fetched.row
+    if row.leased_until is not None:
+        return _expire(rows, row, row.leased_until)
+    case = case_of(rows, fetched)
+    now, decision = case.facts.now, decide(case.facts)
     match decision:
         case Skip():
-            return _skip(rows, row, case, decision.reason)
+            return _skip(rows, case, decision.reason)
         case Hold():
             solicitations.hold(row, decision.until, decision.reason, now)
             return SendingOutcome.HELD
@@ -156,20 +152,14 @@ def _decide(pointer: SolicitationPointer, rows: Rows) -> _Claim | SendingOutcome
         raise Unavailable("Too little time is left.")
     if case.is_answered and not case.facts.reminds_of:
         # The outcome UNKNOWN is sent again although the customer received the message.
-        return _skip(rows, row, case, SkipReason.ALREADY_SOLICITED)
-    return _claim(rows, row, case, decision)
+        return _skip(rows, case, SkipReason.ALREADY_SOLICITED)
+    return _claim(rows, case, decision)
 
 
-def _row_of(rows: Rows, solicitation: Solicitation) -> SolicitationRow:
-    row = rows.get(Key(SolicitationRow, solicitation.id))
-    assert row  # noqa: S101 - it was read
-    return row
-
-
-def _skip(rows: Rows, row: SolicitationRow, case: Case, reason: SkipReason) -> SendingOutcome:
+def _skip(rows: Rows, case: Case, reason: SkipReason) -> SendingOutcome:
     """Skip the survey, and turn off the opt-ins of addresses that are suppressed."""
     account_id, recipient = case.solicitation.account_id, case.facts.recipient
-    solicitations.end(rows, row, SolicitationState.SKIPPED, reason, case.facts.now)
+    solicitations.end(rows, case.row, SolicitationState.SKIPPED, reason, case.facts.now)
     rows.get(purchase_key(account_id, case.facts.purchase.id))
     if recipient and recipient.revoked_optins:
         customer_consent.turn_optins_off(
@@ -181,18 +171,19 @@ def _skip(rows: Rows, row: SolicitationRow, case: Case, reason: SkipReason) -> S
     return SendingOutcome.SKIPPED
 
 
-def _expire(rows: Rows, solicitation: Solicitation, now: datetime) -> SendingOutcome:
+def _expire(rows: Rows, row: SolicitationRow, leased_until: int) -> SendingOutcome:
     """Store UNKNOWN if the lease of the claim has ended without an outcome."""
-    if now.timestamp() < (solicitation.leased_until or 0):
+    now = clock.now()
+    if now.timestamp() < leased_until:
         return SendingOutcome.NOTHING_TO_DO
-    row = _row_of(rows, solicitation)
     solicitations.end(rows, row, SolicitationState.UNKNOWN, INTERRUPTED, now)
     return SendingOutcome.UNKNOWN
 
 
-def _claim(rows: Rows, row: SolicitationRow, case: Case, decision: Send) -> _Claim:
+def _claim(rows: Rows, case: Case, decision: Send) -> _Claim:
     """Claim the solicitation, create the tracker and record the survey for the contacts."""
-    facts, recipient, account_id = case.facts, case.facts.recipient, case.solicitation.account_id
+    row, facts, recipient = case.row, case.facts, case.facts.recipient
+    account_id = row.account_id
     assert recipient  # noqa: S101 - `decide` sends nothing without a recipient
     tracker = tracker_of(case, decision.survey, SendMode(decision.channel))
     # A retry on the same day uses the text message that the solicitation has reserved.
