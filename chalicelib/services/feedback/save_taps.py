@@ -77,7 +77,8 @@ def _save(
     origin = Origin(feedback_id_of(tracker_id), None)
     key, tracker_key = Key(FeedbackRow, origin.record_id), Key(TrackerRow, tracker_id)
     rows.prefetch(key, tracker_key)
-    earlier, tracker_row = rows.known(key), rows.get(tracker_key, TrackerRow.used_at)
+    earlier = rows.peek(key, because="each change of the answers changes the tracker")
+    tracker_row = rows.get(tracker_key, TrackerRow.used_at)
     if tracker_row is None or tracker_row.survey_id != survey.saved.id:
         raise NotFound("tracker")
     tracker, taps = trackers.build_tracker(tracker_row), survey.questionnaire.of_taps
