@@ -1,22 +1,13 @@
-"""Run conditional writes without reading, and retry operations on contention."""
+"""Run conditional writes of one row without reading."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
 
 from pynamodb.exceptions import PutError, UpdateError, VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.backoff import Backoff
-from chalicelib.domain.errors import Blocked, Unavailable
 from chalicelib.storage.dynamodb.table import Table, connection, put_of_new
-from chalicelib.storage.dynamodb.unit_of_work import (
-    CONDITION_FAILED_ERROR,
-    Contention,
-    current_item,
-)
-
-Result = TypeVar("Result")
+from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED_ERROR, current_item
 
 
 def create(model: type[Table], values: Mapping[str, object]) -> bool:
@@ -74,31 +65,3 @@ def update_or_read(row: Table, actions: Sequence[Action], condition: Condition) 
     row.deserialize(response["Attributes"])
     row.item = response["Attributes"]
     return True
-
-
-def retry_on_contention(attempt: Callable[[], Result], *also: type[Unavailable]) -> Result:
-    """Call ``attempt`` until it succeeds, with a short random pause after each `Contention`.
-
-    Args:
-        also: other errors after which ``attempt`` is called again.
-
-    Raises:
-        Blocked: the time for retries ends, and the last two attempts failed because of the same
-            rows, which no other process changed in between.
-        Unavailable: the contention lasts until the time for retries ends.
-    """
-    backoff, earlier = Backoff(), Contention(condition_failed=False)
-    while True:
-        try:
-            return attempt()
-        except Blocked:
-            raise
-        except Contention as contention:
-            blocked = contention.blocked or contention.blocked_after(earlier)
-            if not backoff.pause():
-                busy = Unavailable("Too many concurrent writes to this account.")
-                raise blocked or busy from contention
-            earlier = contention
-        except also:
-            if not backoff.pause():
-                raise

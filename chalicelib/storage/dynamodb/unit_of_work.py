@@ -4,8 +4,7 @@ The conditions of the transaction follow from what the use case has read, and ho
 fails, the use case runs again. docs/decisions/unit-of-work.md states the reasons and the costs.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
@@ -90,16 +89,6 @@ class Contention(Exception):
         self.blocked = blocked
         self.condition_failed = condition_failed
         self.failures = failures
-
-    def blocked_after(self, earlier: "Contention") -> Blocked | None:
-        """Return an error if the same conditions failed before, for rows that did not change.
-
-        The cause can be an index that is out of date.
-        """
-        is_same = list(self.failures) == list(earlier.failures)
-        if not is_same or {failed.reason for failed in self.failures} != {CONDITION_FAILED}:
-            return None
-        return _blocked(self.failures, MAX_WAIT)
 
 
 def current_item(error: VerboseClientError) -> Item | None:
@@ -569,17 +558,3 @@ def commit(use_case: Callable[[Rows], Result], *known: Table, read: Rows | None 
                 raise contention.blocked or busy from contention
         else:
             return result
-
-
-@contextmanager
-def transaction() -> Iterator[Rows]:
-    """Collect the writes of the ``with`` block and commit them in one transaction.
-
-    Raises:
-        Contention: a condition failed, another transaction writes the same rows, or DynamoDB
-            throttles only contended tables.
-        Unavailable: DynamoDB throttles or does not respond.
-    """
-    rows = Rows()
-    yield rows
-    rows.send()
