@@ -225,7 +225,7 @@ def test_account_history_lists_changes_of_settings_keys_and_secrets(time: Time) 
     steps = [
         ("account", "set", account, "--time-zone", "Europe/Paris"),
         ("key", "issue", account),
-        ("webhook-secret", "rotate", account, "--at", "2999-01-01", "--yes"),
+        ("webhook-secret", "rotate", "--at", "2999-01-01", account, "--yes"),
     ]
     for step in steps:
         time.ahead += timedelta(seconds=1)
