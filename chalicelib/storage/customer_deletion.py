@@ -60,4 +60,4 @@ def _find_at(account_id: str, position: int) -> Key[CustomerRow]:
     for row in CustomerRow.by_block.query(key, CustomerRow.position == position):
         return row.own_key()
     blocked = Blocked(f"no customer at position {position}", MAX_WAIT)
-    raise Contention(condition_failed=False, blocked=blocked)
+    raise Contention(blocked=blocked)

@@ -140,7 +140,7 @@ class Recorder:
             patch.setattr(Rows, "_at", at_place)
             for name in ("get", "value", "exists", "expect", "require", "create", "put_new"):
                 patch.setattr(Rows, name, reading(getattr(Rows, name)))
-            for name in ("update", "save", "delete", "condition_check"):
+            for name in ("update", "save", "condition_check"):
                 patch.setattr(Rows, name, writing(getattr(Rows, name)))
             patch.setattr(_Tracked, "write", derive_at_place)
             patch.setattr(SharedConnection, "dispatch", dispatch_located)

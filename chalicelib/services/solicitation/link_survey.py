@@ -77,7 +77,7 @@ def _link(rows: Rows, case: Case, labels: Mapping[str, str]) -> tuple[Solicitati
         # The facts were read in several requests. In between, a concurrent request may have stored
         # the same link.
         if solicitations.find(case.solicitation.id) != case.solicitation:
-            raise Contention(condition_failed=True)
+            raise Contention
         raise NoLink(survey)
     if errors := label_errors(survey.labels, labels):
         raise InvalidInput(errors)

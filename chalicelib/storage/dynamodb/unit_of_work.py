@@ -70,25 +70,15 @@ class Contention(Exception):
     Nothing was written. The caller must read the rows again before it retries.
 
     Attributes:
-        condition_failed: whether a condition failed. False if conflicts with other transactions or
-            throttled tables are the only reasons.
         failures: the keys of the rows whose writes failed, each with the reason code and the row
             that DynamoDB returned. Empty if unknown.
         blocked: the error of an operation whose last attempt ended with this contention. None if
             other processes are changing the rows.
     """
 
-    def __init__(
-        self,
-        *,
-        condition_failed: bool,
-        failures: Sequence[Failure] = (),
-        blocked: Blocked | None = None,
-    ) -> None:
+    def __init__(self, failures: Sequence[Failure] = (), *, blocked: Blocked | None = None) -> None:
         super().__init__()
-        self.blocked = blocked
-        self.condition_failed = condition_failed
-        self.failures = failures
+        self.failures, self.blocked = failures, blocked
 
 
 def current_item(error: VerboseClientError) -> Item | None:
@@ -97,11 +87,6 @@ def current_item(error: VerboseClientError) -> Item | None:
     cause = error.__cause__
     response: Item = {**cause.response} if isinstance(cause, ClientError) else {}
     return response.get("Item")
-
-
-def _blocked(failures: Sequence[Failure], counts_after: timedelta) -> Blocked:
-    tables = sorted({failed.key.model.Meta.name for failed in failures})
-    return Blocked(f"blocked by a row of {', '.join(tables)}", counts_after)
 
 
 class _Write(NamedTuple):
@@ -401,11 +386,6 @@ class Rows:
         kwargs = row.get_save_kwargs_from_instance(condition)
         self._by_hand.append(_Write(row.own_key(), "Put", kwargs))
 
-    def delete(self, row: Table, condition: Condition | None = None) -> None:
-        """Delete a row."""
-        kwargs = row.get_delete_kwargs_from_instance(condition)
-        self._by_hand.append(_Write(row.own_key(), "Delete", kwargs))
-
     def condition_check(self, key: Key[Table], condition: Condition) -> None:
         """Check a row that is not written."""
         kwargs = key.model.get_operation_kwargs_from_class(
@@ -460,11 +440,8 @@ class Rows:
         reasons = {failed.reason for failed in failures}
         if not reasons & _CONTENTION_REASONS:
             return None
-        return Contention(
-            condition_failed=CONDITION_FAILED in reasons,
-            failures=failures,
-            blocked=self._blocked(failures) if reasons == {CONDITION_FAILED} else None,
-        )
+        blocked = self._blocked(failures) if reasons == {CONDITION_FAILED} else None
+        return Contention(failures, blocked=blocked)
 
     def _blocked(self, failures: Sequence[Failure]) -> Blocked | None:
         """Return an error if all conditions failed for rows that no other process changes.
@@ -477,7 +454,9 @@ class Rows:
             if tracked is None or not tracked.is_known or tracked.known != failed.row:
                 return None
         is_read = all(failed.key in self._fetched for failed in failures)
-        return _blocked(failures, timedelta(0) if is_read else MAX_WAIT)
+        tables = sorted({failed.key.model.Meta.name for failed in failures})
+        counts_after = timedelta(0) if is_read else MAX_WAIT
+        return Blocked(f"blocked by a row of {', '.join(tables)}", counts_after)
 
     def after(self, contention: Contention) -> "tuple[Rows, bool]":
         """Return the rows of the next attempt, and whether it must wait.
