@@ -86,8 +86,9 @@ def raise_last(account_id: str, last: int, changed_at: str) -> tuple[int, str]:
 
 def _close(account_id: str, number: int, changed_at: str) -> bool:
     """Add an entry without ids. Return False if the entry exists. One request."""
-    entry = {"account_id": account_id, "number": entry_key(number)}
-    return create(FeedbackChangeRow, entry | {"changed_at": changed_at, "ids": []})
+    row = Key(FeedbackChangeRow, account_id, entry_key(number)).row()
+    row.changed_at, row.ids = changed_at, []
+    return create(row)
 
 
 def _remove_mark(account_id: str, entry: Entry, rows: Rows) -> None:

@@ -155,7 +155,9 @@ def confirm_erasures(found: Collection[Contact]) -> None:
     for group in in_groups(found, _MAX_WRITES):
         rows = Rows()
         for contact in group:
-            is_same = ContactRow.has(erased_at=contact.erased_at)
+            erased_at = ContactRow.erased_at
+            known = contact.erased_at
+            is_same = erased_at == known if known else erased_at.does_not_exist()
             rows.condition_check(Key(ContactRow, contact.key), is_same)
         rows.send()
 

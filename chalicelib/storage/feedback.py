@@ -109,7 +109,7 @@ def create(feedback: Feedback, input_hash: str | None) -> bool:
     """Add a feedback record. Return False if the id already exists."""
     row = Key(FeedbackRow, feedback.id).row()
     _fill(row, feedback, input_hash)
-    return transactions.create(FeedbackRow, row.attribute_values)
+    return transactions.create(row)
 
 
 def put(rows: Rows, feedback: Feedback, origin: Origin | None = None) -> FeedbackRow:

@@ -138,7 +138,7 @@ class Recorder:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Rows, "_at", at_place)
-            for name in ("get", "value", "exists", "expect", "require", "create", "put_new"):
+            for name in ("get", "value", "exists", "expect", "require", "create"):
                 patch.setattr(Rows, name, reading(getattr(Rows, name)))
             for name in ("update", "save", "condition_check"):
                 patch.setattr(Rows, name, writing(getattr(Rows, name)))

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property, reduce
-from operator import and_
+from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 from uuid import uuid4
 
@@ -18,7 +17,6 @@ from botocore.exceptions import ConnectionError as BotocoreConnectionError
 from pynamodb.attributes import Attribute
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
-from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 
@@ -196,7 +194,7 @@ class Table(Model):
         return row
 
     @classmethod
-    def copy_of(cls, values: Mapping[str, Any]) -> Self:
+    def copy_of(cls, values: Mapping[str, object]) -> Self:
         """Return a row with a copy of these attributes."""
         row = cls.empty()
         row.attribute_values = {**values}
@@ -234,30 +232,6 @@ class Table(Model):
             for name, value in self.attribute_values.items()
             if name not in keys
         ]
-
-    @classmethod
-    def changes(cls, **values: Any) -> list[Action]:
-        """Return the update actions that set these attributes. None removes an attribute."""
-        attributes = cls.get_attributes()
-        return [
-            attributes[name].remove() if value is None else attributes[name].set(value)
-            for name, value in values.items()
-        ]
-
-    @classmethod
-    def has(cls, **values: Any) -> Condition:
-        """Return a write condition: the attributes have these values.
-
-        None means that the row does not have the attribute.
-        """
-        attributes = cls.get_attributes()
-        return reduce(
-            and_,
-            (
-                attributes[name].does_not_exist() if value is None else attributes[name] == value
-                for name, value in values.items()
-            ),
-        )
 
     @classmethod
     def load_partition(cls, hash_key: str) -> list[Self]:

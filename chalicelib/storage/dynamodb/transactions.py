@@ -1,6 +1,6 @@
 """Run conditional writes of one row without reading."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from pynamodb.exceptions import PutError, UpdateError, VerboseClientError
 from pynamodb.expressions.condition import Condition
@@ -10,7 +10,7 @@ from chalicelib.storage.dynamodb.table import Table, connection, put_of_new
 from chalicelib.storage.dynamodb.unit_of_work import CONDITION_FAILED_ERROR, current_item
 
 
-def create(model: type[Table], values: Mapping[str, object]) -> bool:
+def create(row: Table) -> bool:
     """Write a new row without a transaction, in one request. Omit attributes whose value is None.
 
     Return False if the key already exists.
@@ -18,7 +18,7 @@ def create(model: type[Table], values: Mapping[str, object]) -> bool:
     Raises:
         Unavailable: DynamoDB throttles, or transactions are writing the row.
     """
-    put = put_of_new(model, values)
+    put = put_of_new(type(row), row.attribute_values)
     try:
         connection().dispatch("PutItem", put)
     except VerboseClientError as error:

@@ -351,11 +351,6 @@ class Rows:
         tracked.row, tracked.is_new, tracked.before = row, True, {}
         return row
 
-    def put_new(self, model: type[Table], values: Mapping[str, object]) -> None:
-        """Add a row. The transaction fails if it exists. Values that are None are omitted."""
-        tracked = self._at(Key(model, *(str(values[name]) for name in model.key_names())))
-        tracked.is_new, tracked.values = True, {**values}
-
     def set(self, key: Key[Table], attribute: Attribute[Value], value: Value | None) -> None:
         """Set an attribute, or remove it, without relying on its value."""
         self._at(key).values[attribute.attr_name] = value
@@ -487,7 +482,7 @@ class Rows:
         self._read_at = read._read_at
         self._keep(read, lambda _: True)
 
-    def _keep(self, earlier: "Rows", is_kept: Callable[[_Tracked[Any]], bool]) -> None:
+    def _keep(self, earlier: "Rows", is_kept: Callable[[_Tracked[Table]], bool]) -> None:
         self._fetched = {*earlier._fetched}
         for key, tracked in earlier._tracked.items():
             if tracked.is_known and is_kept(tracked):

@@ -195,18 +195,6 @@ def settle(claimed: Claimed, end: Callable[[Rows, Claimed], object], *known: Tab
     return True
 
 
-def pending_attributes(
-    account_id: str, owner_id: str, part: str, created_at: datetime
-) -> dict[str, Any]:
-    """Return the attributes of a new, pending work record: state, index shard and due time."""
-    return {
-        "state": PENDING,
-        "work_shard": shard_of(account_id, owner_id, part),
-        "due_at": first_due(created_at),
-        "ready_at": int(created_at.timestamp()),
-    }
-
-
 class Requeued(NamedTuple, Generic[Pointer]):
     """A rescheduled record.
 
