@@ -20,6 +20,7 @@ from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.storage import account_changes, credentials
+from chalicelib.storage.accounts import AccountRow, build_account
 from chalicelib.storage.counters import Counted, Listed
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
@@ -82,9 +83,13 @@ def require_open_account(account_id: str) -> Account:
         Conflict: the account is closed.
     """
     account = require_account(account_id)
+    _require_open(account)
+    return account
+
+
+def _require_open(account: Account) -> None:
     if account.closed_at:
         raise Conflict(f"The account {account.name} was closed on {account.closed_at:%Y-%m-%d}.")
-    return account
 
 
 def read_stats(account_id: str) -> dict[str, int]:
@@ -146,14 +151,14 @@ def issue_key(
         NotFound: the account does not exist.
         Conflict: the account is closed, or the time is in the past.
     """
-    require_open_account(account_id)
-    if ends_at and ends_at <= clock.now():
-        raise Conflict("The expiry is in the past. Set a future time, or omit it.")
     until = f" until {format_timestamp(ends_at)}" if ends_at else ""
     issued = f"{ISSUED} with {', '.join(sorted(permissions))}{until}"
     secret = new_secret()
 
     def issue(rows: Rows) -> Credential:
+        _require_open(build_account(accounts.fetch(rows, account_id, AccountRow.closed_at)))
+        if ends_at and ends_at <= clock.now():
+            raise Conflict("The expiry is in the past. Set a future time, or omit it.")
         credential = Credential(
             api_key=new_api_key(),
             account_id=account_id,

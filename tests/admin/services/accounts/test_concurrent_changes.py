@@ -14,9 +14,10 @@ from admin.services.accounts.manage import (
     require_key,
     revoke_key,
 )
+from admin.services.close_account import close_account
 from admin.services.webhooks.secret import rotate_webhook_secret
 from chalicelib.domain import clock
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.storage.accounts import AccountRow
 from chalicelib.storage.credentials import CredentialRow
 from tests.aws.faults import before_request
@@ -52,6 +53,16 @@ def test_new_key_does_not_replace_key_with_same_id(
         "fk_1": first.secret_hash,
         "fk_2": second.secret_hash,
     }
+
+
+def test_account_that_is_closed_at_the_same_time_gets_no_key(account: str) -> None:
+    create_account("Lumen", account)
+    with (
+        before_request("TransactWriteItems", lambda: close_account(account, "bob", lambda _: None)),
+        pytest.raises(Conflict, match="The account Lumen was closed"),
+    ):
+        issue_key(account, "anna")
+    assert list_keys(account) == []
 
 
 def test_key_that_is_revoked_twice_at_once_is_revoked_once(account: str, time: Time) -> None:
