@@ -252,7 +252,6 @@ def build_stored(row: FeedbackRow) -> StoredFeedback:
         row.counted_as,
         row.answered_as,
         row.entry_number or 0,
-        row.started_at is not None,
         row.key_hash,
-        row.saves,
+        row.is_open,
     )

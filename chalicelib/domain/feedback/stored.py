@@ -24,9 +24,7 @@ class StoredFeedback:
             same after a change of the account's time zone. None before the feedback is processed.
         answered_as: the key of the group in which the statistics count the survey that it answers.
         entry_number: the number of the entry of the last change in the feed; 0 without an entry.
-        is_started: whether a worker has recorded that it starts to process redelivered feedback,
-            and no outcome.
-        saves: the number of saves of a tap that can still be changed; None for other feedback.
+        is_open: whether the record is a saved tap that the respondent can still change or send.
     """
 
     feedback: Feedback
@@ -37,14 +35,8 @@ class StoredFeedback:
     counted_as: str | None = None
     answered_as: str | None = None
     entry_number: int = 0
-    is_started: bool = False
     key_hash: str | None = None
-    saves: int | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the record is a saved tap that the respondent can still change or send."""
-        return self.saves is not None
+    is_open: bool = False
 
     @property
     def updated_at(self) -> datetime:

@@ -190,7 +190,7 @@ def _end_taps(feedback_ids: Collection[str], rows: Rows) -> list[FeedbackRow]:
 
 
 def _fetch_pending(rows: Rows, feedback_ids: Iterable[str]) -> list[FeedbackRow]:
-    keys = [Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids]
+    keys = dict.fromkeys(Key(FeedbackRow, feedback_id) for feedback_id in feedback_ids)
     rows.prefetch(*keys)
     found = filter(None, map(rows.known, keys))
     return [row for row in found if row.state == WorkState.PENDING]

@@ -11,6 +11,7 @@ from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.create import create_customer
+from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
@@ -160,6 +161,12 @@ def test_redelivered_feedback_message_changes_nothing(seeded: SeededAccount) -> 
     )
     assert (seeded.counts, seeded.customer, respondents(seeded)) == before
     assert seeded.counts == (1, 0, 1)
+
+
+def test_feedback_that_is_named_twice_is_counted_once(seeded: SeededAccount) -> None:
+    submitted = answer_contact_form(seeded)
+    assert [*process_feedback([submitted.id, submitted.id])] == [submitted.id]
+    assert seeded.counts == (1, 0, 0)
 
 
 def test_processing_batch_of_feedback_sends_three_aws_requests(seeded: SeededAccount) -> None:
