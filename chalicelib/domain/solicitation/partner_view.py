@@ -1,6 +1,5 @@
 """The partner view of the survey about a purchase."""
 
-from collections.abc import Callable
 from enum import StrEnum
 
 from pydantic import Field
@@ -140,18 +139,12 @@ def survey_tracker(
     solicitation: Solicitation,
     purchase: Purchase,
     tracker: Tracker | None,
-    link_to: Callable[[Tracker], str | None] = lambda _: None,
+    link: str | None,
 ) -> SurveyTracker:
-    """Return the partner view of a solicitation.
-
-    Args:
-        link_to: returns the link to an unused tracker of the channel ``LINK``, or None if its
-            survey cannot be answered. By default, the view contains no link.
-    """
+    """Return the partner view of a solicitation."""
     state = tracker_state(solicitation)
     is_pending, was_sent = state is TrackerState.PENDING, state in _SENT_STATES
     has_reason = (is_pending or state is TrackerState.SKIPPED) and solicitation.reason in _REASONS
-    channel = solicitation.channel if was_sent else None
     answered = tracker if tracker and tracker.used_at else None
     return SurveyTracker(
         purchase_id=solicitation.id,
@@ -160,13 +153,13 @@ def survey_tracker(
         store_id=purchase.store_id,
         state=state,
         reason=TrackerReason(solicitation.reason) if has_reason else None,
-        channel=channel,
+        channel=solicitation.channel if was_sent else None,
         send_at=(solicitation.held_until or purchase.send_at) if is_pending else None,
         sent_at=solicitation.sent_at,
         reminded_at=solicitation.reminded_at,
         answered_at=answered.used_at if answered else solicitation.answered_on,
         feedback_id=answered.feedback_id if answered else None,
         id=answered.id if answered else None,
-        link=link_to(tracker) if tracker and not answered and channel is SendMode.LINK else None,
+        link=link,
         labels=dict((tracker and tracker.labels) or {}),
     )

@@ -1,9 +1,8 @@
 """Return survey trackers, the partner view of solicitations, and cancel surveys."""
 
-from functools import partial
-
 from chalicelib.domain import clock
 from chalicelib.domain.errors import NotFound
+from chalicelib.domain.forms.survey import SendMode
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.paging import MAX_LIMIT
 from chalicelib.domain.purchases.purchase import Purchase
@@ -134,16 +133,17 @@ def view_of(
     with_link: bool = True,
 ) -> SurveyTracker:
     """Return the partner view of a solicitation. No AWS request if the surveys are cached."""
-    if not with_link:
-        return survey_tracker(solicitation, purchase, tracker)
-    link_to = partial(_link_to, solicitation.account_id)
-    return survey_tracker(solicitation, purchase, tracker, link_to)
+    link, is_linked = None, solicitation.channel is SendMode.LINK
+    if with_link and is_linked and tracker and not tracker.used_at:
+        link = _link_to(solicitation.account_id, tracker)
+    return survey_tracker(solicitation, purchase, tracker, link)
 
 
 def _link_to(account_id: str, tracker: Tracker) -> str | None:
-    surveys = surveys_of(account_id)
+    """Return the link to a tracker, or None if its survey cannot be answered."""
     now = clock.now()
     can_be_answered = any(
-        each.id == tracker.survey_id and each.opening_at(now).is_open for each in surveys
+        survey.id == tracker.survey_id and survey.opening_at(now).is_open
+        for survey in surveys_of(account_id)
     )
     return shortest_link(tracker.survey_id, tracker.id) if can_be_answered else None
