@@ -92,6 +92,14 @@ def test_survey_submission_without_tracker_counts_toward_limit(fresh: SeededAcco
     assert statuses == [403, 403, 429]
 
 
+def test_rejected_save_of_taps_counts_toward_limit(fresh: SeededAccount) -> None:
+    statuses = [
+        CLIENT.submit_fields(SUBMIT_SURVEY, fresh.survey_id, fresh.answers(), step="save").status
+        for _ in range(3)
+    ]
+    assert statuses == [400, 400, 429]
+
+
 def test_submissions_without_known_form_share_one_limit(fresh: SeededAccount) -> None:
     client = PublicClient("198.51.100.9")
     unknown = client.submit_fields(SUBMIT_CONTACT, new_id(), [])
