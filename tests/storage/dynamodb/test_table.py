@@ -9,17 +9,23 @@ from pynamodb.models import Model
 
 from admin.storage import mail_domains  # noqa: F401 - importing a module registers its tables
 from chalicelib.storage import (  # noqa: F401 - importing a module registers its tables
+    account_changes,
     accounts,
     counters,
     credentials,
     customers,
+    erasures,
     executions,
     feedback,
+    feedback_changes,
     forms,
     imports,
+    messages,
     places,
     purchases,
     rate_limits,
+    solicitations,
+    statistics,
     trackers,
     webhook_secrets,
     workflows,
@@ -69,6 +75,15 @@ def test_attributes_have_same_name_in_python_and_dynamodb(table: type[Table]) ->
     assert [attribute.attr_name for attribute in table.get_attributes().values()] == [
         *table.get_attributes()
     ]
+
+
+@pytest.mark.parametrize("table", tables(), ids=lambda table: table.__name__)
+def test_indexes_contain_only_attributes_of_their_table(table: type[Table]) -> None:
+    metas = [index.Meta for index in table._indexes.values()]
+    projected = [name for meta in metas for name in meta.projection.non_key_attributes or ()]
+    assert {*projected, *(name for meta in metas for name in meta.attributes)} <= {
+        *table.get_attributes()
+    }
 
 
 def test_row_built_from_item_omits_unknown_attributes() -> None:
