@@ -252,6 +252,7 @@ class Rows:
     def __init__(self) -> None:
         self._read_at: datetime | None = None
         self._tracked: dict[Key[Table], _Tracked[Any]] = {}
+        self._shared: Rows | None = None
         self._by_hand: list[_Write] = []
         self._fetched: set[Key[Table]] = set()
         self._dispensable: set[Key[Table]] = set()
@@ -479,8 +480,7 @@ class Rows:
 
     def start_from(self, read: "Rows") -> None:
         """Know the rows that another unit has read."""
-        self._read_at = read._read_at
-        self._keep(read, lambda _: True)
+        self._read_at, self._fetched, self._shared = read._read_at, {*read._fetched}, read
 
     def _keep(self, earlier: "Rows", is_kept: Callable[[_Tracked[Table]], bool]) -> None:
         self._fetched = {*earlier._fetched}
@@ -492,6 +492,9 @@ class Rows:
         tracked = self._tracked.get(key)
         if tracked is None:
             tracked = self._tracked[key] = _Tracked(key)
+            shared = self._shared._tracked.get(key) if self._shared else None
+            if shared and shared.is_known:
+                tracked.learn(shared.known, shared.as_read())
         return tracked
 
     def _read(self, key: Key[Row]) -> _Tracked[Row]:
