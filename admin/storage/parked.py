@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.work import MAX_CLAIMS, PARKED, PARKED_SHARD
@@ -30,7 +30,9 @@ class ParkedWork:
     parked_at: datetime
 
 
-def list_parked(records: WorkRecords[Any], since: datetime | None = None) -> Iterator[ParkedWork]:
+def list_parked(
+    records: WorkRecords[object], since: datetime | None = None
+) -> Iterator[ParkedWork]:
     """Find the records that were parked at or after this time, the earliest parked first.
 
     Two requests per 100 records.
@@ -51,12 +53,12 @@ def list_parked(records: WorkRecords[Any], since: datetime | None = None) -> Ite
                 )
 
 
-def count_parked(records: WorkRecords[Any]) -> int:
+def count_parked(records: WorkRecords[object]) -> int:
     """Return the number of parked records. One request per MB of index entries."""
     return records.row.due.count(PARKED_SHARD)
 
 
-def parked_parts(records: WorkRecords[Any], owner_id: str) -> list[str]:
+def parked_parts(records: WorkRecords[object], owner_id: str) -> list[str]:
     """Return the sort keys of the owner's parked work records."""
     rows = records.row.query(
         owner_id,

@@ -1,8 +1,9 @@
 """List the kinds of work, each with its work records and its queue."""
 
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from chalicelib.messages import Pointer
 from chalicelib.queues import ALL_QUEUES, Queue
 from chalicelib.storage.dynamodb.work_records import WorkRecords
 
@@ -10,7 +11,7 @@ from chalicelib.storage.dynamodb.work_records import WorkRecords
 class KindOfWork(NamedTuple):
     """One kind of work."""
 
-    records: WorkRecords[Any]
+    records: WorkRecords[Pointer]
     queue: Queue
 
 

@@ -107,7 +107,7 @@ class Worker(Generic[PointerT]):
     parse: Callable[[str], PointerT | None]
     run: Callable[[Message[PointerT]], StrEnum]
     prepare: Callable[[Sequence[Message[PointerT]]], Collection[PointerT]] = lambda _: ()
-    records: WorkRecords[Any] | None = None
+    records: WorkRecords[object] | None = None
     key: Callable[[PointerT], tuple[str, str]] | None = None
     outcomes: type[WorkOutcome] | None = None
     log_fields: tuple[str, ...] = ("account_id",)
