@@ -14,9 +14,14 @@ from tests.services.queues import ERASURE_QUEUE
 OPERATOR = "arn:aws:iam::123456789012:user/anna"
 
 
+def start(account_id: str, customer_id: str) -> Erasure:
+    """Start the erasure of a customer."""
+    return start_erasure(account_id, customer_id, OPERATOR)
+
+
 def erase(account_id: str, customer_id: str) -> Erasure:
     """Start the erasure of a customer and run its first pass."""
-    erasure = continue_erasure(start_erasure(account_id, customer_id, OPERATOR).pointer)
+    erasure = continue_erasure(start(account_id, customer_id).pointer)
     assert erasure
     return erasure
 
