@@ -337,6 +337,15 @@ def test_worker_reads_no_unlisted_customers_of_other_accounts(
     assert len(listed(account)) == 2
 
 
+def test_assignment_relies_on_total_that_a_failure_returned(account: str) -> None:
+    reserve(account)
+    keys, outdated = [account_key(account, create(account).id) for _ in range(2)], 5
+    with before_request(1, lambda: import_a_row(account)) as requests:
+        assert customer_creation.assign_positions(account, keys, outdated) == 3
+    assert requests.operations == ["TransactWriteItems"] * 3
+    assert len(listed(account)) == 3
+
+
 def import_a_row(account: str) -> None:
     accept_batch(account, {"batch": [{"firstName": "Imported"}]})
     IMPORT_QUEUE.deliver_all(account)
