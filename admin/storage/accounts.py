@@ -11,7 +11,7 @@ from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.settings import AccountSettings
 from chalicelib.domain.errors import NotFound
 from chalicelib.storage.accounts import AccountRow, build_account, build_settings
-from chalicelib.storage.dynamodb.table import Key, read_with_response, time_of
+from chalicelib.storage.dynamodb.table import Key, find_row
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _FIRST: Final = 0
@@ -25,7 +25,7 @@ def save(account: Account) -> None:
 
 def find(account_id: str) -> Account | None:
     """Load an account. Return None if it does not exist."""
-    row = AccountRow.find(account_id, consistent=False)
+    row = find_row(Key(AccountRow, account_id), consistent=False)
     return build_account(row) if row else None
 
 
@@ -60,13 +60,14 @@ def close(rows: Rows, account_id: str, closed_at: datetime) -> bool:
 
 def time_of_read(account_id: str) -> datetime:
     """Return the current time of DynamoDB in full seconds. One consistent request."""
-    _, response = read_with_response(Key(AccountRow, account_id))
-    return time_of(response)
+    read = Rows()
+    read.prefetch(Key(AccountRow, account_id))
+    return read.read_at
 
 
 def find_settings(account_id: str) -> AccountSettings | None:
     """Load the current settings of an account. Return None if the account does not exist."""
-    row = AccountRow.find(account_id)
+    row = find_row(Key(AccountRow, account_id))
     return build_settings(row) if row else None
 
 
@@ -81,7 +82,7 @@ def replace_settings(row: AccountRow, current: AccountSettings, changed: Account
 
 def find_anonymized_until(account_id: str) -> datetime | None:
     """Load the time up to which all feedback of the account is anonymized, or None."""
-    row = AccountRow.find(account_id, consistent=False)
+    row = find_row(Key(AccountRow, account_id), consistent=False)
     return row.anonymized_until if row else None
 
 

@@ -14,7 +14,7 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Key, Table, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, find_row, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 
@@ -47,7 +47,7 @@ class AccountRow(Table):
 
 def find_with_settings(account_id: str) -> tuple[Account, AccountSettings] | None:
     """Load an account and its settings. Return None if it does not exist. One request."""
-    row = AccountRow.find(account_id, consistent=False)
+    row = find_row(Key(AccountRow, account_id), consistent=False)
     return (build_account(row), build_settings(row)) if row else None
 
 

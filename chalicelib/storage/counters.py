@@ -25,7 +25,7 @@ from zlib import crc32
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
-from chalicelib.storage.dynamodb.table import Key, Table, account_key
+from chalicelib.storage.dynamodb.table import Key, Table, account_key, find_row
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 _RESERVED_FOR: Final = timedelta(seconds=10)
@@ -76,7 +76,7 @@ class CounterRow(Table):
 
 def load_total(account_id: str, kind: Listed, *, consistent: bool = False) -> int:
     """Return the number of the account's records of this kind."""
-    return total_of(CounterRow.find(account_id, kind.value, consistent=consistent))
+    return total_of(find_row(counter_key(account_id, kind), consistent=consistent))
 
 
 def total_of(counter: CounterRow | None) -> int:

@@ -26,7 +26,7 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import ALL, including, index
-from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_together
+from chalicelib.storage.dynamodb.table import Key, Table, account_key, find_row, read_together
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import due_index
 from chalicelib.storage.lists import ListedRow
@@ -140,7 +140,7 @@ OPTIN_OF: Final = {Channel.EMAIL: CustomerRow.email_optin, Channel.SMS: Customer
 
 def find(account_id: str, customer_id: str) -> Customer | None:
     """Load a customer of the account. Return None if it does not exist. One consistent request."""
-    row = CustomerRow.find(account_key(account_id, customer_id))
+    row = find_row(customer_key(account_id, customer_id))
     return build_customer(row) if row else None
 
 

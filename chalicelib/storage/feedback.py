@@ -25,8 +25,6 @@ from chalicelib.storage.dynamodb.table import (
     Key,
     read_indexed,
     read_together,
-    read_with_response,
-    time_of,
 )
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
@@ -177,8 +175,9 @@ def list_created(
 
 def time_before_create(feedback_id: str) -> datetime:
     """Return the current time of DynamoDB in full seconds. One consistent request."""
-    _, response = read_with_response(Key(FeedbackRow, feedback_id))
-    return time_of(response)
+    read = Rows()
+    read.prefetch(Key(FeedbackRow, feedback_id))
+    return read.read_at
 
 
 def of_person(

@@ -18,7 +18,14 @@ from chalicelib.storage.dynamodb.attributes import (
     optional,
 )
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Key, Table, account_key, read_indexed, read_together
+from chalicelib.storage.dynamodb.table import (
+    Key,
+    Table,
+    account_key,
+    find_row,
+    read_indexed,
+    read_together,
+)
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.lists import read_index_page
 
@@ -64,7 +71,7 @@ def find(account_id: str, purchase_id: str) -> Purchase | None:
 
     Return None if it does not exist. One consistent request.
     """
-    row = PurchaseRow.find(account_key(account_id, purchase_id))
+    row = find_row(purchase_key(account_id, purchase_id))
     return build_purchase_from(row) if row else None
 
 

@@ -8,7 +8,14 @@ from pynamodb.attributes import UnicodeAttribute
 from chalicelib.domain.forms.tracker import Save, Tracker
 from chalicelib.storage.dynamodb.attributes import JsonAttribute, TimestampAttribute, optional
 from chalicelib.storage.dynamodb.indexes import index
-from chalicelib.storage.dynamodb.table import Key, Table, fields_of, read_indexed, read_together
+from chalicelib.storage.dynamodb.table import (
+    Key,
+    Table,
+    fields_of,
+    find_row,
+    read_indexed,
+    read_together,
+)
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 
 
@@ -55,7 +62,7 @@ def put(rows: Rows, tracker: Tracker, *, is_new: bool) -> None:
 
 def find(tracker_id: str) -> Tracker | None:
     """Load a tracker. Return None if it does not exist. One consistent request."""
-    row = TrackerRow.find(tracker_id)
+    row = find_row(Key(TrackerRow, tracker_id))
     return build_tracker(row) if row else None
 
 

@@ -211,16 +211,6 @@ class Table(Model):
         """Return the key of this row."""
         return Key(type(self), *(self.attribute_values[name] for name in self.key_names()))
 
-    @classmethod
-    def find(
-        cls, hash_key: str, range_key: str | None = None, *, consistent: bool = True
-    ) -> Self | None:
-        """Load a row. Return None if it does not exist. One request."""
-        try:
-            return cls.get(hash_key, range_key, consistent_read=consistent)
-        except cls.DoesNotExist:
-            return None
-
     def assignments(self) -> list[Action]:
         """Return the update actions that set the attributes of this row, except those of its key.
 
@@ -284,8 +274,18 @@ class Key(NamedTuple, Generic[RowRead]):
         return {name: {"S": value} for name, value in self.values.items()}
 
 
+def find_row(key: Key[Row], *, consistent: bool = True) -> Row | None:
+    """Load a row. Return None if it does not exist. One request."""
+    try:
+        return key.model.get(key.hash_key, key.range_key, consistent_read=consistent)
+    except key.model.DoesNotExist:
+        return None
+
+
 def read_together(*keys: Key[Row]) -> list[Row | None]:
-    """Load rows from one or more tables with a consistent read, in one request per 100 rows.
+    """Load rows of one model with a consistent read, in one request per 100 rows.
+
+    Rows of several models are read with `Rows.prefetch`.
 
     Args:
         keys: the keys of the rows. Without keys, no request is sent.
@@ -300,18 +300,8 @@ def read_together(*keys: Key[Row]) -> list[Row | None]:
         return []
     if len(keys) > MAX_BATCH_READS:
         return [row for group in in_groups(keys, MAX_BATCH_READS) for row in read_together(*group)]
-    return read_with_response(*keys)[0]
-
-
-def read_with_response(*keys: Key[Row]) -> tuple[list[Row | None], Item]:
-    """Load 1 to 100 rows as `read_together` does. Return also the last response of DynamoDB.
-
-    Raises:
-        Unavailable: DynamoDB throttles and leaves keys unprocessed.
-    """
-    items, response = read_items(keys)
-    found = zip(keys, items, strict=True)
-    return [key.model.from_raw_data(item) if item else None for key, item in found], response
+    found = zip(keys, read_items(keys)[0], strict=True)
+    return [key.model.from_raw_data(item) if item else None for key, item in found]
 
 
 def read_items(keys: Sequence[Key[Table]]) -> tuple[list[Item | None], Item]:

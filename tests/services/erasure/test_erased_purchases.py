@@ -26,8 +26,8 @@ from chalicelib.services.purchases.read import read_purchase
 from chalicelib.services.solicitation.link_survey import NoLink, link_survey
 from chalicelib.services.solicitation.survey_trackers import read_survey_tracker
 from chalicelib.storage import contacts, erasures, purchases, trackers
-from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.customers import CustomerRow, customer_key
+from chalicelib.storage.dynamodb.table import account_key, find_row
 from chalicelib.storage.dynamodb.unit_of_work import commit
 from chalicelib.storage.messages import MessageRow
 from chalicelib.storage.purchases import PurchaseRow
@@ -360,7 +360,7 @@ def test_purchase_that_leaves_erased_customer_does_not_create_the_customer_again
     customer_id = customer_of(shop.record(customer=PERSON, externalId="moved"))
     with before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_id)):
         shop.record(customer=OTHER_PERSON, externalId="moved")
-    assert CustomerRow.find(account_key(shop.account_id, customer_id)) is None
+    assert find_row(customer_key(shop.account_id, customer_id)) is None
 
 
 def test_purchase_that_returns_to_erased_customer_creates_the_customer_again(shop: Shop) -> None:
@@ -369,7 +369,7 @@ def test_purchase_that_returns_to_erased_customer_creates_the_customer_again(sho
     shop.record(customer=OTHER_PERSON, externalId="moved")
     with before_request("TransactWriteItems", lambda: erase(shop.account_id, customer_id)):
         shop.record(customer=person, externalId="moved")
-    row = CustomerRow.find(account_key(shop.account_id, customer_id))
+    row = find_row(customer_key(shop.account_id, customer_id))
     assert row
     assert (row.first_name, row.purchase_count) == ("Zoé", 1)
 

@@ -14,7 +14,8 @@ from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.purchases.purchase import purchase_id
 from chalicelib.services.purchases.report import report_purchases
 from chalicelib.storage import purchases
-from chalicelib.storage.purchases import PurchaseRow
+from chalicelib.storage.dynamodb.table import find_row
+from chalicelib.storage.purchases import PurchaseRow, purchase_key
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import all_customers
 from tests.services.moved_time import wrong_clock
@@ -37,7 +38,7 @@ def receive(shop: Shop, definition: dict[str, Any], sent_at: datetime) -> None:
 
 def row_of(shop: Shop, definition: dict[str, Any]) -> PurchaseRow:
     record_id = purchase_id(shop.account_id, DataSource("Site"), definition["externalId"])
-    row = PurchaseRow.find(f"{shop.account_id}#{record_id}")
+    row = find_row(purchase_key(shop.account_id, record_id))
     assert row
     return row
 

@@ -24,6 +24,7 @@ from chalicelib.services.feedback import feed
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.retention import anonymize_old_feedback
 from chalicelib.services.forms.wordings import _versions
+from chalicelib.storage.dynamodb.table import Key, find_row
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.feedback_changes import (
     EPOCH,
@@ -384,7 +385,7 @@ def not_visible(feedback_id: str, change: Callable[[], object]) -> Iterator[None
     """Change a feedback record. During the ``with`` block, the row has the state before it."""
     before = FeedbackRow.get(feedback_id)
     change()
-    after = FeedbackRow.find(feedback_id)
+    after = find_row(Key(FeedbackRow, feedback_id))
     before.save()
     yield
     if after:
