@@ -152,7 +152,6 @@ class ClaimRow(WorkRow[Pointer]):
     leased_until = optional(IntegerAttribute)
 
 
-Part = TypeVar("Part")
 Updated = TypeVar("Updated", bound=Table)
 Claimed = TypeVar("Claimed", bound=ClaimRow[object])
 
@@ -331,7 +330,7 @@ class WorkRecords(Generic[Pointer]):
         """
         start = self.row.started_at.set(int(now.timestamp()))
         first = self.row.can_start(now) & self.row.started_at.does_not_exist()
-        started = _update_all([self._at(*key) for key in keys], [start], first)
+        started = _update_all([self._key(*key) for key in keys], [start], first)
         return {(self.owner_of(row), row.part) for row in started}
 
     def remove_starts(self, keys: Iterable[tuple[str, str]], now: datetime) -> None:
@@ -340,7 +339,7 @@ class WorkRecords(Generic[Pointer]):
         The requests are those of `_update_all`.
         """
         end, startable = [self.row.started_at.remove()], self.row.can_start(now)
-        list(_update_all([self._at(*key) for key in keys], end, startable))
+        list(_update_all([self._key(*key) for key in keys], end, startable))
 
     def record_failure(self, owner_id: str, part: str, reason: str, now: datetime) -> bool:
         """Record a failed attempt and schedule the next one, with exponential backoff.
@@ -433,54 +432,57 @@ def change_all(
         read: the unit of work that has read the rows. Then the first request is omitted.
     """
 
-    def use_case(keys: Sequence[Key[Updated]], rows: Rows) -> list[Updated]:
-        stays = "a row that is not selected stays as it is"
-        found = [key for key in keys if (row := rows.peek(key, because=stays)) and selects(row)]
-        selected = [row for key in found if (row := rows.get(key, *relied_on))]
-        for row in selected:
-            change(row)
-        return selected
+    def change_one(key: Key[Updated], rows: Rows) -> Updated | None:
+        row = rows.peek(key, because="a row that is not selected stays as it is")
+        if row is None or not selects(row):
+            return None
+        rows.get(key, *relied_on)
+        change(row)
+        return row
 
     read = read or Rows()
     read.prefetch(*keys)
-    return _together_or_each(use_case, keys, read)
+    return _together_or_each(change_one, keys, read)
 
 
 def _update_all(
-    updated: Sequence[Updated], actions: Sequence[Action], condition: Condition
+    keys: Sequence[Key[Updated]], actions: Sequence[Action], condition: Condition
 ) -> Iterator[Updated]:
-    """Update up to 100 rows, and yield those that satisfy the condition.
+    """Update up to 100 rows, and yield those that satisfy the condition, with their keys only.
 
     One request; if the transaction fails, one more per row.
     """
 
-    def use_case(parts: Sequence[Updated], rows: Rows) -> list[Updated]:
-        satisfying = [row for row in parts if not rows.has_failed(row.own_key())]
-        for row in satisfying:
-            rows.update(row, _versioned(row, actions), condition)
-        return satisfying
+    def update_one(key: Key[Updated], rows: Rows) -> Updated | None:
+        if rows.has_failed(key):
+            return None
+        row = key.row()
+        rows.update(row, _versioned(row, actions), condition)
+        return row
 
-    return _together_or_each(use_case, updated, Rows())
+    return _together_or_each(update_one, keys, Rows())
 
 
 def _together_or_each(
-    use_case: Callable[[Sequence[Part], Rows], list[Updated]], parts: Sequence[Part], read: Rows
+    use_case: Callable[[Key[Updated], Rows], Updated | None],
+    keys: Sequence[Key[Updated]],
+    read: Rows,
 ) -> Iterator[Updated]:
-    """Run a use case once for all parts together and, if this fails, for each of them alone.
+    """Run a use case once for all rows together and, if this fails, for each of them alone.
 
-    A part that many transactions change must not stop the others.
+    A row that many transactions change must not stop the others.
     """
     rows = Rows()
     rows.start_from(read)
     try:
-        changed = use_case(parts, rows)
+        found = [use_case(key, rows) for key in keys]
         rows.send(as_transaction=False)
     except (Contention, VerboseClientError):
         # A row has changed, or all rows together are too large.
-        for part in parts:
-            yield from commit(partial(use_case, [part]), read=read)
+        each = (commit(partial(use_case, key), read=read) for key in keys)
+        yield from filter(None, each)
     else:
-        yield from changed
+        yield from filter(None, found)
 
 
 def _update(row: Table, actions: Sequence[Action], condition: Condition) -> bool:
