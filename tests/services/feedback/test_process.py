@@ -8,6 +8,7 @@ import pytest
 from admin.services.accounts.settings import change_account_settings
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.body import CustomerBody
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.create import create_customer
@@ -16,6 +17,7 @@ from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.forms import SUMMARY, ContactFormRow, FormRow, SurveyRow
 from tests.services.feedback.submitting import (
     answer_contact_form,
     answer_survey,
@@ -216,6 +218,24 @@ def test_new_respondents_of_many_accounts_take_no_further_requests(
     # Each account has a feed, so each has a transaction.
     assert dict(calls) == {"dynamodb.BatchGetItem": 2, "dynamodb.TransactWriteItems": 3}
     assert [len(respondents(account)) for account in accounts] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "form_row"), [(answer_contact_form, ContactFormRow), (answer_survey, SurveyRow)]
+)
+def test_feedback_of_form_that_a_restore_lost_waits(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch, answer: Any, form_row: type[FormRow]
+) -> None:
+    submitted = answer(seeded)
+    summary = form_row.get(submitted.form_id, SUMMARY)
+    summary.delete()
+    monkeypatch.setattr("chalicelib.backoff.retry_s", lambda: 0.0)
+    with pytest.raises(Unavailable):
+        process_feedback([submitted.id])
+    assert form_row.find(submitted.form_id, SUMMARY) is None
+    stored = feedback.find(submitted.id)
+    assert stored
+    assert stored.state == "PENDING"
 
 
 def test_failed_feedback_does_not_block_other_feedback(
