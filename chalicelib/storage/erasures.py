@@ -167,9 +167,7 @@ def count_customer(
     if customer_id != erasure.customer_id:
         rows.add(key, ErasureRow.recreated, {customer_id})
     for channel, contact in new_contacts.items():
-        if channel not in erasure.contacts:
-            rows.expect(key, _CONTACTS[channel], None)
-            rows.set(key, _CONTACTS[channel], contact)
+        rows.set_default(key, _CONTACTS[channel], contact)
     count(rows, erasure, {Erased.CUSTOMERS: 1})
 
 

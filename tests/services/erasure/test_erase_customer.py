@@ -1,6 +1,6 @@
 """Tests of the deletion of customers: positions, totals, pairs, and repeated erasures."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import Context
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from chalicelib.domain.customers.addresses import pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.erasure.erasure import build_receipt
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import NotFound, Unavailable
 from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
@@ -23,13 +23,22 @@ from chalicelib.domain.work import WorkState
 from chalicelib.services.customers.create import create_customer
 from chalicelib.services.erasure.erase import continue_erasure, start_erasure
 from chalicelib.services.solicitation.contact_keys import current_keys
-from chalicelib.storage import contacts, customers, erasures, trackers
+from chalicelib.storage import (
+    contacts,
+    counters,
+    customer_creation,
+    customers,
+    erasures,
+    trackers,
+)
+from chalicelib.storage.counters import Listed
 from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.aws.faults import before_request
-from tests.services.customers.importing import all_customers
+from tests.services.customers.importing import accept_batch, all_customers
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
 from tests.services.moved_time import Time, wrong_clock
+from tests.services.queues import IMPORT_QUEUE
 
 PAIR = {"email": "zoe@example.test", "phoneNumber": "+33 6 12 34 56 78"}
 
@@ -195,6 +204,65 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     ]
     suppressed = contacts.find_many([key for key in keys if key])
     assert [set(suppressed[key or ""].suppressed.values()) for key in keys] == [{"ERASED"}] * 4
+
+
+def delete_after(account: str, customer_id: str, action: Callable[[], object]) -> None:
+    """Run the first pass of an erasure, and the action just before it deletes the customer."""
+    erasure = start_erasure(account, customer_id, OPERATOR)
+    with before_request("TransactWriteItems", action):
+        continue_erasure(erasure.pointer)
+
+
+@pytest.mark.parametrize(
+    ("channel", "field", "address"),
+    [
+        (Channel.EMAIL, "email", "new@example.test"),
+        (Channel.SMS, "phoneNumber", "06 99 99 99 99"),
+    ],
+)
+def test_address_that_customer_gets_during_its_deletion_is_suppressed(
+    account: str, channel: Channel, field: str, address: str
+) -> None:
+    customer = create(account, **PAIR)
+    changed = {"id": customer.id, field: address}
+    delete_after(account, customer.id, lambda: save_customer(account, changed))
+    assert customers.find(account, customer.id) is None
+    key = current_keys(account, address, address)[channel]
+    assert contacts.find_many([key])[key].suppressed == {channel: "ERASED"}
+
+
+def test_customer_that_gets_position_during_its_deletion_leaves_no_gap(account: str) -> None:
+    listed = create(account)
+    counters.reserve(account, Listed.CUSTOMERS, clock.now())
+    unlisted = create(account)
+    key = account_key(account, unlisted.id)
+    delete_after(
+        account, unlisted.id, lambda: customer_creation.assign_positions(account, [key], 1)
+    )
+    assert ids(all_customers(account)) == [listed.id]
+    assert customer_positions(account).load_total() == 1
+
+
+def test_customer_that_is_imported_during_deletion_moves_into_position(account: str) -> None:
+    first, second = create(account), create(account)
+
+    def import_a_row() -> None:
+        accept_batch(account, {"batch": [{"firstName": "Imported"}]})
+        IMPORT_QUEUE.deliver_all(account)
+
+    delete_after(account, first.id, import_a_row)
+    imported, last = all_customers(account)
+    assert (imported.first_name, last.id) == ("Imported", second.id)
+
+
+def test_last_customer_of_outdated_index_is_not_created_again(
+    account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = create(account), create(account)
+    monkeypatch.setattr("chalicelib.backoff.retry_s", lambda: 0.0)
+    with pytest.raises(Unavailable):
+        delete_after(account, first.id, CustomerRow(account_key(account, last.id)).delete)
+    assert customers.find(account, last.id) is None
 
 
 def test_receipt_names_channel_that_customer_gets_after_request(account: str, time: Time) -> None:
