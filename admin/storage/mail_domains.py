@@ -4,6 +4,8 @@ One row contains the owners of all domains with the same last two labels. Only t
 overlap, so one conditional write decides about a new owner.
 """
 
+from collections.abc import Mapping
+
 from pynamodb.attributes import UnicodeAttribute
 
 from admin.domain.mail_domain import last_labels
@@ -19,10 +21,10 @@ class MailDomainRow(Table):
         name = "mail-domains"
 
     last_labels = UnicodeAttribute(hash_key=True)
-    owners = JsonAttribute[dict[str, str]]()
+    owners = JsonAttribute[Mapping[str, str]]()
 
 
-def owners(rows: Rows, domain: str) -> dict[str, str]:
+def owners(rows: Rows, domain: str) -> Mapping[str, str]:
     """Return the owners by domain, of all domains that can overlap this domain. One request.
 
     The unit of work relies on them.
@@ -32,7 +34,7 @@ def owners(rows: Rows, domain: str) -> dict[str, str]:
     return rows.value(key, MailDomainRow.owners) or {}
 
 
-def set_owners(rows: Rows, domain: str, changed: dict[str, str]) -> None:
+def set_owners(rows: Rows, domain: str, changed: Mapping[str, str]) -> None:
     """Replace the owners by domain, of all domains that can overlap this domain."""
     rows.set(_key(domain), MailDomainRow.owners, changed)
 

@@ -1,5 +1,6 @@
 """The table of accounts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -37,7 +38,7 @@ class AccountRow(Table):
     name = UnicodeAttribute()
     created_at = TimestampAttribute()
     closed_at = optional(TimestampAttribute)
-    settings = optional(JsonAttribute[dict[str, object]])
+    settings = optional(JsonAttribute[Mapping[str, object]])
     retention_due_at = optional(IntegerAttribute)
     anonymized_until = optional(TimestampAttribute)
     retention_waits_since = optional(IntegerAttribute)

@@ -83,7 +83,7 @@ class ContactRow(WorkRow[ContactPointer]):
     part = PART
     account_id = UnicodeAttribute()
     revision = IntegerAttribute()
-    solicited = optional(JsonAttribute[dict[str, tuple[str, str]]])
+    solicited = optional(JsonAttribute[Mapping[str, tuple[str, str]]])
     suppressed_email = optional(UnicodeAttribute)
     suppressed_sms = optional(UnicodeAttribute)
     suppressed_at = optional(TimestampAttribute)

@@ -4,7 +4,7 @@ A pair is an e-mail address and a phone number. The row of a pair contains the i
 oldest customer with this pair.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -86,10 +86,10 @@ class CustomerRow(ListedRow):
     rating_count = optional(IntegerAttribute)
     revision = optional(IntegerAttribute)
     data_sources = optional(UnicodeSetAttribute)
-    tag_ids = optional(JsonAttribute[list[str]])
-    attributes = optional(JsonAttribute[list[dict[str, object]]])
-    import_metadata = optional(JsonAttribute[dict[str, str]])
-    source_metadata = optional(JsonAttribute[dict[str, object]])
+    tag_ids = optional(JsonAttribute[Sequence[str]])
+    attributes = optional(JsonAttribute[Sequence[Mapping[str, object]]])
+    import_metadata = optional(JsonAttribute[Mapping[str, str]])
+    source_metadata = optional(JsonAttribute[Mapping[str, object]])
     input_hash = optional(UnicodeAttribute)
     refused_optins = optional(UnicodeSetAttribute)
     email_hash = optional(UnicodeAttribute)

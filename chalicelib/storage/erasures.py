@@ -5,7 +5,7 @@ unfinished, the row also contains the customer's id and the digest of the pair.
 """
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
@@ -64,7 +64,7 @@ class ErasureRow(WorkRow[ErasurePointer]):
     email_contact = optional(UnicodeAttribute)
     sms_contact = optional(UnicodeAttribute)
     operator = UnicodeAttribute()
-    others = optional(JsonAttribute[list[str]])
+    others = optional(JsonAttribute[Sequence[str]])
     other_count = IntegerAttribute()
     last_found_at = TimestampAttribute(null=True)
     by_account = index("account_id", "erased_at", ALL)

@@ -10,7 +10,7 @@ before the feedback that it names. The transaction also stores the number of the
 of the feedback, so that a reader knows whether a row is older than the entry.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -50,7 +50,7 @@ class FeedbackChangeRow(Table):
     number = UnicodeAttribute(range_key=True)
     last = optional(IntegerAttribute)
     changed_at = UnicodeAttribute(null=True)
-    ids = JsonAttribute[list[str]](null=True)
+    ids = JsonAttribute[Sequence[str]](null=True)
     numbers_rows = optional(BooleanAttribute)
     epoch = optional(UnicodeAttribute)
 

@@ -87,7 +87,7 @@ class ImportRow(WorkRow[ChunkPointer]):
     filled = optional(IntegerAttribute)
     unchanged = optional(IntegerAttribute)
     failed = optional(IntegerAttribute)
-    errors = optional(JsonAttribute[list[tuple[str, str, list[int]]]])
+    errors = optional(JsonAttribute[Sequence[tuple[str, str, Sequence[int]]]])
     revision = optional(IntegerAttribute)
     unfinished = index("work_shard", "account_id")
 
@@ -354,7 +354,7 @@ def _errors_to_json(errors: Iterable[RowError]) -> list[tuple[str, str, list[int
     return [(code, detail, same) for (code, detail), same in indexes.items()]
 
 
-def _errors_from_json(groups: Iterable[tuple[str, str, list[int]]]) -> tuple[RowError, ...]:
+def _errors_from_json(groups: Iterable[tuple[str, str, Sequence[int]]]) -> tuple[RowError, ...]:
     return tuple(
         RowError(index=index, code=code, detail=detail)
         for code, detail, indexes in groups

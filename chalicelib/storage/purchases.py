@@ -1,6 +1,6 @@
 """The table of purchases."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from pynamodb.attributes import UnicodeAttribute
@@ -52,8 +52,8 @@ class PurchaseRow(Table):
     end_date = TimestampAttribute()
     external_id = UnicodeAttribute()
     source = UnicodeAttribute()
-    metadata = optional(JsonAttribute[dict[str, object]])
-    attributes = optional(JsonAttribute[list[dict[str, object]]])
+    metadata = optional(JsonAttribute[Mapping[str, object]])
+    attributes = optional(JsonAttribute[Sequence[Mapping[str, object]]])
     by_customer = index("customer_id", "created_at")
     revision = optional(IntegerAttribute)
     input_hash = optional(UnicodeAttribute)

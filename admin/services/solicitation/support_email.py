@@ -131,7 +131,7 @@ def _claim(account_id: str, domain: str) -> None:
             if overlaps and owner != account_id:
                 raise Conflict(f"The domain {name} belongs to account {owner}.")
         if domain not in owners:
-            owned_domains.set_owners(rows, domain, owners | {domain: account_id})
+            owned_domains.set_owners(rows, domain, {**owners, domain: account_id})
 
     commit(claim)
 

@@ -56,7 +56,11 @@ class TimestampAttribute(Attribute[datetime]):
 
 
 class JsonAttribute(Attribute[Value]):
-    """A JSON value of the declared type, stored as a string."""
+    """A JSON value, stored as a string.
+
+    Declare a type without methods that change the value, such as `Mapping`: a change in place would
+    not be noticed and not be stored.
+    """
 
     attr_type = STRING
 
