@@ -71,13 +71,16 @@ def find_settings(account_id: str) -> AccountSettings | None:
     return build_settings(row) if row else None
 
 
-def replace_settings(row: AccountRow, current: AccountSettings, changed: AccountSettings) -> None:
+def replace_settings(
+    rows: Rows, row: AccountRow, current: AccountSettings, changed: AccountSettings
+) -> None:
     """Replace the settings of an account. A changed retention period starts at once."""
     row.name, row.settings = changed.name, _stored(changed)
     if changed.retention_days != current.retention_days:
-        is_on = bool(changed.retention_days)
-        row.retention_due_at = _FIRST if is_on else None
-        row.retention_waits_since = _now_s() if is_on else None
+        # The sweeper can have changed these attributes since the read.
+        key, is_on = row.own_key(), bool(changed.retention_days)
+        rows.set(key, AccountRow.retention_due_at, _FIRST if is_on else None)
+        rows.set(key, AccountRow.retention_waits_since, _now_s() if is_on else None)
 
 
 def find_anonymized_until(account_id: str) -> datetime | None:

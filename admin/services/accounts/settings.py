@@ -72,6 +72,6 @@ def _change(
     current = build_settings(row)
     changed, differences = change_settings(current, changes, operator, clock.now())
     if differences:
-        accounts.replace_settings(row, current, changed)
+        accounts.replace_settings(rows, row, current, changed)
         account_changes.add(rows, account_id, differences)
     return differences

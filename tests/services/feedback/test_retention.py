@@ -214,6 +214,21 @@ def test_running_pass_does_not_end_restarted_retention(
     assert restarted.anonymized_until is None
 
 
+def test_changed_period_starts_at_once_if_a_pass_ends_meanwhile(
+    seeded: SeededAccount, time: Time
+) -> None:
+    retain(seeded, 30)
+    (due,) = accounts.list_due_retention(clock.now())
+
+    def end_pass() -> None:
+        accounts.save_retention(due, None, clock.now() + timedelta(hours=1), is_done=True)
+
+    with before_request("TransactWriteItems", end_pass):
+        retain(seeded, 1)
+    (due,) = accounts.list_due_retention(clock.now())
+    assert due.retention_days == 1
+
+
 def test_running_pass_does_not_continue_ended_retention(seeded: SeededAccount, time: Time) -> None:
     retain(seeded, 1)
     (due,) = accounts.list_due_retention(clock.now())
