@@ -1,5 +1,6 @@
 """Test that the feedback of erased customers is anonymized but retains ratings and counts."""
 
+from collections.abc import Iterator
 from contextvars import Context
 from datetime import timedelta
 from itertools import islice
@@ -29,6 +30,7 @@ from chalicelib.settings import Settings
 from chalicelib.storage import customers, feedback, purchases, trackers
 from chalicelib.storage.counters import Counted
 from chalicelib.storage.feedback import FeedbackRow
+from chalicelib.storage.trackers import TrackerRow
 from tests.aws.faults import before_request
 from tests.aws.stage import tables
 from tests.services.erasure.erasing import OPERATOR, erase, erased, finish
@@ -210,6 +212,25 @@ def test_purchases_and_trackers_of_recreated_customer_are_erased(
     assert customers.find_by_email(seeded.account_id, PERSON["mail"]) == []
     assert list(purchases.of_customer(seeded.account_id, recreated.id)) == []
     assert trackers.find(tracker_id) is None
+
+
+def test_tracker_that_two_passes_find_is_counted_once(
+    seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeded.tracker()
+    erasure = start_erasure(seeded.account_id, seeded.customer_id, OPERATOR)
+    find = trackers.rows_of_customer
+
+    def find_before_other_pass(*arguments: str) -> Iterator[TrackerRow]:
+        found = [*find(*arguments)]
+        monkeypatch.setattr(trackers, "rows_of_customer", find)
+        continue_erasure(erasure.pointer)
+        return iter(found)
+
+    monkeypatch.setattr(trackers, "rows_of_customer", find_before_other_pass)
+    continued = continue_erasure(erasure.pointer)
+    assert continued
+    assert erased(continued)["trackers"] == 1
 
 
 def test_feedback_of_other_customer_with_same_pair_stays_linked(seeded: SeededAccount) -> None:

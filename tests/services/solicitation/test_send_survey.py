@@ -1,6 +1,7 @@
 """Test that a survey is sent at most once and that its outcome is stored."""
 
 import contextlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -39,6 +40,7 @@ from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.messages import find_message
 from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.suppressions import suppress
+from chalicelib.storage.trackers import TrackerRow
 from chalicelib.time_limits import MAX_CALL_S, MAX_SEND_S, MIN_CALL_S
 from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.policies import allowed
@@ -435,18 +437,24 @@ def test_survey_that_is_reopened_twice_at_once_is_counted_once(shop: Shop) -> No
     assert read_stats(shop.account_id)["surveys_unknown"] == 0
 
 
+def tap_tracker(tracker_id: str) -> None:
+    """Store that the respondent follows the offer of a review."""
+    TrackerRow(tracker_id).update([TrackerRow.tapped_at.set(clock.now())])
+
+
+@pytest.mark.parametrize("answer", [use_tracker, tap_tracker])
 @pytest.mark.parametrize("is_late", [False, True])
-def test_answered_survey_is_not_sent_again(shop: Shop, is_late: bool) -> None:
+def test_answered_survey_is_not_sent_again(
+    shop: Shop, answer: Callable[[str], None], is_late: bool
+) -> None:
     shop.provider.reactions = [OutcomeUnknown("late")]
     shop.provider.fails_after_sending = True
     purchase = shop.record(externalId="1")
     shop.solicit()
     resend(load_explanation(shop.account_id, DataSource("Site"), "1"))
 
-    def answer() -> None:
-        use_tracker(shop.provider.sent[0].tracker_id)
-
-    with before_request("TransactWriteItems" if is_late else 0, answer):
+    tracker_id = shop.provider.sent[0].tracker_id
+    with before_request("TransactWriteItems" if is_late else 0, lambda: answer(tracker_id)):
         shop.solicit()
     assert outcome(purchase) == ("SKIPPED", "ALREADY_SOLICITED")
     assert len(shop.provider.sent) == 1
