@@ -19,6 +19,9 @@ from chalicelib.services.customers.read import read_customer
 from chalicelib.services.work.sweep import sweep
 from chalicelib.storage import contacts, suppressions
 from chalicelib.storage.contacts import ContactPointer, ContactRow
+from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.customers import find as stored_customer
+from chalicelib.storage.dynamodb.table import account_key
 from chalicelib.storage.stage_values import stage_secret
 from tests.aws.faults import InjectedFault, Killed, before_request, inject_fault
 from tests.services.kinds import SUPPRESSIONS
@@ -123,6 +126,30 @@ def test_change_of_customer_turns_other_optins_off_in_steps(
     run_worker(shop)
     assert optins(shop, customers) == [False] * CUSTOMERS
     assert read_customer(shop.account_id, customers[3]) == changed
+
+
+@pytest.mark.parametrize("is_erased", [True, False])
+def test_worker_changes_no_customer_without_the_address(
+    shop: Shop, customers: list[str], is_erased: bool
+) -> None:
+    shop.suppress(EMAIL, OPTED_OUT)
+    sweep(SUPPRESSIONS)
+    messages = SUPPRESSION_QUEUE.queued_messages(shop.account_id)
+    row = CustomerRow(account_key(shop.account_id, customers[2]))
+
+    def change() -> None:
+        if is_erased:
+            row.delete()
+        else:
+            patch = parse({"email": "new@example.test"}, CustomerPatch)
+            change_customer(shop.account_id, customers[2], patch)
+
+    with before_request("TransactWriteItems", change):
+        SUPPRESSION_QUEUE.deliver(messages)
+    stored = stored_customer(shop.account_id, customers[2])
+    assert stored is None if is_erased else stored and stored.email_optin
+    run_worker(shop)
+    assert optins(shop, customers[3:]) == [False] * (CUSTOMERS - 3)
 
 
 def test_consent_given_in_between_is_kept(shop: Shop, customers: list[str]) -> None:

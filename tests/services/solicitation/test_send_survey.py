@@ -242,6 +242,38 @@ def test_refusal_between_reading_facts_and_claim_prevents_message(
     assert shop.provider.sent == []
 
 
+@pytest.mark.parametrize("channel", Channel)
+@pytest.mark.parametrize("change", ["address", "optin", "bounce"])
+def test_change_of_recipient_between_reading_facts_and_claim_counts(
+    shop: Shop, channel: Channel, change: str
+) -> None:
+    limit_texts(shop, 10)
+    shop.survey(sendingChannels=[channel])
+    optin, address, old, new = {
+        Channel.EMAIL: ("email_optin", "email", "zoe@example.test", "new@example.test"),
+        Channel.SMS: ("sms_optin", "phone_number", "+33612345678", "+33612345679"),
+    }[channel]
+    body = {"email": old, "emailOptin": True}
+    if channel is Channel.SMS:
+        body = {"phoneNumber": old, "smsOptin": True}
+    purchase = shop.record(customer=body)
+    values = {"address": (address, new), "optin": (optin, False), "bounce": ("email_bounced", True)}
+    name, value = values[change]
+
+    def change_recipient() -> None:
+        row = CustomerRow(account_key(shop.account_id, purchase.customer_id or ""))
+        row.update([getattr(CustomerRow, name).set(value)])
+
+    with before_request("TransactWriteItems", change_recipient):
+        shop.solicit()
+    sent = [(each.customer.email, each.customer.phone_number) for each in shop.provider.sent]
+    if change == "address":
+        assert sent == [(new, None) if channel is Channel.EMAIL else (None, new)]
+    else:
+        is_sent = change == "bounce" and channel is Channel.SMS
+        assert len(sent) == is_sent
+
+
 def test_survey_is_sent_only_if_time_is_left_for_claim_message_and_outcome(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
