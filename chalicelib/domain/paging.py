@@ -75,9 +75,7 @@ class PageRequest(Input):
         default=1, ge=1, le=MAX_PAGE, description="Page number; 1 if it is absent."
     )
 
-    @classmethod
-    def _is_set(cls, value: Any) -> bool:
-        return True  # unlike in other input, null is an error here
+    unset = ()  # unlike in other input, null is an error here
 
     @property
     def first_position(self) -> int:

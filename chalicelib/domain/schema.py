@@ -51,9 +51,12 @@ class Input(BaseModel):
     """Base class of input models.
 
     Unknown fields and values of the wrong type are errors. If an object has more than `MAX_ERRORS`
-    unknown fields, only the first `MAX_ERRORS` of them are reported. Strings are trimmed. An
-    explicit null has the same effect as an absent field, except in the fields of ``clearable``.
+    unknown fields, only the first `MAX_ERRORS` of them are reported. Strings are trimmed. A field
+    with a value of ``unset`` counts as absent, except the fields of ``clearable``.
     """
+
+    unset: ClassVar[Collection[str | None]] = (None,)
+    """The values, after trimming, of fields that count as absent: null, unless a model differs."""
 
     clearable: ClassVar[Collection[str]] = ()
     """The names in JSON of the fields that null clears."""
@@ -88,7 +91,7 @@ class Input(BaseModel):
 
     @classmethod
     def _is_set(cls, value: Any) -> bool:
-        return value is not None
+        return (value.strip(WHITE_SPACE) if isinstance(value, str) else value) not in cls.unset
 
 
 class Choice(StrEnum):

@@ -1,7 +1,8 @@
 """Customers in the bodies of requests."""
 
+from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
     BeforeValidator,
@@ -36,16 +37,12 @@ def _trimmed(value: Any) -> Any:
     return value.strip(WHITE_SPACE) if isinstance(value, str) else value
 
 
-def _is_set(value: Any) -> bool:
-    return value is not None and _trimmed(value) != ""
-
-
 def _set_metadata(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     metadata: dict[Any, Any] = {}
     for name, item in value.items():
-        if not _is_set(item):
+        if _trimmed(item) in CustomerBody.unset:
             continue
         if (trimmed := _trimmed(name)) in metadata:
             raise PydanticCustomError("duplicate", "Two names are equal after trimming.")
@@ -95,6 +92,7 @@ class CustomerBody(_IdentifierInput):
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    unset: ClassVar[Collection[str | None]] = (None, "")
 
     description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION)] | None = Field(
         default=None, description=_description_of("description")
@@ -129,10 +127,6 @@ class CustomerBody(_IdentifierInput):
         values = {name: getattr(self, name) for name in CustomerBody.model_fields}
         values["display_name"] = self.display_name or joined_name(self.first_name, self.last_name)
         return {n: value for n, value in values.items() if n != "metadata" and value is not None}
-
-    @classmethod
-    def _is_set(cls, value: Any) -> bool:
-        return _is_set(value)
 
     @model_validator(mode="after")
     def _require_value(self) -> Self:

@@ -20,6 +20,8 @@ class CustomerPatch(CustomerBody):
     An empty string has the effect of null. Opt-ins cannot be cleared.
     """
 
+    unset = ()  # unlike in other input, null has a meaning here
+
     sms_optin: bool = Field(
         default=False,
         description="Whether the customer accepts SMS messages. See the description of the"
@@ -39,10 +41,6 @@ class CustomerPatch(CustomerBody):
             name: None if isinstance(value, str) and not value.strip(WHITE_SPACE) else value
             for name, value in data.items()
         }
-
-    @classmethod
-    def _is_set(cls, value: Any) -> bool:
-        return True  # unlike in other input, null has a meaning here
 
     @model_validator(mode="after")
     def _require_value(self) -> Self:
