@@ -14,7 +14,6 @@ from chalicelib.storage.counters import (
     Listed,
     counter_key,
     next_position,
-    total_of,
 )
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import Key
@@ -91,7 +90,7 @@ class ListPositions(Generic[Row]):
 
         def use_case(rows: Rows) -> bool:
             rows.prefetch(self._counter)
-            if total_of(rows.get(self._counter, CounterRow.total)) != read:
+            if (rows.value(self._counter, CounterRow.total) or 0) != read:
                 return False
             rows.set(self._counter, CounterRow.total, total)
             return True
@@ -123,8 +122,8 @@ class ListPositions(Generic[Row]):
 
         def use_case(rows: Rows) -> int | None:
             rows.prefetch(self._counter)
-            total = position - 1
-            last = self._last(total_of(rows.get(self._counter, CounterRow.total)))
+            stored, total = rows.value(self._counter, CounterRow.total), position - 1
+            last = self._last(stored or 0)
             if last and last.position and last.position >= position:
                 if rows.has_failed(last.own_key()):
                     return None

@@ -393,6 +393,20 @@ def test_changed_counts_and_tag_colours_do_not_prevent_a_load(
     assert read_customer(seeded.account_id, second["id"]).company == "After"
 
 
+def test_tag_that_another_load_creates_at_the_same_time_keeps_its_colour(
+    seeded: SeededAccount, file: Path
+) -> None:
+    other = file.with_name("other.json")
+    ours, theirs = (
+        {"kind": "customer", "id": new_id(), "tags": [{"tag": "VIP"} | color]}
+        for color in ({}, {"color": "#ff0000"})
+    )
+    with before_request("PutItem", lambda: load(other, theirs, seeded, "--yes")):
+        assert load(file, ours, seeded, "--yes").exit_code == 0
+    (tag,) = read_customer(seeded.account_id, ours["id"]).tags
+    assert tag.color == "#ff0000"
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "customer"])
 def test_definition_that_changes_between_reading_and_writing_is_not_overwritten(
