@@ -72,7 +72,7 @@ def add(account: AccountArgument, email: EmailOption = None, phone: PhoneOption 
     stores who added the suppression, and when. In an account without default region, a phone number
     needs its country code.
 
-    Cost: six AWS requests; with --phone, seven. If more than 98 customers have the address, the
+    Cost: six AWS requests; with --phone, seven. If more than 49 customers have the address, the
     service changes the others within minutes.
     """
     channel, address = _address(email, phone)
@@ -102,7 +102,7 @@ def lift(
     of customers do not change. The service stores who lifted the suppression, and when. The
     suppression of an erased person, and a suppression after a complaint, cannot be lifted.
 
-    Cost: six AWS requests; one more without --yes. If more than 98 customers have the address, the
+    Cost: six AWS requests; one more without --yes. If more than 49 customers have the address, the
     service changes the others within minutes.
     """
     channel, address = _address(email, phone)

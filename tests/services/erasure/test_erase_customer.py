@@ -195,7 +195,8 @@ def test_address_that_customer_gets_after_request_is_suppressed(account: str, ti
     start_erasure(account, customer.id, OPERATOR)
     changed = {"email": "new@example.test", "phoneNumber": "06 99 99 99 99"}
     save_customer(account, {"id": customer.id, **changed})
-    finish(account, customer.id, time)
+    ended = finish(account, customer.id, time)
+    assert ended.contacts == current_keys(account, PAIR["email"], PAIR["phoneNumber"])
     keys = [
         current_keys(account, "new@example.test", None)[Channel.EMAIL],
         current_keys(account, None, "06 99 99 99 99")[Channel.SMS],

@@ -9,7 +9,7 @@ from admin.services.customers.save import save_customer
 from admin.services.solicitation.suppressions import lift_suppression
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
-from chalicelib.domain.customers.addresses import email_hash
+from chalicelib.domain.customers.addresses import email_hash, phone_hash
 from chalicelib.domain.customers.patch import CustomerPatch
 from chalicelib.domain.parsing import parse
 from chalicelib.domain.solicitation.channel import Channel
@@ -113,6 +113,27 @@ def test_interrupted_worker_continues_after_last_changed_customer(
     run_worker(shop)
     assert optins(shop, customers) == [False] * CUSTOMERS
     assert changed_at(shop, done) == before
+
+
+def test_worker_skips_customer_whose_address_changes(shop: Shop, customers: list[str]) -> None:
+    shop.suppress(EMAIL, UNSUBSCRIBED)
+    changed = parse({"email": "new@example.test"}, CustomerPatch)
+    sweep(SUPPRESSIONS)
+    with before_request(5, lambda: change_customer(shop.account_id, customers[2], changed)):
+        SUPPRESSION_QUEUE.deliver_all(shop.account_id)
+    assert optins(shop, customers) == [False] * 2 + [True] + [False] * 4
+
+
+def test_unsubscription_skips_customer_whose_phone_number_changes(shop: Shop) -> None:
+    account, number = shop.account_id, "+33612345678"
+    definition = {"phoneNumber": number, "smsOptin": True}
+    changed, same = (save_customer(account, customer_definition(**definition)).id for _ in "12")
+    contact_hash, new = phone_hash(account, number), {"id": changed, "phoneNumber": "+33699999999"}
+    assert contact_hash
+    with before_request(1, lambda: save_customer(account, new)):
+        suppressions.suppress(account, contact_hash, Channel.SMS, UNSUBSCRIBED, clock.now())
+    assert read_customer(account, changed).sms_optin
+    assert not read_customer(account, same).sms_optin
 
 
 def test_change_of_customer_turns_other_optins_off_in_steps(
