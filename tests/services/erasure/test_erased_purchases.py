@@ -91,6 +91,23 @@ def midnight(at: datetime) -> datetime:
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
+@pytest.mark.parametrize("number", [10, 13])
+def test_purchase_that_moves_to_other_customer_during_pass_stays_with_it(
+    shop: Shop, number: int
+) -> None:
+    """The purchase moves before its own transaction, or before that of its survey."""
+    definition = shop.definition(customer=PERSON)
+    purchase = shop.record(**definition)
+    moved = {**definition, "customer": OTHER_PERSON, "date": format_timestamp(clock.now())}
+    erasure = start_erasure(shop.account_id, customer_of(purchase), OPERATOR)
+    with before_request(number, lambda: shop.record(**moved)) as requests:
+        continue_erasure(erasure.pointer)
+    assert requests.operations[number] == "TransactWriteItems"
+    other = read_purchase(shop.account_id, purchase.id).customer_id
+    assert other
+    assert stored(purchase).customer_id == other
+
+
 def test_answered_survey_of_erased_person_keeps_only_day_of_answer(shop: Shop) -> None:
     answered, unanswered = shop.record(customer=PERSON), shop.record(customer=OTHER_PERSON)
     shop.solicit()
