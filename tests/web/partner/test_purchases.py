@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from admin.services.definitions.kinds import STORE, save
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -25,6 +26,7 @@ from chalicelib.storage.solicitations import SolicitationRow
 from chalicelib.storage.stage_values import stage_secret
 from tests.aws.faults import before_request
 from tests.services.solicitation.soliciting import open_shop
+from tests.web.definitions import store_definition
 from tests.web.partner.reporter import Reporter
 from tests.web.partner_client import Partner
 
@@ -64,6 +66,18 @@ def test_repeated_report_changes_nothing(own: Reporter) -> None:
     own.shop.solicit()
     assert len(own.shop.provider.sent) == 1
     assert first["customer"]["purchaseCount"] == 1
+
+
+def test_store_that_is_newer_than_cache_is_read_once(own: Reporter) -> None:
+    target = {"type": "BRAND", "targetId": own.shop.brand_id, "enabled": True}
+    own.shop.survey(targets=[target])
+    own.post("purchase/preview", **own.shop.definition())  # caches the places and the surveys
+    store = save(STORE, own.shop.account_id, store_definition(own.shop.brand_id, name="Croix"))
+    with counted_calls() as calls:
+        assert own.report(storeId=store.id)["storeName"] == "Croix"
+        preview = own.post("purchase/preview", **own.shop.definition(storeId=store.id)).json
+    assert preview["state"] == "PENDING"
+    assert calls["dynamodb.Query"] == 1
 
 
 def test_report_without_solicit_sends_nothing(own: Reporter) -> None:
