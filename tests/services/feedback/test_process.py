@@ -16,7 +16,7 @@ from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
-from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.table import Key, account_key, find_row
 from chalicelib.storage.forms import SUMMARY, ContactFormRow, FormRow, SurveyRow
 from tests.services.feedback.submitting import (
     answer_contact_form,
@@ -232,7 +232,7 @@ def test_feedback_of_form_that_a_restore_lost_waits(
     monkeypatch.setattr("chalicelib.backoff.retry_s", lambda: 0.0)
     with pytest.raises(Unavailable):
         process_feedback([submitted.id])
-    assert form_row.find(submitted.form_id, SUMMARY) is None
+    assert find_row(Key(form_row, submitted.form_id, SUMMARY)) is None
     stored = feedback.find(submitted.id)
     assert stored
     assert stored.state == "PENDING"
