@@ -249,7 +249,9 @@ def fetch(rows: Rows, request: PurchaseRequest) -> None:
 
 def _erased_at(rows: Rows, request: PurchaseRequest) -> datetime | None:
     """Return when this customer, or a customer with one of the addresses, was last erased."""
-    found = [rows.value(contact, ContactRow.erased_at) for contact in request.contacts.values()]
+    later = "an erasure that starts later finds the purchase of an existing customer"
+    known = [rows.peek(contact, because=later) for contact in request.contacts.values()]
+    found = [contact.erased_at for contact in known if contact]
     if request.erasure:
         found.append(rows.value(request.erasure, ErasureRow.erased_at))
     return max(filter(None, found), default=None)
@@ -346,6 +348,8 @@ def _new_customer(
     It has another id if the addresses were erased, because records of the erased customer can still
     contain its id until the erasure ends, or if a customer with other addresses has the id.
     """
+    for contact in request.contacts.values():
+        rows.value(contact, ContactRow.erased_at)
     changes: dict[str, Any] = optins_off(
         channel
         for channel, contact in request.contacts.items()
