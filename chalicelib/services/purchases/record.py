@@ -34,7 +34,7 @@ from chalicelib.messages import decode
 from chalicelib.metrics import metric_fields
 from chalicelib.outbound.queues import send
 from chalicelib.queues import PURCHASES, SOLICITATIONS
-from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.directory import directory_with_store
 from chalicelib.services.accounts.settings import settings_of_open_account
 from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import current_keys
@@ -156,12 +156,8 @@ def check_request(account_id: str, definition: PurchaseDefinition) -> PurchaseRe
     Raises:
         InvalidInput: the definition violates a rule; see `check_rules`.
     """
-    directory = account_directory(account_id)
-    if definition.store_id not in directory.by_id:
-        # The store may be newer than the cached directory.
-        directory = account_directory.refresh(account_id)
     # The customer is read later, together with the other records.
-    check_rules(definition, directory)
+    check_rules(definition, directory_with_store(account_id, definition.store_id))
     return _prepare(account_id, definition)
 
 

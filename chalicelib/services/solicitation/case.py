@@ -18,7 +18,7 @@ from chalicelib.domain.solicitation.decide import Facts, Recipient, SentSurvey
 from chalicelib.domain.solicitation.phone_number import e164
 from chalicelib.domain.solicitation.solicitation import Solicitation, SolicitationPointer
 from chalicelib.domain.work import PENDING
-from chalicelib.services.accounts.directory import account_directory
+from chalicelib.services.accounts.directory import directory_with_store
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.caching import cached
 from chalicelib.services.forms.saved import read_saved, readable
@@ -56,7 +56,8 @@ def load_case(rows: Rows, pointer: SolicitationPointer) -> Case | None:
     """Fetch a solicitation and its facts. Return None if the solicitation does not exist.
 
     Two AWS requests if surveys, places and settings are cached; one without a customer, three if
-    the pointer does not name the customer; one more for a reminder.
+    the pointer does not name the customer; one more for a reminder, or if the cached places lack
+    the store.
 
     Raises:
         Blocked: the solicitation is pending and has no purchase.
@@ -88,7 +89,8 @@ def facts_of(
     None without a customer and a tracker.
     """
     account_id, now = solicitation.account_id, clock.now()
-    directory, settings = account_directory(account_id), account_settings(account_id)
+    directory = directory_with_store(account_id, purchase.store_id)
+    settings = account_settings(account_id)
     store, tracker = directory.store(purchase.store_id), _tracker_key(solicitation)
     recipient, text_count = _recipient(rows, account_id, customer, settings, now, *tracker)
     return Facts(

@@ -11,6 +11,7 @@ import pytest
 from admin.services.accounts.settings import change_account_settings
 from admin.services.close_account import close_account
 from admin.services.customers.save import save_customer
+from admin.services.definitions.kinds import STORE, save
 from admin.storage import counts
 from chalicelib.domain import clock
 from chalicelib.domain.customers.customer import Customer
@@ -23,6 +24,7 @@ from chalicelib.domain.purchases.partner_requests import PurchaseReport
 from chalicelib.domain.purchases.purchase import Purchase, purchase_id
 from chalicelib.domain.schema import format_timestamp
 from chalicelib.domain.solicitation.contact import SuppressionReason
+from chalicelib.services.accounts.directory import account_directory
 from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.purchases.record import input_hash_of
@@ -35,7 +37,7 @@ from tests.services.customers.importing import all_customers
 from tests.services.purchases import record_purchase
 from tests.services.queues import LISTING_QUEUE, PURCHASE_QUEUE, SOLICITATION_QUEUE
 from tests.services.solicitation.soliciting import Shop, outcome, stored
-from tests.web.definitions import customer_definition
+from tests.web.definitions import customer_definition, store_definition
 
 
 def message(shop: Shop, definition: dict[str, Any]) -> str:
@@ -171,12 +173,20 @@ def test_optin_of_purchase_does_not_create_missing_customer(
 
 
 def test_store_that_is_newer_than_cache_is_accepted(shop: Shop) -> None:
-    from admin.services.definitions.kinds import STORE, save
-    from tests.web.definitions import store_definition
-
     shop.record()
     store = save(STORE, shop.account_id, store_definition(shop.brand_id))
     assert shop.record(storeId=store.id).store_id == store.id
+
+
+def test_survey_of_store_that_is_newer_than_cache_of_worker_is_sent(shop: Shop) -> None:
+    target = {"type": "BRAND", "targetId": shop.brand_id, "enabled": True}
+    shop.survey(targets=[target])
+    cached = account_directory(shop.account_id)
+    store = save(STORE, shop.account_id, store_definition(shop.brand_id))
+    purchase = shop.record(storeId=store.id)
+    account_directory.store(cached, shop.account_id)  # as in another process
+    shop.solicit()
+    assert outcome(purchase) == ("SENT", "")
 
 
 @pytest.mark.parametrize(
