@@ -329,7 +329,10 @@ def _existing_customer(
     if request.customer and (row := rows.peek(request.customer, because=_CHECKED_BY_COUNT)):
         pair_key = request.pair.hash_key if request.pair else None
         is_stored = stored is not None and stored.customer_id == row.id
-        if is_stored or not request.new_customer or row.pair_key == pair_key:
+        if is_stored or not request.new_customer:
+            return row.id
+        # The pair may have left the customer, although this is not visible yet.
+        if rows.value(request.customer, CustomerRow.pair_key) == pair_key:
             return row.id
     if request.definition.customer_id:
         raise InvalidInput([unknown_reference("customer", "customerId")])

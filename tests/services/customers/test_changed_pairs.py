@@ -7,7 +7,7 @@ pair must not continue with Bob.
 from typing import Any
 
 from admin.services.customers.save import save_customer
-from chalicelib.domain.customers.addresses import CustomerPair
+from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
 from chalicelib.domain.customers.patch import CustomerPatch
@@ -81,6 +81,20 @@ def test_purchase_does_not_return_to_changed_customer(shop: Shop) -> None:
     assert (bob.id, bob.email_optin, bob.purchase_count) == (first.customer_id, False, 0)
     assert (ann.id, ann.email_optin, ann.purchase_count) == (third.customer_id, True, 1)
     assert purchase_of_ann(shop, externalId="1", optin=True).customer_id == ann.id
+
+
+def test_purchase_does_not_return_to_customer_whose_change_is_visible_in_part(shop: Shop) -> None:
+    first = purchase_of_ann(shop, externalId="1")
+    purchase_of_ann(shop, externalId="1", customer={"email": "cy@example.test"})
+    pair = pair_of(ANN, None)
+    assert pair
+    CustomerPairRow(account_key(shop.account_id, pair.digest)).delete()
+    with before_request(
+        "TransactWriteItems", lambda: change_to_bob(shop.account_id, first.customer_id)
+    ):
+        third = purchase_of_ann(shop, externalId="1")
+    (ann,) = with_email(shop.account_id, ANN)
+    assert ann.id == third.customer_id != first.customer_id
 
 
 def test_import_does_not_fill_changed_customer(account: str) -> None:
