@@ -113,15 +113,16 @@ def create(feedback: Feedback, input_hash: str | None) -> bool:
 def put(rows: Rows, feedback: Feedback, origin: Origin | None = None) -> FeedbackRow:
     """Add the feedback of a tracker in this unit of work, or replace its tapped answers.
 
-    Return the row, which the unit has fetched. The transaction fails if the feedback is submitted.
-    The unit must also change the tracker and rely on it: all changes of tapped answers change it.
+    Return the row, which the unit has fetched. The transaction fails if the feedback is submitted,
+    or if tapped answers are saved again.
 
     Args:
         origin: the origin of a submission; None for tapped answers.
     """
     key = Key(FeedbackRow, feedback.id)
     tapped = rows.known(key)
-    row = tapped if tapped and tapped.is_open else rows.create(key)
+    is_open = tapped is not None and tapped.is_open
+    row = (rows.get(key, FeedbackRow.saves) if is_open else None) or rows.create(key)
     _fill(row, feedback, origin.input_hash if origin else None)
     row.key_hash, row.saves = origin.key_hash if origin else None, None
     return row

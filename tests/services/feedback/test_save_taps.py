@@ -413,6 +413,17 @@ def test_concurrent_saves_are_both_counted(seeded: SeededAccount) -> None:
     assert [save.rating for save in read_tracker(tracker).saves] == [3, 9]
 
 
+def test_later_save_is_stored_if_an_earlier_one_changes_the_answers_meanwhile(
+    seeded: SeededAccount,
+) -> None:
+    tracker = seeded.tracker()
+    tap(seeded, tracker, nps="9")
+    with before_request("TransactWriteItems", lambda: tap(seeded, tracker, "view", "2", nps="3")):
+        tap(seeded, tracker, "view", "3", nps="9")
+    assert [save.rating for save in read_tracker(tracker).saves] == [9, 3, 9]
+    assert answers(tracker) == {"nps": ["9"]}
+
+
 def test_following_offer_while_tap_is_saved_keeps_both(seeded: SeededAccount) -> None:
     tracker = seeded.tracker()
     with before_request("UpdateItem", lambda: tap(seeded, tracker, nps="3")):
