@@ -295,6 +295,7 @@ def in_order(sources: Iterable[str]) -> tuple[DataSource, ...]:
 
 def set_fields(row: CustomerRow, account_id: str, customer: Customer) -> None:
     """Set the attributes of a customer's row, except its place in the list."""
+    stored = {**row.attribute_values}
     row.account_id, row.id = account_id, customer.id
     row.created_at, row.updated_at = customer.created_at, customer.updated_at
     row.description, row.company = customer.description, customer.company
@@ -317,8 +318,12 @@ def set_fields(row: CustomerRow, account_id: str, customer: Customer) -> None:
     row.phone_hash = phone_hash(account_id, customer.phone_number)
     pair = pair_of(customer.email, customer.phone_number)
     row.pair_key = account_key(account_id, pair.digest) if pair else None
-    # An empty field has no attribute.
-    row.attribute_values = {name: value for name, value in row.attribute_values.items() if value}
+    # An empty field gets no attribute. A stored zero stays, because others can add to it meanwhile.
+    row.attribute_values = {
+        name: value
+        for name, value in row.attribute_values.items()
+        if value or (name in stored and value == stored[name])
+    }
 
 
 def build_customer(row: CustomerRow) -> Customer:

@@ -7,6 +7,7 @@ pair must not continue with Bob.
 from typing import Any
 
 from admin.services.customers.save import save_customer
+from admin.services.feedback.exclude import delete_feedback
 from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
@@ -30,6 +31,7 @@ from tests.services.customers.importing import (
 )
 from tests.services.feedback.submitting import answer_contact_form, respondents
 from tests.services.purchases import record_purchase
+from tests.services.queues import FEEDBACK_QUEUE
 from tests.services.solicitation.soliciting import Shop
 from tests.web.seeded_account import SeededAccount
 
@@ -160,3 +162,20 @@ def test_feedback_stays_with_customer_that_was_created_for_it(seeded: SeededAcco
     assert record.id in process_feedback([record.id])
     (bob,) = respondents(seeded)
     assert (bob.id, bob.email, bob.feedback_count) == (customer_id, BOB, 1)
+
+
+def test_change_of_customer_without_counts_keeps_feedback_that_is_counted_meanwhile(
+    seeded: SeededAccount,
+) -> None:
+    deleted = answer_contact_form(seeded, mail=ANN, nps="9")
+    FEEDBACK_QUEUE.deliver_all(seeded.account_id)
+    delete_feedback(deleted.id, "anna")
+    (ann,) = respondents(seeded)
+    assert ann.feedback_count == 0
+    answer_contact_form(seeded, mail=ANN, nps="8")
+    patch = CustomerPatch.model_validate({"firstName": "Ann"})
+    with before_request("UpdateItem", lambda: FEEDBACK_QUEUE.deliver_all(seeded.account_id)):
+        change_customer(seeded.account_id, ann.id, patch)
+    (changed,) = respondents(seeded)
+    assert (changed.first_name, changed.feedback_count) == ("Ann", 1)
+    assert (changed.rating_sum, changed.rating_count) == (8, 1)
