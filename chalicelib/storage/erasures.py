@@ -117,9 +117,13 @@ def find_earlier(rows: Rows, key: Key[ErasureRow]) -> Erasure | None:
 
 
 def save(rows: Rows, erasure: Erasure) -> None:
-    """Add a pending erasure in this unit of work, or replace the one that `find_earlier` found."""
+    """Add a pending erasure in this unit of work, or replace the one that `find_earlier` found.
+
+    The transaction fails if records are counted meanwhile: `count` changes the time.
+    """
     key = Key(ErasureRow, erasure.id)
-    row = rows.get(key, ErasureRow.state, ErasureRow.erased_at) or rows.create(key)
+    unchanged = ErasureRow.state, ErasureRow.erased_at, ErasureRow.last_found_at
+    row = rows.get(key, *unchanged) or rows.create(key)
     row.attribute_values = {**key.values}
     row.account_id, row.operator = erasure.account_id, erasure.operator
     row.erased_at, row.customer_id = erasure.erased_at, erasure.customer_id

@@ -125,6 +125,18 @@ def test_restarted_erasure_counts_from_zero(account: str, customer_id: str) -> N
     assert restarted.last_found_at is None
 
 
+def test_restarted_erasure_does_not_count_records_that_are_erased_meanwhile(
+    account: str, customer_id: str
+) -> None:
+    first = start_erasure(account, customer_id, OPERATOR)
+    with before_request("UpdateItem", lambda: count(first)):
+        put(replace(first, erased_at=first.erased_at + timedelta(days=1)))
+    restarted = erasures.find(first.id)
+    assert restarted
+    assert set(restarted.counts.values()) == {0}
+    assert restarted.last_found_at is None
+
+
 @pytest.mark.parametrize("kind", Erased)
 @pytest.mark.parametrize("is_during_end", [False, True])
 def test_erasure_does_not_finish_if_records_were_erased_meanwhile(
