@@ -4,8 +4,8 @@ The models of tables that contain work records derive from `WorkRow` and overrid
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
@@ -453,9 +453,7 @@ def _update_all(
     One request; if the transaction fails, one more per row.
     """
 
-    def update_one(key: Key[Updated], rows: Rows) -> Updated | None:
-        if rows.has_failed(key):
-            return None
+    def update_one(key: Key[Updated], rows: Rows) -> Updated:
         row = key.row()
         rows.update(row, _versioned(row, actions), condition)
         return row
@@ -470,19 +468,29 @@ def _together_or_each(
 ) -> Iterator[Updated]:
     """Run a use case once for all rows together and, if this fails, for each of them alone.
 
-    A row that many transactions change must not stop the others.
+    A row that many transactions change must not stop the others. A row whose condition fails alone
+    is skipped.
     """
-    rows = Rows()
-    rows.start_from(read)
-    try:
+
+    def run(keys: Sequence[Key[Updated]]) -> list[Updated]:
+        rows = Rows()
+        rows.start_from(read)
         found = [use_case(key, rows) for key in keys]
         rows.send(as_transaction=False)
-    except (Contention, VerboseClientError):
-        # A row has changed, or all rows together are too large.
-        each = (commit(partial(use_case, key), read=read) for key in keys)
-        yield from filter(None, each)
-    else:
-        yield from filter(None, found)
+        return [row for row in found if row]
+
+    if len(keys) > 1:
+        try:
+            changed = run(keys)
+        except (Contention, VerboseClientError):
+            # A row has changed, or all rows together are too large.
+            pass
+        else:
+            yield from changed
+            return
+    for key in keys:
+        with suppress(Contention):
+            yield from run([key])
 
 
 def _update(row: Table, actions: Sequence[Action], condition: Condition) -> bool:

@@ -1,13 +1,16 @@
 """Test that a late step about a work record changes no record that has ended or has started."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from chalicelib.aws_calls import counted_calls
 from chalicelib.domain import clock
 from chalicelib.storage import executions, feedback
 from chalicelib.storage.dynamodb.work_records import WorkRecords
+from chalicelib.time_limits import reserve
 
 Step = Callable[[WorkRecords[Any], str, str], object]
 
@@ -47,3 +50,21 @@ def test_first_start_is_recorded_once(account: str) -> None:
     feedback.WORK._at(*key).update([feedback.FeedbackRow.state.set("PENDING")])
     assert feedback.WORK.record_first_starts([key], clock.now()) == {key}
     assert feedback.WORK.record_first_starts([key], clock.now()) == set()
+
+
+def test_ended_record_does_not_stop_steps_of_others_without_time_for_retries(account: str) -> None:
+    keys = [(f"{account}-{state}", feedback.PART) for state in ("DONE", "PENDING")]
+    for key, state in zip(keys, ("DONE", "PENDING"), strict=True):
+        feedback.WORK._at(*key).update([feedback.FeedbackRow.state.set(state)])
+    with reserve(math.inf):
+        assert feedback.WORK.record_first_starts(keys, clock.now()) == {keys[1]}
+        feedback.WORK.remove_starts(keys, clock.now())
+    assert [row and row.started_at for row in feedback.WORK.read(keys)] == [None, None]
+
+
+def test_step_of_single_ended_record_takes_one_request(account: str) -> None:
+    key = (account, feedback.PART)
+    feedback.WORK._at(*key).update([feedback.FeedbackRow.state.set("DONE")])
+    with counted_calls() as calls:
+        assert feedback.WORK.record_first_starts([key], clock.now()) == set()
+    assert dict(calls) == {"dynamodb.UpdateItem": 1}
