@@ -129,6 +129,22 @@ def test_row_of_pair_that_is_added_during_change_is_kept(account: str) -> None:
     assert customers.find_by_pair(account, digest) == ann.id
 
 
+def test_pair_that_older_customer_gets_during_change_stays_with_it(account: str) -> None:
+    older, newer = (create_customer(account, parse({"firstName": n}, CustomerBody)) for n in "ab")
+    patch = CustomerPatch.model_validate({"email": ANN})
+    with before_request("TransactWriteItems", lambda: change_customer(account, older.id, patch)):
+        change_customer(account, newer.id, patch)
+    assert customers.find_by_pair(account, CustomerPair(ANN, "").digest) == older.id
+
+
+def test_pair_does_not_pass_to_customer_that_leaves_it_meanwhile(account: str) -> None:
+    first, second = (create_customer(account, parse({"email": ANN}, CustomerBody)) for _ in "ab")
+    other = CustomerPatch.model_validate({"email": "cy@example.test"})
+    with before_request("TransactWriteItems", lambda: change_customer(account, second.id, other)):
+        change_to_bob(account, first.id)
+    assert customers.find_by_pair(account, CustomerPair(ANN, "").digest) is None
+
+
 def test_filling_existing_customers_takes_three_requests(account: str) -> None:
     run_import(account, accept_batch(account, {"batch": [{"email": ANN}, {"email": BOB}]}).id)
     rows = [{"email": email, "firstName": "Zoé"} for email in (ANN, BOB)]
