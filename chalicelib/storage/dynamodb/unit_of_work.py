@@ -129,8 +129,10 @@ class _Tracked(Generic[Row]):
     is_used: bool = False
 
     def learn(self, item: Item | None, row: Row | None = None) -> None:
-        self.known, self.is_known, self.row = item, True, row
-        self.before = {**row.attribute_values} if row else {}
+        self.known, self.is_known, self.row, self.before = item, True, row, {}
+        if row:
+            # The use case can return the row, and another unit can start with it.
+            row.item, self.before = item, {**row.attribute_values}
 
     def as_read(self) -> Row | None:
         """Return a copy of the row without changes. None if no use case has looked at the row."""

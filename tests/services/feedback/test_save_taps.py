@@ -23,6 +23,7 @@ from chalicelib.domain.forms.tracker import Tracker
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.feedback.feed import read_feed, read_partner_feedback
+from chalicelib.services.feedback.process import process_feedback
 from chalicelib.services.feedback.save_taps import find_saved_answers, save_taps
 from chalicelib.services.feedback.submit import SubmissionMetadata
 from chalicelib.services.work.sweep import sweep
@@ -453,6 +454,21 @@ def test_taps_are_changed_while_they_end_at_most_once(seeded: SeededAccount, tim
         tap(seeded, tracker, nps="9")
     assert [record.rating for record in listed(seeded)] == [8]
     assert seeded.counts[2] == 1
+
+
+def test_taps_that_end_together_are_counted_in_one_transaction_if_one_of_them_is_sent_meanwhile(
+    seeded: SeededAccount, time: Time
+) -> None:
+    first, second = seeded.tracker(), seeded.tracker()
+    for tracker in (first, second):
+        tap(seeded, tracker, nps="8")
+    time.ahead += SAVED_FOR
+    ids = [feedback_id_of(tracker) for tracker in (first, second)]
+    send = lambda: answer_survey(seeded, first, nps="2")  # noqa: E731
+    with before_request("TransactWriteItems", send) as requests:
+        process_feedback(ids)
+    assert requests.operations.count("TransactWriteItems") == 3
+    assert [record.rating for record in listed(seeded)] == [8, 2]
 
 
 def test_record_of_saved_taps_is_planned(seeded: SeededAccount) -> None:
