@@ -57,9 +57,9 @@ from chalicelib.time_limits import reserve
 MAX_BATCH_SIZE: Final = 16
 """Maximum number of feedback records that are processed together.
 
-A DynamoDB transaction allows 100 writes, and each feedback record needs up to six.
+A DynamoDB transaction allows 100 writes. Each feedback record needs up to five, and their account
+four.
 """
-
 
 _MAX_CONCURRENCY: Final = 8
 

@@ -1,6 +1,7 @@
 """Test that feedback updates counts and customers exactly once, even after a redelivery."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,15 +10,18 @@ from admin.services.accounts.settings import change_account_settings
 from chalicelib.aws_calls import counted_calls
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.parsing import parse
 from chalicelib.services.accounts.settings import account_settings
 from chalicelib.services.customers.create import create_customer
-from chalicelib.services.feedback.process import process_feedback
+from chalicelib.services.feedback.process import MAX_BATCH_SIZE, process_feedback
 from chalicelib.services.workflows.read import workflows_of
 from chalicelib.storage import feedback
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import Key, account_key, find_row
 from chalicelib.storage.forms import SUMMARY, ContactFormRow, FormRow, SurveyRow
+from chalicelib.storage.trackers import TrackerRow
+from tests.aws.faults import failing
 from tests.services.feedback.submitting import (
     answer_contact_form,
     answer_survey,
@@ -257,3 +261,30 @@ def test_failed_feedback_does_not_block_other_feedback(
 def test_message_of_unknown_feedback_is_deleted(seeded: SeededAccount) -> None:
     body = json.dumps({"accountId": seeded.account_id, "feedbackId": seeded.account_id})
     assert FEEDBACK_QUEUE.deliver([body]) == FEEDBACK_QUEUE.deliver([body], receive_count=2) == []
+
+
+@pytest.mark.parametrize("is_solicited", [False, True])
+def test_largest_batch_on_different_forms_fits_into_one_transaction(
+    seeded: SeededAccount, is_solicited: bool
+) -> None:
+    feedback_ids, forms = [], []
+    for number in range(MAX_BATCH_SIZE):
+        mail = f"zoe{number}@example.test"
+        if is_solicited:
+            other = replace(seeded, private_survey_id=new_id())
+            other.survey(other.private_survey_id)
+            tracker = other.tracker(customerId=None, customer={"email": mail})
+            sent_as = TrackerRow.counted_as.set(f"2026-01-01#survey#{other.private_survey_id}##")
+            TrackerRow.get(tracker).update([sent_as])
+            feedback_ids.append(answer_survey(other, tracker).id)
+        else:
+            other = replace(seeded, contact_form_id=new_id())
+            other.contact_form()
+            feedback_ids.append(answer_contact_form(other, mail=mail).id)
+        forms.append(other)
+    with failing(Exception(), times=0, operation="TransactWriteItems") as sent:
+        assert len(process_feedback(feedback_ids)) == MAX_BATCH_SIZE
+    (request,) = sent
+    # Each record takes five writes. The others are for the feed, and the numbers of records.
+    assert len(request["TransactItems"]) == 5 * MAX_BATCH_SIZE + (3 if is_solicited else 4)
+    assert [sum(each.counts) for each in forms] == [1] * MAX_BATCH_SIZE
