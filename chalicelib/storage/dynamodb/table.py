@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 from uuid import uuid4
 
@@ -116,12 +116,6 @@ def connection() -> SharedConnection:
     return _shared
 
 
-def key_names(table_name: str) -> list[str]:
-    """Return the names of the key attributes of a table that this process has used."""
-    schema = connection().get_meta_table(table_name)
-    return [name for name in (schema.hash_keyname, schema.range_keyname) if name]
-
-
 def forget_connection() -> None:
     """Discard the connection and all AWS clients. Tests use this to replace the AWS endpoint."""
     global _shared
@@ -164,9 +158,13 @@ class Table(Model):
         return cls._get_connection().table_name
 
     @classmethod
+    @cache
     def key_names(cls) -> list[str]:
         """Return the names of the partition key and, if the table has one, of the sort key."""
-        return key_names(cls.table_name())
+        attributes = cls.get_attributes().items()
+        return [name for name, each in attributes if each.is_hash_key] + [
+            name for name, each in attributes if each.is_range_key
+        ]
 
     @classmethod
     def from_raw_data(cls, data: Item) -> Self:
@@ -311,20 +309,22 @@ def read_items(keys: Sequence[Key[Table]]) -> tuple[list[Item | None], Item]:
         Unavailable: DynamoDB throttles and leaves keys unprocessed.
     """
     indexes: dict[tuple[str, ...], int] = {}
+    names: dict[str, list[str]] = {}
     unread: dict[str, Item] = {}
     for index, key in enumerate(keys):
         table_name = key.model.table_name()
         table = unread.setdefault(table_name, {"Keys": [], "ConsistentRead": True})
         table["Keys"].append(key.item)
         indexes[table_name, *filter(None, key[1:])] = index
+        names[table_name] = key.model.key_names()
     found: list[Item | None] = [None] * len(keys)
     backoff = Backoff()
     while True:
         response = connection().dispatch("BatchGetItem", {"RequestItems": unread})
         for table_name, items in response["Responses"].items():
-            names = key_names(table_name)
             for item in items:
-                found[indexes[table_name, *(item[name]["S"] for name in names)]] = item
+                key_values = (item[name]["S"] for name in names[table_name])
+                found[indexes[table_name, *key_values]] = item
         unread = response.get("UnprocessedKeys") or {}
         if not unread:
             return found, response
