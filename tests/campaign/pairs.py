@@ -90,7 +90,7 @@ DECLARED: Final[dict[tuple[str, str], str]] = {
         solicitations.leased_until solicitations.reminded_at solicitations.state
         solicitations.work_shard""",
 }
-"""By the names of the outer and of the inner use case: what may differ from both serial orders. An
+"""By the names of the outer and of the inner use case: what differs from both serial orders. An
 attribute, or, with a sign, a table or an exception of which the result has a row more or less."""
 
 
