@@ -20,7 +20,7 @@ from chalicelib.services.customers.create import create_customer
 from chalicelib.services.customers.read import read_customer
 from chalicelib.services.feedback.process import process_feedback
 from chalicelib.storage import customers, feedback
-from chalicelib.storage.customers import CustomerPairRow
+from chalicelib.storage.customers import CustomerPairRow, CustomerRow
 from chalicelib.storage.dynamodb.table import account_key
 from tests.aws.faults import before_request, inject_fault
 from tests.services.customers.importing import (
@@ -112,6 +112,15 @@ def test_import_does_not_fill_changed_customer(account: str) -> None:
     (bob,), (ann,) = with_email(account, BOB), with_email(account, ANN)
     assert (bob.id, bob.first_name, bob.description) == (existing.id, None, None)
     assert (ann.first_name, ann.description) == ("Ann", "Prefers quiet tables")
+
+
+def test_import_does_not_create_part_of_deleted_customer(account: str) -> None:
+    customer = create_customer(account, parse({"email": ANN}, CustomerBody))
+    accepted = accept_batch(account, {"batch": [{"email": ANN, "company": "Other"}]})
+    key = account_key(account, customer.id)
+    with before_request("TransactWriteItems", CustomerRow(key).delete):
+        run_import(account, accepted.id)
+    assert customers.find(account, customer.id) is None
 
 
 def test_row_of_pair_that_is_added_during_change_is_kept(account: str) -> None:

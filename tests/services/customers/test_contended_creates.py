@@ -337,6 +337,18 @@ def test_worker_reads_no_unlisted_customers_of_other_accounts(
     assert len(listed(account)) == 2
 
 
+def test_create_that_is_repeated_meanwhile_does_not_replace_customer(account: str) -> None:
+    reserve(account)
+
+    def create_and_list() -> None:
+        key = account_key(account, create(account, key="key").id)
+        customer_creation.assign_positions(account, [key], 0)
+
+    with before_request("PutItem", create_and_list):
+        created = create(account, key="key")
+    assert [customer.id for customer in listed(account)] == [created.id]
+
+
 def test_assignment_relies_on_total_that_a_failure_returned(account: str) -> None:
     reserve(account)
     keys, outdated = [account_key(account, create(account).id) for _ in range(2)], 5
