@@ -65,7 +65,7 @@ def issue(
     Print the key and its secret. The secret is shown only once. The permissions and the expiry of a
     key never change: to change them, issue a new key and revoke the old one.
 
-    Cost: three AWS requests.
+    Cost: three AWS requests; one more if the time of --expires has no offset.
     """
     credential, secret = issue_key(
         account, operator_identity(), label.strip(), _parse_permissions(permissions), expires
@@ -161,7 +161,7 @@ def rotate(
     The current secret signs webhooks until the new secret becomes active. Until a day later, both
     sign the header webhook-signature. Other secrets that are not active yet are deleted.
 
-    Cost: four AWS requests; one more without --yes.
+    Cost: four AWS requests; one more without --yes, and one more if the time of --at has no offset.
     """
     confirm(lambda: _question(account), is_confirmed=yes)
     new = rotate_webhook_secret(account, operator_identity(), at)

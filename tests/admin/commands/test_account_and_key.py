@@ -112,6 +112,25 @@ def test_revoked_key_is_rejected_and_stays_listed() -> None:
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d$", row)
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "cost", "more"),
+    [
+        ("key issue", ["--expires"], 3, "one more if the time of --expires has no offset."),
+        ("webhook-secret rotate", ["--yes", "--at"], 4, "one more if the time of --at has no"),
+    ],
+)
+def test_time_without_offset_costs_request_for_time_zone_of_account(
+    command: str, options: list[str], cost: int, more: str
+) -> None:
+    account = new_account()
+    for time, count in (("2030-01-01T00:00:00Z", cost), ("2030-01-02", cost + 1)):
+        clear_caches()
+        with counted_calls() as calls:
+            assert run(*command.split(), account, *options, time).exit_code == 0
+        assert calls.total() == count
+    assert more in " ".join(run(*command.split(), "--help").stdout.split())
+
+
 def test_key_revoke_shows_key_before_confirmation(questions: list[str]) -> None:
     account = new_account("Maison Lumen")
     key, secret = issue_key(account, "--label", "till")
