@@ -82,6 +82,8 @@ def _import(pointer: ChunkPointer, rows: Rows) -> ChunkOutcome:
     if is_before_erasure:
         contacts.confirm_erasures(persons.values())
     existing = {customer.id: customer for customer in with_tags(pointer.account_id, found.values())}
+    # An erasure keeps customers that are newer than the erasure.
+    blank = Customer(id="", created_at=accepted_at, updated_at=now)
     outcomes: dict[int, RowOutcome] = {}
     for group, keys_of_group in zip(chunk.groups, keys, strict=True):
         checked = [(channel, persons[key]) for channel, key in keys_of_group]
@@ -94,7 +96,7 @@ def _import(pointer: ChunkPointer, rows: Rows) -> ChunkOutcome:
         customer = existing.get(chunk.holders.get(group.digest or "", ""))
         effect = effect_of(
             group.without_optins(refused) if refused else group,
-            customer or _new_customer(chunk.row, group, accepted_at, now),
+            customer or blank.model_copy(update={"id": _new_id(chunk.row, group)}),
             exists=customer is not None,
         )
         _save(rows, chunk, group, effect, now)
@@ -126,16 +128,9 @@ def _contact_keys(
     }
 
 
-def _new_customer(
-    chunk: ImportRow, group: RowGroup, accepted_at: datetime, now: datetime
-) -> Customer:
-    return Customer(
-        # An idempotency key can be used for another batch after 90 days. The edition is different.
-        id=derived_id(chunk.import_id, chunk.edition, str(group.rows[0].index)),
-        # An erasure keeps customers that are newer than the erasure.
-        created_at=accepted_at,
-        updated_at=now,
-    )
+def _new_id(chunk: ImportRow, group: RowGroup) -> str:
+    # An idempotency key can be used for another batch after 90 days. The edition is different.
+    return derived_id(chunk.import_id, chunk.edition, str(group.rows[0].index))
 
 
 def _save(
