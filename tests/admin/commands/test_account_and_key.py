@@ -160,7 +160,7 @@ def test_confirmations_name_account(questions: list[str]) -> None:
         with counted_calls() as calls:
             run("webhook-secret", "rotate", account, *options)
         assert calls.total() == requests
-    cost = "Cost: four AWS requests; one more without --yes."
+    cost = "Cost: four AWS requests; one more without --yes, and"
     assert cost in run("webhook-secret", "rotate", "--help").stdout
     with counted_calls() as calls:
         run("account", "set", account, "--retention-days", "30")
