@@ -4,10 +4,12 @@ A partner changes the customer Ann, with her pair, into the customer Bob. Work t
 pair must not continue with Bob.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from admin.services.customers.save import save_customer
 from admin.services.feedback.exclude import delete_feedback
+from chalicelib.domain import clock
 from chalicelib.domain.customers.addresses import CustomerPair, pair_of
 from chalicelib.domain.customers.body import CustomerBody
 from chalicelib.domain.customers.customer import Customer
@@ -139,7 +141,9 @@ def test_row_of_pair_that_is_added_during_change_is_kept(account: str) -> None:
 
 
 def test_pair_that_older_customer_gets_during_change_stays_with_it(account: str) -> None:
-    older, newer = (create_customer(account, parse({"firstName": n}, CustomerBody)) for n in "ab")
+    with clock.fixed_at(clock.now() - timedelta(seconds=1)):
+        older = create_customer(account, parse({"firstName": "a"}, CustomerBody))
+    newer = create_customer(account, parse({"firstName": "b"}, CustomerBody))
     patch = CustomerPatch.model_validate({"email": ANN})
     with before_request("TransactWriteItems", lambda: change_customer(account, older.id, patch)):
         change_customer(account, newer.id, patch)
