@@ -60,8 +60,9 @@ def update_or_read(row: Table, actions: Sequence[Action], condition: Condition) 
     except VerboseClientError as error:
         if error.response["Error"]["Code"] != CONDITION_FAILED_ERROR:
             raise
-        row.deserialize(current_item(error) or {})
+        row.item = current_item(error)
+        row.deserialize(row.item or {})
         return False
-    row.deserialize(response["Attributes"])
     row.item = response["Attributes"]
+    row.deserialize(response["Attributes"])
     return True

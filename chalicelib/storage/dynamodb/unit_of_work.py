@@ -192,6 +192,10 @@ class _Tracked(Generic[Row]):
             return now | self.values
         changes = {name: value for name, value in now.items() if value != before.get(name)}
         removed: dict[str, object] = {name: None for name in before if name not in now}
+        if (changes or removed) and not self.relied_on:
+            # Others may have changed the row, so that the comparison finds the wrong changes.
+            table = self.key.model.Meta.name
+            raise AssertionError(f"a row of {table} was changed and not relied on")
         return changes | removed | self.values
 
     def _condition(self, names: dict[str, str], values: dict[str, Item]) -> str:
@@ -319,7 +323,10 @@ class Rows:
         self._at(key).expected[attribute.attr_name] = item
 
     def known(self, key: Key[Row]) -> Row | None:
-        """Return a row that was fetched, or returned with a failure, without relying on it."""
+        """Return a row that was fetched, or returned with a failure, without relying on it.
+
+        Later attempts know the same row, unless its condition has failed. To change it, use `get`.
+        """
         tracked = self._at(key)
         tracked.is_used = True
         return tracked.loaded()

@@ -93,9 +93,10 @@ def test_webhook_is_sent_once_if_response_to_claim_is_lost(
 ) -> None:
     add_workflow(seeded.account_id, action_definition(attempts=attempts))
     messages = trigger_webhooks(seeded)
-    with repeating("UpdateItem") as repeated:
+    with counted_calls() as calls, repeating("UpdateItem") as repeated:
         WEBHOOK_QUEUE.deliver(messages)
     assert repeated.operations == ["UpdateItem"]
+    assert calls["dynamodb.TransactWriteItems"] == 1
     assert len(seeded.receiver.requests) == 1
     execution, attempts_made = read_execution(json.loads(messages[0])["executionId"])
     assert (execution.state, execution.ambiguous) == ("SUCCEEDED", False)

@@ -79,6 +79,17 @@ def test_row_that_was_not_fetched_cannot_be_read(purchase: Key[PurchaseRow]) -> 
             commit(read)
 
 
+def test_row_that_is_not_relied_on_cannot_be_changed(purchase: Key[PurchaseRow]) -> None:
+    def use_case(rows: Rows) -> None:
+        rows.prefetch(purchase)
+        row = rows.peek(purchase, because="of the test")
+        assert row
+        row.store_id = "other"
+
+    with pytest.raises(AssertionError, match="not relied on"):
+        commit(use_case)
+
+
 def test_only_changed_attributes_are_written(purchase: Key[PurchaseRow]) -> None:
     def use_case(rows: Rows) -> None:
         rows.prefetch(purchase)
