@@ -11,8 +11,8 @@ from typing import Final
 from chalicelib.domain import clock
 from chalicelib.domain.paging import in_groups
 from chalicelib.domain.schema import format_timestamp
+from chalicelib.storage.dynamodb.conditional_writes import create
 from chalicelib.storage.dynamodb.table import Key
-from chalicelib.storage.dynamodb.transactions import create
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.feedback import FeedbackRow
 from chalicelib.storage.feedback_changes import (

@@ -34,9 +34,9 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     optional,
 )
+from chalicelib.storage.dynamodb.conditional_writes import try_write, update_or_read
 from chalicelib.storage.dynamodb.indexes import including, index
 from chalicelib.storage.dynamodb.table import Key, account_key, fields_of, read_together
-from chalicelib.storage.dynamodb.transactions import try_write, update_or_read
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 from chalicelib.storage.dynamodb.work_records import (
     ClaimRow,

@@ -13,7 +13,7 @@ from chalicelib.domain.feedback.feedback import Feedback, FeedbackPointer
 from chalicelib.domain.feedback.stored import StoredFeedback
 from chalicelib.domain.idempotency import Origin
 from chalicelib.domain.work import WorkState
-from chalicelib.storage.dynamodb import transactions
+from chalicelib.storage.dynamodb import conditional_writes
 from chalicelib.storage.dynamodb.attributes import (
     EARLIEST,
     IntegerAttribute,
@@ -107,7 +107,7 @@ def create(feedback: Feedback, input_hash: str | None) -> bool:
     """Add a feedback record. Return False if the id already exists."""
     row = Key(FeedbackRow, feedback.id).row()
     _fill(row, feedback, input_hash)
-    return transactions.create(row)
+    return conditional_writes.create(row)
 
 
 def put(rows: Rows, feedback: Feedback, origin: Origin | None = None) -> FeedbackRow:

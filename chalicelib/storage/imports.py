@@ -37,9 +37,9 @@ from chalicelib.storage.dynamodb.attributes import (
     TimestampAttribute,
     optional,
 )
+from chalicelib.storage.dynamodb.conditional_writes import try_write
 from chalicelib.storage.dynamodb.indexes import index
 from chalicelib.storage.dynamodb.table import Key, fields_of, put_all, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Rows
 from chalicelib.storage.dynamodb.work_records import WorkRecords, WorkRow
 

@@ -31,9 +31,9 @@ from chalicelib.domain.work import (
     shard_of,
 )
 from chalicelib.storage.dynamodb.attributes import IntegerAttribute, TimestampAttribute, optional
+from chalicelib.storage.dynamodb.conditional_writes import try_write
 from chalicelib.storage.dynamodb.indexes import Index, index
 from chalicelib.storage.dynamodb.table import Key, Table, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import VERSION, Contention, Rows, commit
 
 _INTERRUPTED: Final = "interrupted"

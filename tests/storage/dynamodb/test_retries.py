@@ -13,8 +13,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.paging import PageRequest
 from chalicelib.storage.counters import CounterRow, Listed, counter_key
 from chalicelib.storage.customers import CustomerPairRow
+from chalicelib.storage.dynamodb.conditional_writes import try_write
 from chalicelib.storage.dynamodb.table import Key, put_all, read_together
-from chalicelib.storage.dynamodb.transactions import try_write
 from chalicelib.storage.dynamodb.unit_of_work import Contention, Rows
 from chalicelib.storage.forms import surveys
 from chalicelib.time_limits import MIN_CALL_S, REQUEST_RETRY_S, WORK_RETRY_S, invocation
