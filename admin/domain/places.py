@@ -49,7 +49,8 @@ def define_place(
     """Parse the definition of a brand or a store, and build the place that replaces ``earlier``.
 
     Args:
-        directory: returns the account's brands and stores. Brands do not need it.
+        directory: returns the account's brands and stores. Only a store with a new brand needs it,
+            because brands are never deleted.
 
     Raises:
         InvalidInput: the definition does not match the model, the brand of a store does not belong
@@ -58,7 +59,9 @@ def define_place(
     kind = PlaceKind.STORE if model is StoreDefinition else PlaceKind.BRAND
 
     def rule_errors(place: BrandDefinition) -> Iterator[InputError]:
-        if isinstance(place, StoreDefinition) and directory().brand(place.brand_id) is None:
+        brand_id = place.brand_id if isinstance(place, StoreDefinition) else None
+        is_new = brand_id != (earlier.brand_id if earlier else None)
+        if brand_id and is_new and directory().brand(brand_id) is None:
             yield unknown_reference("brand", "brandId")
         if earlier and earlier.kind is not kind:
             yield InputError("/id", "duplicate", "A brand and a store cannot have the same id.")
