@@ -22,8 +22,8 @@ from chalicelib.services.customers.request_positions import request_positions
 from chalicelib.services.solicitation.contact_keys import optin_keys
 from chalicelib.storage import contacts, customer_changes, customer_creation, places
 from chalicelib.storage.counters import Listed, counter_key
+from chalicelib.storage.customers import CustomerRow, customer_key, in_order, pair_key
 from chalicelib.storage.customers import build_customer as build_stored
-from chalicelib.storage.customers import customer_key, in_order, pair_key
 from chalicelib.storage.dynamodb.unit_of_work import Rows, commit
 
 _MAX_ADDED: Final = 99
@@ -81,6 +81,7 @@ def _save(
         check(None)
         new = without_suppressed_optins(account_id, customer)
         return new, customer_creation.append(rows, account_id, new)
+    rows.value(key, CustomerRow.data_sources)  # purchases and feedback add to them
     earlier = build_stored(row)
     (tagged,) = with_tags(account_id, [earlier])
     check(tagged)

@@ -13,6 +13,8 @@ from admin.services.customers.save import save_customer
 from admin.services.feedback import find
 from admin.services.feedback.selection import find_answered
 from admin.services.forms.manage import change_form, find_form, require_form, set_form_enabled
+from chalicelib.domain import clock
+from chalicelib.domain.customers.platforms import DataSource
 from chalicelib.domain.feedback.feedback import FormKind
 from chalicelib.domain.forms.survey import SavedSurvey, SupportEmail
 from chalicelib.domain.ids import new_id
@@ -21,8 +23,9 @@ from chalicelib.services.caching import clear_caches
 from chalicelib.services.customers.read import find_customer, read_customer
 from chalicelib.services.solicitation.suppressions import opt_out
 from chalicelib.storage import workflows
-from chalicelib.storage.customers import CustomerRow
+from chalicelib.storage.customers import CustomerRow, count_purchases, customer_key
 from chalicelib.storage.dynamodb.table import account_key
+from chalicelib.storage.dynamodb.unit_of_work import commit
 from tests.admin.command import run
 from tests.aws.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
@@ -462,3 +465,18 @@ def test_placeholder_is_label_of_stored_form_or_of_form_in_same_run(
     assert run("definition", "load", file, "--account", seeded.account_id, "--yes").exit_code == 0
     changed = workflow | {"name": "All tables"}
     assert load(file, changed, seeded, "--yes").exit_code == 0
+
+
+def test_loaded_data_source_keeps_source_that_a_purchase_adds_meanwhile(
+    seeded: SeededAccount,
+) -> None:
+    customer = save_customer(seeded.account_id, customer_definition(emailOptin=False))
+    key = customer_key(seeded.account_id, customer.id)
+
+    def record() -> None:
+        commit(lambda rows: count_purchases(rows, key, 1, clock.now(), DataSource["Site"]))
+
+    with before_request("UpdateItem", record):
+        save_customer(seeded.account_id, {"id": customer.id, "dataSources": ["Sms"]})
+    found = read_customer(seeded.account_id, customer.id)
+    assert {*found.data_sources} >= {DataSource["Sms"], DataSource["Site"]}
