@@ -79,5 +79,5 @@ def test_batch_of_feedback_on_many_stores_writes_a_row_of_statistics_for_each_st
 def test_all_writes_of_one_block_stay_below_limit_of_one_second() -> None:
     load = load_of("store and process feedback (time of storing)", 1)
     units = sum(units for (name, _), units in load.writes.items() if name == "customers/by_block")
-    assert units == 2
+    assert units == 1
     assert units * BLOCK_SIZE <= WRITE_UNITS_PER_KEY

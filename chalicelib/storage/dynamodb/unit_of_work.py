@@ -431,6 +431,8 @@ class Rows:
                     continue
                 raise
             except VerboseClientError as error:
+                if operation == "PutItem" and current_item(error) == request["Item"]:
+                    return  # An earlier request has written this row, and its response was lost.
                 raise self._contention(error, writes) or error from error
             return
 

@@ -315,3 +315,14 @@ def test_units_share_one_read(purchase: Key[PurchaseRow], counter: Key[CounterRo
 
             commit(use_case, read=read)
     assert requests.operations == ["BatchGetItem", "UpdateItem", "UpdateItem"]
+
+
+def test_row_that_is_sent_again_after_lost_response_is_not_contention() -> None:
+    key = Key(PurchaseRow, new_id())
+
+    def create(rows: Rows) -> None:
+        rows.create(key).store_id = FIRST
+
+    with before_request("PutItem", lambda: commit(create)) as requests:
+        commit(create)
+    assert (requests.operations, stored(key).store_id) == (["PutItem"], FIRST)
