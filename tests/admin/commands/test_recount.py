@@ -28,7 +28,7 @@ from chalicelib.storage.counters import Counted, CounterRow, count
 from chalicelib.storage.customers import CustomerRow
 from chalicelib.storage.dynamodb.table import account_key, find_row
 from chalicelib.storage.dynamodb.unit_of_work import commit
-from chalicelib.storage.forms import ContactFormRow
+from chalicelib.storage.forms import ContactFormRow, SurveyRow
 from tests.admin.command import new_account, run
 from tests.aws.faults import before_request
 from tests.services.feedback.submitting import answer_contact_form, answer_survey
@@ -384,11 +384,12 @@ def test_count_that_changes_during_check_is_not_repaired(
     seeded: SeededAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change_submission_count(seeded)
+    change(SurveyRow(seeded.survey_id, "summary"), submission_count=4)
     change_account_counts(seeded)
 
     def submit(_: float) -> None:
         add(seeded, Counted.PURCHASES, 1)
-        process_feedback([answer_contact_form(seeded).id])
+        process_feedback([answer_contact_form(seeded).id, answer_survey(seeded).id])
 
     monkeypatch.setattr("admin.services.recount.recount.time.sleep", submit)
     differences = list(recount(seeded.account_id, fix=True))
