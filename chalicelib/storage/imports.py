@@ -236,14 +236,14 @@ def load_chunk(rows: Rows, pointer: ChunkPointer) -> LoadedChunk | None:
     One request is enough because the pointer contains the digests of the chunk's pairs; two if the
     chunk has more than 97 of them. Return None if there is no such chunk.
 
-    The unit of work relies on the state and the customer rows of the chunk.
+    The unit of work relies on the version of the chunk, and on the customer rows that it changes.
     """
     account_id, key = pointer.account_id, Key(ImportRow, pointer.import_id, pointer.part)
     header = header_key(pointer.import_id)
     counter_row = counter_key(account_id, Listed.CUSTOMERS)
     pairs = {digest: pair_key(account_id, digest) for digest in pointer.pairs}
     rows.prefetch(key, header, counter_row, *pairs.values())
-    chunk = rows.get(key, ImportRow.state, ImportRow.revision)
+    chunk = rows.get(key)
     if chunk is None or chunk.state != PENDING:
         return None
     counter = rows.peek(counter_row, because="the number of erasures is checked with a creation")
@@ -315,7 +315,7 @@ def erase_pairs(rows: Rows, key: Key[ImportRow], digests: Collection[str]) -> in
     The unit of work knows the chunk. A worker that loaded the chunk earlier cannot finish it.
     """
     rows.prefetch(key)
-    chunk = rows.get(key, ImportRow.state, ImportRow.revision)
+    chunk = rows.get(key)
     if chunk is None or not chunk.rows:
         return 0
     groups = groups_from_json(chunk.rows)
