@@ -318,8 +318,8 @@ class Tables:
         return self._tokens[token][1]
 
     def was_processed(self, token: str) -> bool:
-        """Return whether an earlier request with this token wrote its rows."""
-        return token in self._tokens and self._tokens[token][1] < self._now()
+        """Return whether a request with this token wrote its rows."""
+        return token in self._tokens
 
     def replace(self, name: str, key: Key, item: Item | None, delay_s: float = 0) -> None:
         """Store a row, or delete the row if ``item`` is None. Reads return it after the delay."""
