@@ -469,7 +469,8 @@ class Rows:
         """Return the rows of the next attempt, and whether it must wait.
 
         The next attempt knows the rows that were returned with the failure, and those on which this
-        attempt relied. After a conflict with a running transaction it knows none.
+        attempt relied. After a second failure it reads the failed rows again, because they are out
+        of date after the pause. After a conflict with a running transaction it knows no row.
         """
         rows = Rows()
         rows._given_up, rows._dispensable = {*self._given_up}, self._dispensable
@@ -483,11 +484,15 @@ class Rows:
             rows._given_up |= self._dispensable if self._given_up else failed
             rows._keep(self, lambda _: True)
             return rows, False
-        if {each.reason for each in contention.failures} == {CONDITION_FAILED}:
-            rows._keep(self, _Tracked.is_kept)
-            for each in contention.failures:
+        if {each.reason for each in contention.failures} != {CONDITION_FAILED}:
+            return rows, True
+        rows._keep(self, _Tracked.is_kept)
+        for each in contention.failures:
+            if self._failed and each.key in self._fetched:
+                rows._tracked.pop(each.key, None)
+            else:
                 rows._at(each.key).learn(each.row)
-        return rows, True
+        return rows, bool(self._failed)
 
     def start_from(self, read: "Rows") -> None:
         """Know the rows that another unit has read."""

@@ -326,3 +326,21 @@ def test_row_that_is_sent_again_after_lost_response_is_not_contention() -> None:
     with before_request("PutItem", lambda: commit(create)) as requests:
         commit(create)
     assert (requests.operations, stored(key).store_id) == (["PutItem"], FIRST)
+
+
+def test_row_that_fails_twice_is_read_again_after_pause(purchase: Key[PurchaseRow]) -> None:
+    seen: list[str] = []
+
+    def use_case(rows: Rows) -> None:
+        rows.prefetch(purchase)
+        row = rows.get(purchase)
+        assert row
+        seen.append(row.store_id)
+        row.external_id = SECOND
+        if len(seen) < 3:
+            update(purchase, store_id=f"{len(seen)}")  # as another process
+
+    with inject_fault() as requests:
+        commit(use_case)
+    assert seen == ["store", "1", "2"]
+    assert requests.operations.count("BatchGetItem") == 2
