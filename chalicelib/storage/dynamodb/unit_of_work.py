@@ -110,7 +110,6 @@ class _Tracked(Generic[Row]):
         expected: the values that attributes must have, in the form of DynamoDB.
         values: the attributes to set, and ``additions`` those to add to.
         defaults: the attributes among ``values`` that are set only if they have no value.
-        is_used: whether the use case depends on the row without relying on it.
     """
 
     key: Key[Row]
@@ -126,7 +125,6 @@ class _Tracked(Generic[Row]):
     additions: dict[str, Any] = field(default_factory=dict)
     is_new: bool = False
     is_removed: bool = False
-    is_used: bool = False
 
     def learn(self, item: Item | None, row: Row | None = None) -> None:
         self.known, self.is_known, self.row, self.before = item, True, row, {}
@@ -148,9 +146,6 @@ class _Tracked(Generic[Row]):
 
     def is_checked(self) -> bool:
         return self.exists is not None or bool(self.relied_on or self.expected)
-
-    def is_kept(self) -> bool:
-        return self.is_used or self.is_checked()
 
     def write(self) -> _Write | None:
         """Return the write of the row; None if there is none."""
@@ -325,11 +320,9 @@ class Rows:
     def known(self, key: Key[Row]) -> Row | None:
         """Return a row that was fetched, or returned with a failure, without relying on it.
 
-        Later attempts know the same row, unless its condition has failed. To change it, use `get`.
+        To change it, use `get`.
         """
-        tracked = self._at(key)
-        tracked.is_used = True
-        return tracked.loaded()
+        return self._at(key).loaded()
 
     def has_failed(self, key: Key[Table]) -> bool:
         """Return whether a condition of this row failed in an earlier attempt.
@@ -379,16 +372,16 @@ class Rows:
         """Delete a row. Only what the use case relies on is checked."""
         self._at(key).is_removed = True
 
-    # The following methods take conditions by hand, of use cases that have not read the row.
+    # The following methods are for rows that the use case has not read.
 
-    def update(self, row: Table, actions: list[Action], condition: Condition | None = None) -> None:
+    def update(self, row: Table, actions: list[Action], condition: Condition) -> None:
         """Update a row."""
         kwargs = row.get_update_kwargs_from_instance(actions, condition)
         self._by_hand.append(_Write(row.own_key(), "Update", kwargs))
 
-    def save(self, row: Table, condition: Condition | None = None) -> None:
-        """Write a row as a whole."""
-        kwargs = row.get_save_kwargs_from_instance(condition)
+    def save(self, row: Table) -> None:
+        """Write a row as a whole, without a condition."""
+        kwargs = row.get_save_kwargs_from_instance()
         self._by_hand.append(_Write(row.own_key(), "Put", kwargs))
 
     def condition_check(self, key: Key[Table], condition: Condition) -> None:
@@ -486,7 +479,7 @@ class Rows:
             return rows, False
         if {each.reason for each in contention.failures} != {CONDITION_FAILED}:
             return rows, True
-        rows._keep(self, _Tracked.is_kept)
+        rows._keep(self, _Tracked.is_checked)
         for each in contention.failures:
             if self._failed and each.key in self._fetched:
                 rows._tracked.pop(each.key, None)
