@@ -70,10 +70,8 @@ def _save(
     rows: Rows,
 ) -> tuple[Customer, bool]:
     """Create or merge a customer. Return it, and whether it has a position in the list."""
-    key, pair = (
-        customer_key(account_id, customer.id),
-        pair_of(customer.email, customer.phone_number),
-    )
+    key = customer_key(account_id, customer.id)
+    pair = pair_of(customer.email, customer.phone_number)
     pair_keys = [pair_key(account_id, pair.digest)] if pair else []
     rows.prefetch(key, counter_key(account_id, Listed.CUSTOMERS), *pair_keys)
     row = rows.get(key)
